@@ -1,0 +1,96 @@
+# The commands of daily work; CMake does the building (CMakeLists.txt, CMakePresets.json).
+#   make             build/firn                    make run     ... and show the demo
+#   make test        build and run all tests       make check   compilers, linters, sanitizers
+#   make bench       speed on this machine         make validate  the long comparison runs
+#   make install PREFIX=/usr/local                 make format  make clean
+# run, test and check install Debian packages that are missing; see tools/deps.sh.
+
+BUILD := build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+# Looked up when a recipe runs, because `deps` may just have installed ninja.
+configure = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" \
+            cmake --preset
+build = cmake --build
+ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
+sources = $(shell find include src apps examples test -name '*.[ch]')
+
+.PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
+.PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan
+
+all: firn
+
+firn:
+	@command -v cmake >/dev/null || { echo "cmake is missing: run 'make deps' first"; exit 1; }
+	@$(configure) release
+	@$(build) $(BUILD) -j$(JOBS) --target firn firn_double
+
+# Libraries, examples and tests as well.
+everything:
+	@$(configure) release
+	@$(build) $(BUILD) -j$(JOBS)
+
+deps:
+	@tools/deps.sh build
+deps-test:
+	@tools/deps.sh build test
+deps-check:
+	@tools/deps.sh build test check
+
+run: deps
+	@$(MAKE) --no-print-directory firn
+	$(BUILD)/firn demo
+
+test: deps-test
+	@$(MAKE) --no-print-directory everything
+	$(ctest) $(BUILD)
+
+bench: firn
+	$(BUILD)/firn bench step
+	$(BUILD)/firn bench realtime
+
+validate: firn
+	$(BUILD)/firn validate
+
+install: everything
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+# ---- checks: each stands alone and leaves its build in build/<name> ----
+
+check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan
+
+check-gcc: deps-check
+	@$(configure) release -B $(BUILD)/gcc -DCMAKE_C_COMPILER=gcc -DFIRN_WERROR=ON
+	$(build) $(BUILD)/gcc -j$(JOBS)
+
+check-clang: deps-check
+	@$(configure) release -B $(BUILD)/clang -DCMAKE_C_COMPILER=clang -DFIRN_WERROR=ON
+	$(build) $(BUILD)/clang -j$(JOBS)
+
+# One instruction set is enough: the others compile the same lines. From scratch every time, because
+# the build does not know that its objects depend on .clang-tidy.
+check-tidy: deps-check
+	@rm -rf $(BUILD)/tidy
+	@$(configure) debug -B $(BUILD)/tidy -DCMAKE_C_COMPILER=clang -DFIRN_ISAS=scalar \
+	    -DCMAKE_C_CLANG_TIDY='clang-tidy;--quiet;--warnings-as-errors=*'
+	$(build) $(BUILD)/tidy -j$(JOBS)
+
+check-cppcheck: deps-check
+	tools/cppcheck.sh -j $(JOBS)
+
+check-asan: deps-check
+	@$(configure) asan
+	$(build) $(BUILD)/asan -j$(JOBS)
+	$(ctest) $(BUILD)/asan
+
+check-tsan: deps-check
+	@$(configure) tsan
+	$(build) $(BUILD)/tsan -j$(JOBS)
+	$(ctest) $(BUILD)/tsan -R 'parallel|determinism'
+
+format: deps-check
+	clang-format -i $(sources)
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,68 @@
+/* Status, error, log and memory: what every other public header builds on. */
+#ifndef FIRN_BASE_H
+#define FIRN_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define FIRN_API __attribute__((visibility("default")))
+#define FIRN_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define FIRN_API
+#define FIRN_MUST_CHECK
+#endif
+
+#define FIRN_VERSION_MAJOR 0
+#define FIRN_VERSION_MINOR 1
+#define FIRN_VERSION_PATCH 0
+
+/* What a fallible call returns. Anything but FIRN_OK means the call changed nothing, except
+ * FIRN_DIVERGED from an advance: then the sim stands at the last good time. */
+typedef enum firn_status {
+    FIRN_OK = 0,
+    FIRN_INVALID,     /* an argument is wrong; the message names field, value and remedy */
+    FIRN_NO_MEMORY,   /* the allocator returned NULL */
+    FIRN_DIVERGED,    /* no time step above the floor kept the limits */
+    FIRN_UNSUPPORTED, /* this build or machine cannot do it */
+} firn_status;
+
+/* Filled by a failing call when the caller passes one; owned by the caller. */
+typedef struct firn_error {
+    firn_status status;
+    char message[480];
+    const char *file; /* source file that raised it: for bug reports */
+    int line;
+} firn_error;
+
+/* A short name of a status: "ok", "invalid", ... Static storage. */
+FIRN_API const char *firn_status_name(firn_status status);
+
+/* "0.1.0". Static storage. */
+FIRN_API const char *firn_version(void);
+
+typedef enum firn_log_level { FIRN_LOG_INFO, FIRN_LOG_WARNING } firn_log_level;
+
+/* Called from the thread that called the library, never from a worker. */
+typedef struct firn_log {
+    void (*write)(void *user_data, firn_log_level level, const char *subject, const char *text);
+    void *user_data;
+} firn_log;
+
+/* One realloc-shaped function. old_size 0 allocates, new_size 0 frees (and returns NULL); alignment
+ * is a power of two of at most 64. Returns NULL on failure and then leaves the old block alone.
+ * Called from the thread that called the library. */
+typedef struct firn_allocator {
+    void *(*reallocate)(void *user_data, void *block, size_t old_size, size_t new_size,
+                        size_t alignment);
+    void *user_data;
+} firn_allocator;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

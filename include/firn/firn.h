@@ -1,0 +1,10 @@
+/* Firn: a material point method engine. This header gathers the public API. */
+#ifndef FIRN_H
+#define FIRN_H
+
+#include <firn/base.h>
+#include <firn/collider.h>
+#include <firn/material.h>
+#include <firn/sim.h>
+
+#endif

@@ -1,0 +1,278 @@
+/* The simulation: create a world, add particles, advance it, look at it.
+ *
+ * A sim belongs to one thread at a time; different sims are independent. All quantities are SI.
+ * In 2D the third component of every vector is ignored on input and zero on output, and matrices
+ * are 2x2; particles then stand for one metre of depth (mass in kg, volume in m2 x 1 m). */
+#ifndef FIRN_SIM_H
+#define FIRN_SIM_H
+
+#include <firn/base.h>
+#include <firn/collider.h>
+#include <firn/material.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum firn_transfer {
+    FIRN_PIC,
+    FIRN_FLIP,   /* PIC/FLIP blend: flip_ratio of the difference kept per flip_interval */
+    FIRN_APIC,
+    FIRN_AFLIP,  /* APIC with the FLIP blend */
+    FIRN_ASFLIP, /* AFLIP that also separates positions (Fei et al. 2021) */
+    FIRN_TRANSFER_COUNT
+} firn_transfer;
+
+typedef enum firn_spline { FIRN_QUADRATIC, FIRN_CUBIC, FIRN_SPLINE_COUNT } firn_spline;
+
+typedef enum firn_force_form {
+    FIRN_MLS,      /* moving least squares (Hu et al. 2018) */
+    FIRN_GRADIENT, /* weight gradients (Stomakhin et al. 2013) */
+    FIRN_FORCE_FORM_COUNT
+} firn_force_form;
+
+/* AUTO takes the fused path where transfer, spline and force allow it and the plain one elsewhere. */
+typedef enum firn_path { FIRN_PATH_AUTO, FIRN_PATH_PLAIN, FIRN_PATH_FUSED, FIRN_PATH_COUNT } firn_path;
+
+/* Uniform acceleration at a time; linear between keys, constant outside of them. */
+typedef struct firn_acceleration_key {
+    double time;            /* s */
+    double acceleration[3]; /* m/s2 */
+} firn_acceleration_key;
+
+/* The nodes of one grid block, given to a force hook. Arrays have `count` entries. */
+typedef struct firn_nodes {
+    int32_t count;
+    double time;                 /* s, at the start of the step */
+    const double (*position)[3]; /* m */
+    const double *mass;          /* kg; nodes without mass have 0 */
+    const double (*velocity)[3]; /* m/s, before forces */
+} firn_nodes;
+
+/* Writes the force (N) on every node; `force` comes in zeroed. Called from worker threads, one block
+ * per call, blocks in no particular order: it must not depend on the order. */
+typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*force)[3]);
+
+/* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
+typedef struct firn_sim_def {
+    int32_t dimension; /* 2 or 3 */
+    double cell_size;  /* m, > 0 */
+
+    const firn_material_def *materials; /* particles name them by index */
+    int32_t material_count;
+    const firn_collider_def *colliders;
+    int32_t collider_count;
+
+    double gravity[3];                   /* m/s2 */
+    const firn_acceleration_key *forces; /* added to gravity */
+    int32_t force_count;
+    firn_force_hook *force_hook; /* may be NULL */
+    void *force_user_data;
+    double damping; /* 1/s, >= 0: velocities decay as exp(-damping t) */
+
+    firn_transfer transfer;
+    firn_spline spline;
+    firn_force_form force_form;
+    firn_path path;
+    double flip_ratio;    /* part of the FLIP difference kept per flip_interval, in [0, 1] */
+    double flip_interval; /* s, > 0 */
+
+    double dt;          /* s; 0 chooses automatically, > 0 is fixed (less only where a frame ends) */
+    double dt_max;      /* s, > 0: the largest automatic step */
+    double dt_min;      /* s, > 0: below this a step is given up as diverged */
+    double courant;     /* part of a cell a particle may cross per step, in (0, 0.9] */
+    double wave_factor; /* part of a cell a sound wave may cross per step, in (0, 1] */
+
+    int32_t threads; /* 0: all that the machine offers */
+    const char *isa; /* NULL: the best this machine runs; else "scalar", "sse2", "avx2", ... */
+
+    firn_log log;             /* zero: silent */
+    firn_allocator allocator; /* zero: malloc */
+    uint32_t stamp;           /* set by the default function */
+} firn_sim_def;
+
+/* 3D, 1 cm cells, no material, gravity -9.81 along y, APIC, quadratic, MLS, automatic dt. */
+FIRN_API firn_sim_def firn_sim_def_default(void);
+
+typedef struct firn_sim firn_sim;
+
+/* Checks the whole def, then creates an empty world at time 0. On failure *sim is NULL. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_create(const firn_sim_def *def, firn_sim **sim,
+                                                     firn_error *error);
+FIRN_API void firn_sim_destroy(firn_sim *sim); /* NULL is fine */
+
+/* ---- particles ---- */
+
+/* The particle fields: name, components in 3D, unit. src/data/field.h says how each is stored. */
+typedef enum firn_field {
+    FIRN_POSITION,             /* 3, m */
+    FIRN_VELOCITY,             /* 3, m/s */
+    FIRN_DEFORMATION_GRADIENT, /* 9, row-major; 4 in 2D */
+    FIRN_VELOCITY_GRADIENT,    /* 9, 1/s, row-major: APIC's C; 4 in 2D */
+    FIRN_MASS,                 /* 1, kg */
+    FIRN_VOLUME,               /* 1, m3 at rest */
+    FIRN_STATE,                /* 1, a scalar of the law's own */
+    FIRN_MATERIAL,             /* 1, index into the def's materials */
+    FIRN_OBJECT,               /* 1, the caller's tag, 0..65535 */
+    FIRN_ID,                   /* 1, unique, given by the sim in order of adding, never reused */
+    FIRN_FIELD_COUNT
+} firn_field;
+
+typedef struct firn_field_info {
+    const char *name; /* snake_case */
+    const char *unit;
+    int32_t components_2d, components_3d;
+} firn_field_info;
+
+FIRN_API firn_field_info firn_field_get_info(firn_field field);
+
+/* Particles to add. position is required; a NULL array means the value in brackets for all. */
+typedef struct firn_particles {
+    int64_t count;
+    const double *position;             /* count x dimension, m */
+    const double *velocity;             /* count x dimension [0], m/s */
+    const double *deformation_gradient; /* count x dimension^2 [identity] */
+    const double *velocity_gradient;    /* count x dimension^2 [0], 1/s */
+    const double *volume;               /* count, m3; NULL: `each_volume` */
+    const double *mass;                 /* count, kg; NULL: the material's density x volume */
+    const uint16_t *material;           /* count; NULL: `each_material` */
+    const uint16_t *object;             /* count; NULL: `each_object` */
+    double each_volume;                 /* m3, > 0 */
+    uint16_t each_material, each_object;
+    uint32_t stamp; /* set by the default function */
+} firn_particles;
+
+/* No particles; volume unset, so that forgetting it is an error. */
+FIRN_API firn_particles firn_particles_default(void);
+
+/* Adds all or none. *first_id, when not NULL, receives the id of the first; the rest follow on. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add(firn_sim *sim, const firn_particles *particles,
+                                                  uint64_t *first_id, firn_error *error);
+
+/* Removes the particles for which `keep` returns 0; *removed may be NULL. */
+typedef int firn_keep_function(void *user_data, uint64_t id, const double position[3],
+                               uint16_t material, uint16_t object);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep,
+                                                     void *user_data, int64_t *removed,
+                                                     firn_error *error);
+
+FIRN_API int64_t firn_sim_count(const firn_sim *sim);
+
+/* Copies `count` particles of a field in id order, from the first-th on, as doubles (ids and tags
+ * too: exact up to 2^53). `out` holds count x components. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first,
+                                                   int64_t count, double *out, firn_error *error);
+
+/* Where a field lies in memory, in storage order, which is not id order: for code that cannot afford
+ * a copy. Const, and valid until the next call that changes the sim; `generation` changes then. Positions
+ * are stored per block and have no raw view: read them with firn_sim_read or firn_sim_positions. */
+typedef struct firn_view {
+    const void *data; /* NULL when the field has no raw view */
+    size_t stride;    /* bytes between particles */
+    int64_t count;
+    int32_t components;
+    int32_t bytes;       /* per component: 4 or 8 float, 2 or 8 unsigned integer */
+    uint64_t generation; /* of the sim's state */
+} firn_view;
+FIRN_API firn_view firn_sim_view(const firn_sim *sim, firn_field field);
+
+/* Positions in storage order (that of the views), count x 3 doubles, z = 0 in 2D. */
+FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
+
+/* ---- time ---- */
+
+typedef enum firn_limit {
+    FIRN_LIMIT_NONE,
+    FIRN_LIMIT_FIXED,    /* the def's dt */
+    FIRN_LIMIT_MAXIMUM,  /* the def's dt_max */
+    FIRN_LIMIT_GROWTH,   /* at most 1.1 times the step before */
+    FIRN_LIMIT_FRAME,    /* the time asked for ends here */
+    FIRN_LIMIT_VELOCITY, /* courant: |v| + h |C| */
+    FIRN_LIMIT_STRAIN,   /* velocity gradient: 0.2 / max |L| */
+    FIRN_LIMIT_WAVE,     /* sound: wave_factor h / c */
+    FIRN_LIMIT_PARTICLE, /* a lone particle on its own kernel */
+    FIRN_LIMIT_COLLIDER, /* collider surface speed */
+    FIRN_LIMIT_FORCE,    /* velocities after forces broke the courant limit */
+    FIRN_LIMIT_FINITE,   /* a non-finite number */
+    FIRN_LIMIT_RETRY,    /* kept small after a rolled-back step */
+    FIRN_LIMIT_COUNT
+} firn_limit;
+FIRN_API const char *firn_limit_name(firn_limit limit);
+
+enum { FIRN_PHASES = 4 };
+FIRN_API const char *firn_phase_name(int phase); /* "directory", "particles", "grid", "reorder" */
+
+/* What an advance did; filled when the caller passes one. */
+typedef struct firn_report {
+    double time;     /* s, of the state now */
+    int64_t steps;   /* taken */
+    int64_t retries; /* steps rolled back and taken again */
+    double dt;       /* s, of the last step */
+    double dt_least; /* s, the smallest of this advance */
+    double dt_next;  /* s, proposed for the next step */
+    firn_limit limit; /* of the last step's dt */
+    double max_speed; /* m/s, largest nodal speed of the last step */
+    int64_t blocks;   /* grid blocks alive */
+    double phase_seconds[FIRN_PHASES];
+} firn_report;
+
+/* Advances by exactly `seconds` (> 0) in as many steps as it takes. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_advance(firn_sim *sim, double seconds,
+                                                      firn_report *report, firn_error *error);
+
+/* Advances by one step of the sim's own choice of dt. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_step(firn_sim *sim, firn_report *report,
+                                                   firn_error *error);
+
+FIRN_API double firn_sim_time(const firn_sim *sim);
+
+/* Sums over all particles, computed when asked. Angular momentum includes what APIC stores in C. */
+typedef struct firn_totals {
+    double mass;                /* kg */
+    double momentum[3];         /* kg m/s */
+    double angular_momentum[3]; /* kg m2/s, about the origin; 2D: only z */
+    double kinetic;             /* J, C included */
+    double elastic;             /* J */
+    double gravitational;       /* J, zero at the origin's height */
+    double max_speed;           /* m/s, of a particle */
+    double min_J, max_J;        /* range of det F */
+    int64_t outside;            /* particles inside a collider */
+} firn_totals;
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,
+                                                      firn_error *error);
+
+/* The grid of the current particles, scattered when asked: only nodes with mass. */
+typedef struct firn_grid_node {
+    int32_t index[3]; /* node coordinates: position = index x cell_size */
+    double mass;      /* kg */
+    double velocity[3];
+    double force[3]; /* N, internal */
+} firn_grid_node;
+/* Calls visit for every node with mass, in key order. */
+typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit,
+                                                         void *user_data, firn_error *error);
+
+/* 128-bit hash of the state (fields in id order, time, next dt): equal states, equal hashes. */
+typedef struct firn_hash {
+    uint64_t word[2];
+} firn_hash;
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error);
+
+/* What serves this sim: path, instruction set, threads. */
+typedef struct firn_sim_info {
+    const char *isa;
+    int32_t lanes;
+    int32_t threads;
+    firn_path path; /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
+    int32_t real_bytes; /* 4, or 8 in the double build */
+} firn_sim_info;
+FIRN_API firn_sim_info firn_sim_get_info(const firn_sim *sim);
+
+/* The instruction sets this binary holds and this machine runs, best first; NULL past the end. */
+FIRN_API const char *firn_isa_name(int32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

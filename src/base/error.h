@@ -1,0 +1,19 @@
+/* How the library reports failure: status out, text into the caller's firn_error. */
+#ifndef FIRN_ERROR_H
+#define FIRN_ERROR_H
+
+#include <firn/base.h>
+
+/* Fills *error (when not NULL) and returns status: `return firn_fail(error, FIRN_INVALID, "...")`. */
+#define firn_fail(error, status, ...) firn_fail_at(error, status, __FILE__, __LINE__, __VA_ARGS__)
+
+firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
+                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Defs carry this in `stamp` when made by their default function. */
+#define FIRN_STAMP 0x4e524946u
+
+/* FIRN_OK, or FIRN_INVALID naming the default function the def should come from. */
+firn_status firn_check_stamp(uint32_t stamp, const char *def, firn_error *error);
+
+#endif

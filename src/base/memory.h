@@ -1,0 +1,27 @@
+/* Memory through the caller's allocator. A pool is one aligned block that grows between phases. */
+#ifndef FIRN_MEMORY_H
+#define FIRN_MEMORY_H
+
+#include <firn/base.h>
+
+enum { FIRN_ALIGN = 64 }; /* a cache line, and the widest vector */
+
+/* The hook, or malloc when the caller gave none. */
+firn_allocator firn_allocator_or_default(firn_allocator hook);
+
+typedef struct firn_pool {
+    void *data;
+    size_t size; /* bytes */
+} firn_pool;
+
+/* Makes the pool at least `size` bytes, keeping what is in it. Failure leaves it as it was. */
+firn_status firn_pool_reserve(const firn_allocator *allocator, firn_pool *pool, size_t size,
+                              firn_error *error);
+
+/* As reserve, with half as much again when it has to grow: for things whose number wanders. */
+firn_status firn_pool_reserve_slack(const firn_allocator *allocator, firn_pool *pool, size_t size,
+                                    firn_error *error);
+
+void firn_pool_free(const firn_allocator *allocator, firn_pool *pool);
+
+#endif

@@ -1,0 +1,126 @@
+/* Lanes: W numbers side by side, by the compiler's vector types.
+ *
+ * A kernel file is compiled once per instruction set and dimension (see CMakeLists.txt), each time
+ * with FIRN_ISA (a word for names), FIRN_DIM (2 or 3) and, in the double build, FIRN_DOUBLE. The width W
+ * follows from the target: 16 (AVX-512), 8 (AVX2), 4 (SSE2, NEON, WASM), or 1 when FIRN_SCALAR is set.
+ * Facts behind the forms used (GCC 12, Clang 14): `?:` does not take vectors in C, so select by
+ * masks; a lane loop for min, max and sqrt becomes one instruction; vectors wider than the
+ * target are slow. No approximate reciprocals: results must not depend on the CPU maker. */
+#ifndef FIRN_SIMD_H
+#define FIRN_SIMD_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "base/real.h"
+
+#if defined(FIRN_SCALAR) || defined(FIRN_DOUBLE)
+#define W 1
+#elif defined(FIRN_WIDTH) /* a test build: this width whatever the target */
+#define W FIRN_WIDTH
+#elif defined(__AVX512F__)
+#define W 16
+#elif defined(__AVX2__)
+#define W 8
+#else
+#define W 4
+#endif
+
+#define D FIRN_DIM
+#define DD (D * D)
+
+/* The symbol a kernel file exports: name_isa_2d or name_isa_3d. */
+#define FIRN_JOIN_(a, b, c) a##_##b##_##c##d
+#define FIRN_JOIN(a, b, c) FIRN_JOIN_(a, b, c)
+#define FIRN_KERNEL(name) FIRN_JOIN(name, FIRN_ISA, FIRN_DIM)
+
+#define LANE_INLINE static inline __attribute__((always_inline))
+
+typedef real vr __attribute__((vector_size(W * sizeof(real))));
+#ifdef FIRN_DOUBLE
+typedef int64_t lane_int;
+#else
+typedef int32_t lane_int;
+#endif
+typedef lane_int vi __attribute__((vector_size(W * sizeof(real)))); /* also the masks: 0 or -1 */
+
+LANE_INLINE vr v_set(real a) { return (vr){0} + a; }
+LANE_INLINE vi vi_set(lane_int a) { return (vi){0} + a; }
+LANE_INLINE vr v_select(vi mask, vr a, vr b) { return (vr)(((vi)a & mask) | ((vi)b & ~mask)); }
+LANE_INLINE vi v_to_int(vr a) { return __builtin_convertvector(a, vi); } /* truncates */
+LANE_INLINE vr v_to_real(vi a) { return __builtin_convertvector(a, vr); }
+LANE_INLINE vr v_load(const real *p)
+{
+    vr a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+LANE_INLINE void v_store(real *p, vr a) { memcpy(p, &a, sizeof a); }
+
+/* A NaN in `a` gives b in both: callers order the arguments so that bad numbers do not hide. */
+LANE_INLINE vr v_min(vr a, vr b) { return v_select(a < b, a, b); }
+LANE_INLINE vr v_max(vr a, vr b) { return v_select(a > b, a, b); }
+#ifdef FIRN_DOUBLE
+#define SIGN_BIT INT64_MIN
+#else
+#define SIGN_BIT INT32_MIN
+#endif
+LANE_INLINE vr v_abs(vr a) { return (vr)((vi)a & ~vi_set(SIGN_BIT)); }
+LANE_INLINE vr v_copysign(vr size, vr sign)
+{
+    vi s = vi_set(SIGN_BIT);
+    return (vr)(((vi)size & ~s) | ((vi)sign & s));
+}
+
+LANE_INLINE vr v_sqrt(vr a)
+{
+#if W == 16 && defined(__AVX512F__)
+    return (vr)_mm512_sqrt_ps((__m512)a);
+#elif W == 8 && defined(__AVX__)
+    return (vr)_mm256_sqrt_ps((__m256)a);
+#elif W == 4 && defined(__SSE2__)
+    return (vr)_mm_sqrt_ps((__m128)a);
+#else
+    vr r;
+    for (int l = 0; l < W; l++) r[l] = R_SQRT(a[l]);
+    return r;
+#endif
+}
+
+/* Natural logarithm of positive normal numbers, to about 1 ulp (argument reduced to
+ * [1/sqrt 2, sqrt 2), minimax polynomial as in Cephes' logf). */
+LANE_INLINE vr v_log(vr x)
+{
+#ifdef FIRN_DOUBLE
+    vr r;
+    for (int l = 0; l < W; l++) r[l] = log(x[l]);
+    return r;
+#else
+    vi b = (vi)x, e = (b - 0x3f3504f3) >> 23;
+    vr f = (vr)(b - (e << 23)) - 1.0f, z = f * f, n = v_to_real(e);
+    vr p = f * 7.0376836292e-2f - 1.1514610310e-1f;
+    p = p * f + 1.1676998740e-1f;
+    p = p * f - 1.2420140846e-1f;
+    p = p * f + 1.4249322787e-1f;
+    p = p * f - 1.6668057665e-1f;
+    p = p * f + 2.0000714765e-1f;
+    p = p * f - 2.4999993993e-1f;
+    p = p * f + 3.3333331174e-1f;
+    vr y = p * f * z + n * -2.12194440e-4f - 0.5f * z;
+    return f + y + n * 0.693359375f;
+#endif
+}
+
+/* The largest lane. A NaN lane must not win silently: callers test for finiteness apart. */
+LANE_INLINE real v_reduce_max(vr a)
+{
+    real m = a[0];
+    for (int l = 1; l < W; l++) m = a[l] > m ? a[l] : m;
+    return m;
+}
+
+#endif

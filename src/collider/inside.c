@@ -1,0 +1,19 @@
+/* A room: the complement of a box, solid where the box is not.
+ *
+ * A set and its complement share their surface, so the distance is the box's with the sign
+ * turned, exact on both sides; equally near walls are chosen as the box chooses faces. */
+#include "collider/collider.h"
+
+static double distance(const double size[3], const double point[3], double normal[3])
+{
+    double d = firn_shape_box.distance(size, point, normal);
+    for (int a = 0; a < 3; a++) normal[a] = -normal[a];
+    return -d;
+}
+
+const firn_shape firn_shape_inside = {
+    .name = "inside",
+    .size_count = 3,
+    .size_name = {"half extent x", "half extent y", "half extent z"},
+    .distance = distance,
+};

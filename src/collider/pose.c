@@ -1,0 +1,217 @@
+/* A collider in motion: where its frame is at a time, and what it does to material that meets it.
+ *
+ * Between two keys the frame moves with constant velocity and turns with constant spin, so the
+ * velocities given here are exact derivatives of the poses given here, except at the keys. */
+#include <assert.h>
+#include <math.h>
+
+#include "collider/collider.h"
+
+/* --- Rotations: quaternions w, x, y, z ------------------------------------------------------- */
+
+/* The unit quaternion of one that is finite and not zero, of any magnitude; in 2D, about z. */
+static void quaternion_of(const double rotation[4], int dimension, double q[4])
+{
+    double largest = 0, square = 0;
+    for (int a = 0; a < 4; a++) largest = fmax(largest, fabs(rotation[a]));
+    for (int a = 0; a < 4; a++) q[a] = rotation[a] / largest;
+    if (dimension == 2) {
+        /* Only the twist about z remains, (w, 0, 0, z), when local z still faces the viewer (R33 =
+         * w2 + z2 - x2 - y2 >= 0). Otherwise first turn it back by a half turn about local y,
+         * which no shape notices: (w, x, y, z)(0, 0, 1, 0) = (-y, -z, w, x). */
+        bool turned = q[0] * q[0] + q[3] * q[3] < q[1] * q[1] + q[2] * q[2];
+        double w = turned ? -q[2] : q[0], z = turned ? q[1] : q[3];
+        q[0] = w;
+        q[1] = q[2] = 0;
+        q[3] = z;
+    }
+    for (int a = 0; a < 4; a++) square += q[a] * q[a];
+    for (int a = 0; a < 4; a++) q[a] /= sqrt(square);
+}
+
+static void quaternion_multiply(const double p[4], const double q[4], double out[4])
+{
+    out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
+    out[1] = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
+    out[2] = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
+    out[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
+}
+
+/* The rotation vector (axis times angle, rad, at most half a turn) that takes p to q in world
+ * axes: q = exp(arc) p. Slerp is then exp(s arc) p, and its rate arc / duration. */
+static void quaternion_arc(const double p[4], const double q[4], double arc[3])
+{
+    double back[4] = {p[0], -p[1], -p[2], -p[3]}, d[4];
+    quaternion_multiply(q, back, d);
+    double sine = sqrt(d[1] * d[1] + d[2] * d[2] + d[3] * d[3]); /* of half the angle */
+    /* d and -d turn alike; the one with w >= 0 takes the shorter way. */
+    double sign = d[0] < 0 ? -1 : 1;
+    double scale = sine > 1e-8 ? 2 * atan2(sine, fabs(d[0])) / sine : 2;
+    for (int a = 0; a < 3; a++) arc[a] = sign * scale * d[a + 1];
+}
+
+static void quaternion_exp(const double arc[3], double s, double q[4])
+{
+    double angle = s * sqrt(arc[0] * arc[0] + arc[1] * arc[1] + arc[2] * arc[2]);
+    double scale = angle > 1e-8 ? s * sin(angle / 2) / angle : s / 2;
+    q[0] = cos(angle / 2);
+    for (int a = 0; a < 3; a++) q[a + 1] = scale * arc[a];
+}
+
+static void quaternion_matrix(const double q[4], double m[3][3])
+{
+    double w = q[0], x = q[1], y = q[2], z = q[3];
+    m[0][0] = 1 - 2 * (y * y + z * z);
+    m[0][1] = 2 * (x * y - w * z);
+    m[0][2] = 2 * (x * z + w * y);
+    m[1][0] = 2 * (x * y + w * z);
+    m[1][1] = 1 - 2 * (x * x + z * z);
+    m[1][2] = 2 * (y * z - w * x);
+    m[2][0] = 2 * (x * z - w * y);
+    m[2][1] = 2 * (y * z + w * x);
+    m[2][2] = 1 - 2 * (x * x + y * y);
+}
+
+/* --- Keyframes ------------------------------------------------------------------------------- */
+
+/* The last key at or before the time, or -1. */
+static int32_t key_before(const firn_pose_key *keys, int32_t count, double time)
+{
+    int32_t low = -1, high = count; /* keys[low] <= time < keys[high] */
+    while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (keys[middle].time <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void pose_still(const double position[3], const double rotation[4], int dimension,
+                       firn_posed_collider *posed)
+{
+    double q[4];
+    quaternion_of(rotation, dimension, q);
+    quaternion_matrix(q, posed->rotation);
+    for (int a = 0; a < 3; a++) {
+        posed->position[a] = position[a];
+        posed->velocity[a] = posed->spin[a] = 0;
+    }
+}
+
+static void pose_between(const firn_pose_key *from, const firn_pose_key *to, int dimension,
+                         double time, firn_posed_collider *posed)
+{
+    double span = to->time - from->time;
+    double s = (time - from->time) / span;
+    double p[4], q[4], arc[3], turn[4], now[4];
+    quaternion_of(from->rotation, dimension, p);
+    quaternion_of(to->rotation, dimension, q);
+    quaternion_arc(p, q, arc);
+    quaternion_exp(arc, s, turn);
+    quaternion_multiply(turn, p, now);
+    quaternion_matrix(now, posed->rotation);
+    for (int a = 0; a < 3; a++) {
+        double way = to->position[a] - from->position[a];
+        posed->position[a] = from->position[a] + s * way;
+        posed->velocity[a] = way / span;
+        posed->spin[a] = arc[a] / span;
+    }
+}
+
+void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
+                        firn_posed_collider *posed)
+{
+    assert(dimension == 2 || dimension == 3);
+    posed->shape = firn_shape_get(def->shape);
+    posed->boundary = def->boundary;
+    posed->friction = def->friction;
+    for (int a = 0; a < 3; a++) posed->size[a] = def->size[a];
+
+    if (def->key_count == 0) {
+        pose_still(def->position, def->rotation, dimension, posed);
+    } else {
+        int32_t k = key_before(def->keys, def->key_count, time);
+        if (k >= 0 && k < def->key_count - 1) {
+            pose_between(&def->keys[k], &def->keys[k + 1], dimension, time, posed);
+        } else {
+            const firn_pose_key *end = &def->keys[k < 0 ? 0 : k];
+            pose_still(end->position, end->rotation, dimension, posed);
+        }
+    }
+    if (dimension == 2) posed->position[2] = posed->velocity[2] = 0;
+}
+
+/* --- Contact --------------------------------------------------------------------------------- */
+
+double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
+                              double normal[3])
+{
+    const double(*R)[3] = c->rotation;
+    bool flat = dimension == 2;
+    double x = point[0] - c->position[0];
+    double y = point[1] - c->position[1];
+    double z = flat ? 0 : point[2] - c->position[2];
+    double local[3], n[3];
+    for (int a = 0; a < 3; a++) local[a] = R[0][a] * x + R[1][a] * y + R[2][a] * z;
+    /* Without ends in z a box is a rectangle; the other shapes do not read size[2], and their
+     * nearest surface point lies in the plane z = 0 already. */
+    double size[3] = {c->size[0], c->size[1], flat ? INFINITY : c->size[2]};
+    double d = c->shape->distance(size, local, n);
+    for (int a = 0; a < 3; a++) normal[a] = R[a][0] * n[0] + R[a][1] * n[1] + R[a][2] * n[2];
+    return d;
+}
+
+void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
+                                    double velocity[3])
+{
+    const double *w = c->spin;
+    double x = point[0] - c->position[0];
+    double y = point[1] - c->position[1];
+    double z = point[2] - c->position[2];
+    velocity[0] = c->velocity[0] + w[1] * z - w[2] * y;
+    velocity[1] = c->velocity[1] + w[2] * x - w[0] * z;
+    velocity[2] = c->velocity[2] + w[0] * y - w[1] * x;
+}
+
+bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
+                           const double normal[3], double velocity[3])
+{
+    double surface[3];
+    firn_collider_surface_velocity(c, point, surface);
+    double relative[3], along[3]; /* to the surface; its part along the surface */
+    for (int a = 0; a < 3; a++) relative[a] = velocity[a] - surface[a];
+    double vn = relative[0] * normal[0] + relative[1] * normal[1] + relative[2] * normal[2];
+    for (int a = 0; a < 3; a++) along[a] = relative[a] - vn * normal[a];
+
+    double keep = 0; /* fraction of `along` that remains; nothing of vn ever does */
+    bool changed = true;
+    switch (c->boundary) {
+    case FIRN_STICKY:
+        changed = relative[0] != 0 || relative[1] != 0 || relative[2] != 0;
+        break;
+    case FIRN_SLIP:
+        changed = vn != 0;
+        keep = 1;
+        break;
+    default: { /* FIRN_SEPARATE: Coulomb, with the impulse that stops vn as the pressure */
+        if (!(vn < 0)) return false;
+        double vt = sqrt(along[0] * along[0] + along[1] * along[1] + along[2] * along[2]);
+        if (vt > -c->friction * vn) keep = 1 + c->friction * vn / vt;
+    }
+    }
+    if (changed)
+        for (int a = 0; a < 3; a++) velocity[a] = surface[a] + keep * along[a];
+    return changed;
+}
+
+double firn_collider_speed_bound(const firn_posed_collider *c, const double center[3], double reach)
+{
+    /* |v + w x (p - x)| <= |v + w x (center - x)| + |w| |p - center| */
+    double v[3];
+    firn_collider_surface_velocity(c, center, v);
+    const double *w = c->spin;
+    return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
+           reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+}

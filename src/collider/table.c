@@ -1,0 +1,149 @@
+/* The shapes by kind, the default def, and what a def must satisfy. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "collider/collider.h"
+
+static const firn_shape *const shapes[FIRN_SHAPE_COUNT] = {
+    [FIRN_PLANE] = &firn_shape_plane,       [FIRN_BOX] = &firn_shape_box,
+    [FIRN_SPHERE] = &firn_shape_sphere,     [FIRN_CAPSULE] = &firn_shape_capsule,
+    [FIRN_CYLINDER] = &firn_shape_cylinder, [FIRN_CONE] = &firn_shape_cone,
+    [FIRN_TORUS] = &firn_shape_torus,       [FIRN_INSIDE] = &firn_shape_inside,
+};
+
+const firn_shape *firn_shape_get(firn_shape_kind kind)
+{
+    return (unsigned)kind < FIRN_SHAPE_COUNT ? shapes[kind] : NULL;
+}
+
+const char *firn_shape_name(firn_shape_kind shape)
+{
+    const firn_shape *row = firn_shape_get(shape);
+    return row ? row->name : NULL;
+}
+
+firn_collider_def firn_collider_def_default(void)
+{
+    return (firn_collider_def){
+        .shape = FIRN_PLANE,
+        .size = {1, 1, 1}, /* so that a 2D def may leave z alone */
+        .rotation = {1, 0, 0, 0},
+        .boundary = FIRN_SEPARATE,
+        .friction = 0.3,
+        .stamp = FIRN_STAMP,
+    };
+}
+
+static firn_status check_sizes(const firn_collider_def *def, int index, firn_error *error)
+{
+    const firn_shape *shape = firn_shape_get(def->shape);
+    for (int a = 0; a < shape->size_count; a++) {
+        double size = def->size[a];
+        if (size > 0 && isfinite(size)) continue;
+        return firn_fail(error, FIRN_INVALID, "colliders[%d].size[%d] %g must be %s (%s of %s, m)",
+                         index, a, size, size <= 0 ? "above 0" : "finite", shape->size_name[a],
+                         shape->name);
+    }
+    return FIRN_OK;
+}
+
+/* `where` is "" for the def's own pose and "keys[2]." for a key's. */
+static firn_status check_pose(const double position[3], const double rotation[4], int index,
+                              const char *where, firn_error *error)
+{
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(position[a]))
+            return firn_fail(error, FIRN_INVALID,
+                             "colliders[%d].%sposition[%d] %g must be finite (m)", index, where, a,
+                             position[a]);
+    bool zero = true;
+    for (int a = 0; a < 4; a++) {
+        if (!isfinite(rotation[a]))
+            return firn_fail(error, FIRN_INVALID,
+                             "colliders[%d].%srotation[%d] %g must be finite (quaternion w, x, y, "
+                             "z); use 1 0 0 0 for none",
+                             index, where, a, rotation[a]);
+        if (rotation[a] != 0) zero = false;
+    }
+    if (zero)
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].%srotation 0 0 0 0 must not be zero (quaternion w, x, y, "
+                         "z); use 1 0 0 0 for none",
+                         index, where);
+    return FIRN_OK;
+}
+
+/* Times must rise, and by enough for the velocity between the keys to be a number. */
+static firn_status check_step(const firn_pose_key *before, const firn_pose_key *key, int index,
+                              int32_t k, firn_error *error)
+{
+    double span = key->time - before->time;
+    if (!(span > 0))
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].keys[%d].time %g must be above keys[%d].time %g; sort the "
+                         "keys and drop repeated times",
+                         index, (int)k, key->time, (int)k - 1, before->time);
+    bool fine = isfinite(span) && isfinite(4 / span); /* a shorter arc is below 4 rad */
+    for (int a = 0; a < 3; a++)
+        fine = fine && isfinite((key->position[a] - before->position[a]) / span);
+    if (!fine)
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].keys[%d].time %g gives no finite speed from keys[%d].time "
+                         "%g; move less or take longer",
+                         index, (int)k, key->time, (int)k - 1, before->time);
+    return FIRN_OK;
+}
+
+static firn_status check_keys(const firn_collider_def *def, int index, firn_error *error)
+{
+    if (def->key_count < 0)
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].key_count %d must be 0 or above; 0 uses position and "
+                         "rotation",
+                         index, (int)def->key_count);
+    if (def->key_count > 0 && !def->keys)
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].keys NULL must point to key_count %d keys; set key_count 0 "
+                         "for none",
+                         index, (int)def->key_count);
+    for (int32_t k = 0; k < def->key_count; k++) {
+        const firn_pose_key *key = &def->keys[k];
+        char where[32];
+        snprintf(where, sizeof where, "keys[%d].", (int)k);
+        if (!isfinite(key->time))
+            return firn_fail(error, FIRN_INVALID, "colliders[%d].%stime %g must be finite (s)",
+                             index, where, key->time);
+        firn_status st = check_pose(key->position, key->rotation, index, where, error);
+        if (st == FIRN_OK && k > 0) st = check_step(key - 1, key, index, k, error);
+        if (st != FIRN_OK) return st;
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_collider_check(const firn_collider_def *def, int index, firn_error *error)
+{
+    assert(def);
+    firn_status st = firn_check_stamp(def->stamp, "firn_collider_def", error);
+    if (st != FIRN_OK) return st;
+    if (!firn_shape_get(def->shape))
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].shape %d must be a firn_shape_kind, 0 (%s) to %d (%s)",
+                         index, (int)def->shape, shapes[0]->name, FIRN_SHAPE_COUNT - 1,
+                         shapes[FIRN_SHAPE_COUNT - 1]->name);
+    st = check_sizes(def, index, error);
+    if (st != FIRN_OK) return st;
+    if ((unsigned)def->boundary >= FIRN_BOUNDARY_COUNT)
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].boundary %d must be a firn_boundary: FIRN_STICKY, "
+                         "FIRN_SLIP or FIRN_SEPARATE",
+                         index, (int)def->boundary);
+    if (!(def->friction >= 0 && isfinite(def->friction)))
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders[%d].friction %g must be 0 or above and finite; use a sticky "
+                         "boundary to hold everything",
+                         index, def->friction);
+    if (def->key_count != 0) return check_keys(def, index, error);
+    return check_pose(def->position, def->rotation, index, "", error);
+}

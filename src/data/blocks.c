@@ -1,0 +1,393 @@
+#include "data/blocks.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/parallel.h"
+
+enum { AXIS_BITS = 21, BIAS = 1 << (AXIS_BITS - 1) };
+
+/* ---- Morton keys ---- */
+
+static uint64_t spread3(uint64_t x)
+{
+    x &= 0x1fffff;
+    x = (x | x << 32) & 0x1f00000000ffffu;
+    x = (x | x << 16) & 0x1f0000ff0000ffu;
+    x = (x | x << 8) & 0x100f00f00f00f00fu;
+    x = (x | x << 4) & 0x10c30c30c30c30c3u;
+    return (x | x << 2) & 0x1249249249249249u;
+}
+
+static uint64_t spread2(uint64_t x)
+{
+    x &= 0x1fffff;
+    x = (x | x << 16) & 0x0000ffff0000ffffu;
+    x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+    x = (x | x << 4) & 0x0f0f0f0f0f0f0f0fu;
+    x = (x | x << 2) & 0x3333333333333333u;
+    return (x | x << 1) & 0x5555555555555555u;
+}
+
+/* One axis' bits in place: axis 0 is the most significant of each group. */
+static uint64_t axis_bits(int32_t dim, int axis, int32_t coord)
+{
+    uint64_t biased = (uint64_t)(coord + BIAS);
+    return (dim == 3 ? spread3(biased) : spread2(biased)) << (dim - 1 - axis);
+}
+
+uint64_t firn_block_key(int32_t dim, const int32_t coord[3])
+{
+    uint64_t key = 0;
+    for (int a = 0; a < dim; a++) key |= axis_bits(dim, a, coord[a]);
+    return key;
+}
+
+/* The inverse of the spreads. */
+static uint64_t compact3(uint64_t x)
+{
+    x &= 0x1249249249249249u;
+    x = (x | x >> 2) & 0x10c30c30c30c30c3u;
+    x = (x | x >> 4) & 0x100f00f00f00f00fu;
+    x = (x | x >> 8) & 0x1f0000ff0000ffu;
+    x = (x | x >> 16) & 0x1f00000000ffffu;
+    return (x | x >> 32) & 0x1fffff;
+}
+
+static uint64_t compact2(uint64_t x)
+{
+    x &= 0x5555555555555555u;
+    x = (x | x >> 1) & 0x3333333333333333u;
+    x = (x | x >> 2) & 0x0f0f0f0f0f0f0f0fu;
+    x = (x | x >> 4) & 0x00ff00ff00ff00ffu;
+    x = (x | x >> 8) & 0x0000ffff0000ffffu;
+    return (x | x >> 16) & 0x1fffff;
+}
+
+static void key_coord(int32_t dim, uint64_t key, int32_t coord[3])
+{
+    coord[2] = 0;
+    for (int a = 0; a < dim; a++) {
+        uint64_t bits = key >> (dim - 1 - a);
+        coord[a] = (int32_t)(dim == 3 ? compact3(bits) : compact2(bits)) - BIAS;
+    }
+}
+
+/* The keys of a block's 3^dim neighbourhood, index (dx+1)*9 + (dy+1)*3 + dz+1 (2D: without the first). */
+static void neighbour_keys(int32_t dim, const int32_t coord[3], uint64_t *key)
+{
+    uint64_t bits[3][3];
+    for (int a = 0; a < dim; a++) {
+        for (int o = 0; o < 3; o++) bits[a][o] = axis_bits(dim, a, coord[a] + o - 1);
+    }
+    if (dim == 2) {
+        for (int n = 0; n < 9; n++) key[n] = bits[0][n / 3] | bits[1][n % 3];
+    } else {
+        for (int n = 0; n < 27; n++) key[n] = bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
+    }
+}
+
+/* ---- hash ---- */
+
+static uint32_t hash_key(uint64_t key, uint32_t mask)
+{
+    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
+}
+
+static int32_t find(const int32_t *hash, uint32_t mask, const uint64_t *keys, uint64_t key)
+{
+    for (uint32_t h = hash_key(key, mask);; h = (h + 1) & mask) {
+        int32_t slot = hash[h];
+        if (slot < 0 || keys[slot] == key) return slot;
+    }
+}
+
+static void insert(int32_t *hash, uint32_t mask, uint64_t key, int32_t slot)
+{
+    uint32_t h = hash_key(key, mask);
+    while (hash[h] >= 0) h = (h + 1) & mask;
+    hash[h] = slot;
+}
+
+int32_t firn_directory_find(const firn_directory *d, uint64_t key)
+{
+    return d->count ? find(d->hash, d->hash_mask, d->key, key) : -1;
+}
+
+int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key)
+{
+    return d->super_count ? find(d->super_hash, d->hash_mask, d->super_key, super_key) : -1;
+}
+
+/* ---- sorting ---- */
+
+void firn_sort_keys(uint64_t *key, uint64_t *scratch, int32_t count)
+{
+    uint64_t differ = 0;
+    for (int32_t i = 1; i < count; i++) differ |= key[i] ^ key[0];
+    uint64_t *from = key, *to = scratch;
+    for (int shift = 0; shift < 64; shift += 8) {
+        if (!(differ >> shift & 255u)) continue;
+        int32_t at[257] = {0};
+        for (int32_t i = 0; i < count; i++) at[(from[i] >> shift & 255u) + 1]++;
+        for (int b = 0; b < 256; b++) at[b + 1] += at[b];
+        for (int32_t i = 0; i < count; i++) to[at[from[i] >> shift & 255u]++] = from[i];
+        uint64_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != key) memcpy(key, from, (size_t)count * sizeof *key);
+}
+
+/* ---- the directory ---- */
+
+static uint32_t hash_size(int32_t count)
+{
+    uint32_t size = 16;
+    while (size < 2u * (uint32_t)count) size *= 2;
+    return size;
+}
+
+/* Room for `count` blocks: one pool cut into the arrays, and one for the bins. */
+static firn_status reserve(firn_directory *d, int32_t count, const firn_allocator *allocator,
+                           firn_error *error)
+{
+    size_t n = (size_t)count, hash = hash_size(count);
+    size_t size = 0, offset[10];
+    const size_t bytes[10] = {
+        n * sizeof *d->key,        n * sizeof *d->coord,         n * sizeof *d->start,
+        n * sizeof *d->population, n * sizeof *d->source,        n * sizeof *d->near_collider,
+        (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,     2 * hash * sizeof(int32_t),
+        n * sizeof *d->leaving};
+    for (int i = 0; i < 10; i++) {
+        offset[i] = size;
+        size += (bytes[i] + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
+    }
+    d->count = d->super_count = 0;
+    firn_status st = firn_pool_reserve_slack(allocator, &d->pool, size, error);
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(allocator, &d->bin_pool, n * sizeof *d->bin, error);
+    }
+    if (st != FIRN_OK) return st;
+    char *base = d->pool.data;
+    d->key = (uint64_t *)(base + offset[0]);
+    d->coord = (int32_t(*)[3])(base + offset[1]);
+    d->start = (uint32_t *)(base + offset[2]);
+    d->population = (uint32_t *)(base + offset[3]);
+    d->source = (int32_t(*)[FIRN_MAX_NEIGHBOURS])(base + offset[4]);
+    d->near_collider = (uint8_t *)(base + offset[5]);
+    d->super_first = (int32_t *)(base + offset[6]);
+    d->super_key = (uint64_t *)(base + offset[7]);
+    d->hash = (int32_t *)(base + offset[8]);
+    d->super_hash = d->hash + hash;
+    d->hash_mask = (uint32_t)hash - 1;
+    d->leaving = (uint32_t(*)[FIRN_MAX_NEIGHBOURS])(base + offset[9]);
+    d->bin = d->bin_pool.data;
+    return FIRN_OK;
+}
+
+/* Takes sorted keys; fills coordinates and both hashes. Superblocks without particles are left out later
+ * by their empty ranges: they cost an arena only when populated, see count_supers. */
+static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
+{
+    d->count = count;
+    memmove(d->key, key, (size_t)count * sizeof *key);
+    memset(d->hash, -1, 2 * (size_t)(d->hash_mask + 1) * sizeof *d->hash);
+    for (int32_t b = 0; b < count; b++) {
+        key_coord(d->dim, d->key[b], d->coord[b]);
+        insert(d->hash, d->hash_mask, d->key[b], b);
+        d->near_collider[b] = 0;
+    }
+}
+
+/* Lists the superblocks that hold particles, once populations are known. Unpopulated blocks between two
+ * listed superblocks may fall into a range; sweeps skip them. */
+static void index_supers(firn_directory *d)
+{
+    d->super_count = 0;
+    d->largest = 0;
+    for (int32_t b = 0; b < d->count; b++) {
+        if (d->population[b] > d->largest) d->largest = d->population[b];
+        if (!d->population[b]) continue;
+        uint64_t key = d->key[b] >> d->dim;
+        if (d->super_count && d->super_key[d->super_count - 1] == key) continue;
+        insert(d->super_hash, d->hash_mask, key, d->super_count);
+        d->super_key[d->super_count] = key;
+        d->super_first[d->super_count++] = b;
+    }
+    d->super_first[d->super_count] = d->count;
+}
+
+firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *key, int32_t count,
+                                const firn_allocator *allocator, firn_error *error)
+{
+    d->dim = dim;
+    firn_status st = reserve(d, count, allocator, error);
+    if (st != FIRN_OK) return st;
+    index_blocks(d, key, count);
+    memset(d->population, 0, (size_t)count * sizeof *d->population);
+    memset(d->bin, 0, (size_t)count * sizeof *d->bin);
+    memset(d->leaving, 0, (size_t)count * sizeof *d->leaving);
+    index_supers(d);
+    return FIRN_OK;
+}
+
+/* Blocks are collected in a set of keys, then sorted. */
+typedef struct key_set {
+    uint64_t *key;
+    int32_t *hash;
+    uint32_t mask;
+    int32_t count;
+} key_set;
+
+static void key_set_add(key_set *s, uint64_t key)
+{
+    for (uint32_t h = hash_key(key, s->mask);; h = (h + 1) & s->mask) {
+        if (s->hash[h] < 0) {
+            s->hash[h] = s->count;
+            s->key[s->count++] = key;
+            return;
+        }
+        if (s->key[s->hash[h]] == key) return;
+    }
+}
+
+/* Who sends how many to one block. */
+typedef struct link_job {
+    firn_directory *d;
+    const firn_directory *from;
+} link_job;
+
+static void link_block(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    firn_directory *d = ((link_job *)context)->d;
+    const firn_directory *from = ((link_job *)context)->from;
+    const int32_t neighbours = firn_pow(3, d->dim);
+    uint64_t key[FIRN_MAX_NEIGHBOURS];
+    neighbour_keys(d->dim, d->coord[b], key);
+    uint32_t population = 0;
+    for (int n = 0; n < neighbours; n++) {
+        int32_t slot = firn_directory_find(from, key[n]);
+        uint32_t coming = slot >= 0 ? from->leaving[slot][neighbours - 1 - n] : 0;
+        d->source[b][n] = coming ? slot : -1;
+        population += coming;
+    }
+    d->population[b] = population;
+    d->bin[b].count = 0;
+    memset(d->leaving[b], 0, sizeof d->leaving[b]);
+}
+
+firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t threads,
+                                 const firn_allocator *allocator, firn_pool *scratch,
+                                 firn_error *error)
+{
+    assert(d != from);
+    const int32_t dim = from->dim, neighbours = firn_pow(3, dim), corners = firn_pow(2, dim);
+    d->dim = dim;
+
+    /* An upper bound of the blocks: particles spread by one block at most, nodes by one more. */
+    int64_t occupied = 0;
+    for (int32_t b = 0; b < from->count; b++) {
+        for (int n = 0; n < neighbours; n++) occupied += from->leaving[b][n] > 0;
+    }
+    int64_t bound = occupied * corners;
+    if (bound > INT32_MAX / 4) {
+        return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
+                         INT32_MAX / 4);
+    }
+    uint32_t size = hash_size((int32_t)bound);
+    firn_status st = firn_pool_reserve_slack(
+        allocator, scratch, 2 * (size_t)bound * sizeof(uint64_t) + size * sizeof(int32_t), error);
+    if (st != FIRN_OK) return st;
+    key_set set = {.key = scratch->data, .mask = size - 1};
+    uint64_t *sort_scratch = set.key + bound;
+    set.hash = (int32_t *)(sort_scratch + bound);
+    memset(set.hash, -1, size * sizeof *set.hash);
+
+    /* Occupied blocks first, then the upper neighbours their particles' stencils reach. */
+    for (int32_t b = 0; b < from->count; b++) {
+        if (!from->bin[b].count) continue;
+        uint64_t key[FIRN_MAX_NEIGHBOURS];
+        neighbour_keys(dim, from->coord[b], key);
+        for (int n = 0; n < neighbours; n++) {
+            if (from->leaving[b][n]) key_set_add(&set, key[n]);
+        }
+    }
+    int32_t populated = set.count;
+    for (int32_t i = 0; i < populated; i++) {
+        int32_t coord[3];
+        key_coord(dim, set.key[i], coord);
+        uint64_t key[FIRN_MAX_NEIGHBOURS];
+        neighbour_keys(dim, coord, key);
+        for (int n = 1; n < corners; n++) {
+            key_set_add(&set, dim == 3 ? key[(1 + (n >> 2)) * 9 + (1 + (n >> 1 & 1)) * 3 + 1 + (n & 1)]
+                                       : key[(1 + (n >> 1)) * 3 + 1 + (n & 1)]);
+        }
+    }
+    firn_sort_keys(set.key, sort_scratch, set.count);
+
+    st = reserve(d, set.count, allocator, error);
+    if (st != FIRN_OK) return st;
+    index_blocks(d, set.key, set.count);
+
+    link_job job = {d, from};
+    firn_parallel_for(threads, d->count, 16, link_block, &job);
+    uint32_t start = 0;
+    for (int32_t b = 0; b < d->count; b++) {
+        d->start[b] = start;
+        start += d->population[b];
+    }
+    index_supers(d);
+    return FIRN_OK;
+}
+
+firn_status firn_directory_copy(firn_directory *d, const firn_directory *from,
+                                const firn_allocator *allocator, firn_error *error)
+{
+    d->dim = from->dim;
+    firn_status st = reserve(d, from->count, allocator, error);
+    if (st != FIRN_OK) return st;
+    index_blocks(d, from->key, from->count);
+    size_t n = (size_t)from->count;
+    memcpy(d->start, from->start, n * sizeof *d->start);
+    memcpy(d->population, from->population, n * sizeof *d->population);
+    memcpy(d->source, from->source, n * sizeof *d->source);
+    memcpy(d->near_collider, from->near_collider, n * sizeof *d->near_collider);
+    memcpy(d->bin, from->bin, n * sizeof *d->bin);
+    memcpy(d->leaving, from->leaving, n * sizeof *d->leaving);
+    index_supers(d);
+    return FIRN_OK;
+}
+
+void firn_directory_count_leaving(firn_directory *d, int32_t block)
+{
+    static const int side[FIRN_SHIFTED] = {0, 1, 1, 1, 1, 2}; /* below, own, above */
+    const int rows = firn_pow(FIRN_SHIFTED, d->dim) / FIRN_SHIFTED;
+    uint32_t *leaving = d->leaving[block];
+    memset(leaving, 0, sizeof d->leaving[block]);
+    for (int row = 0; row < rows; row++) {
+        const uint32_t *c = d->bin[block].cell + row * FIRN_SHIFTED;
+        int n = 3 * (d->dim == 3 ? 3 * side[row / FIRN_SHIFTED] + side[row % FIRN_SHIFTED] : side[row]);
+        leaving[n] += c[1] - c[0];
+        leaving[n + 1] += c[5] - c[1];
+        leaving[n + 2] += c[6] - c[5];
+    }
+}
+
+void firn_bin_cell_block(const firn_directory *d, int32_t block, int cell, int32_t coord[3])
+{
+    coord[2] = 0;
+    for (int a = d->dim - 1; a >= 0; a--, cell /= FIRN_SHIFTED) {
+        const int shifted = cell % FIRN_SHIFTED;
+        coord[a] = d->coord[block][a] + (shifted == 0 ? -1 : shifted == FIRN_SHIFTED - 1 ? 1 : 0);
+    }
+}
+
+void firn_directory_free(firn_directory *d, const firn_allocator *allocator)
+{
+    firn_pool_free(allocator, &d->pool);
+    firn_pool_free(allocator, &d->bin_pool);
+    *d = (firn_directory){0};
+}

@@ -1,0 +1,33 @@
+/* The particle field list: the one place that says which attributes a particle has.
+ *
+ * X(type, name, NAME, components, unit, who writes it); DIM is the dimension, 2 or 3.
+ *   record  in the particle's record of 16 reals, which a step reads and writes as one cache line
+ *   spare   in the spare buffer between calls (see store.h)
+ *   side    in an array of its own, constant while stepping, moved only when particles are reordered */
+#ifndef FIRN_FIELD_H
+#define FIRN_FIELD_H
+
+#include <stdint.h>
+
+#include "base/real.h"
+
+#define FIRN_RECORD_FIELDS(X)                                                                      \
+    X(real, position, POSITION, DIM, "m", "gather")                                                \
+    X(real, deformation_gradient, DEFORMATION_GRADIENT, DIM *DIM, "1", "gather, law")              \
+    X(real, velocity, VELOCITY, DIM, "m/s", "gather")                                              \
+    X(real, state, STATE, 1, "1", "law")
+
+#define FIRN_SPARE_FIELDS(X) X(real, velocity_gradient, VELOCITY_GRADIENT, DIM *DIM, "1/s", "gather")
+
+#define FIRN_SIDE_FIELDS(X)                                                                        \
+    X(real, mass, MASS, 1, "kg", "caller")                                                         \
+    X(real, volume, VOLUME, 1, "m3", "caller")                                                     \
+    X(uint16_t, material, MATERIAL, 1, "1", "caller")                                              \
+    X(uint16_t, object, OBJECT, 1, "1", "caller")                                                  \
+    X(uint64_t, id, ID, 1, "1", "sim")
+
+#define FIRN_FIELDS(X) FIRN_RECORD_FIELDS(X) FIRN_SPARE_FIELDS(X) FIRN_SIDE_FIELDS(X)
+
+enum { FIRN_RECORD = 16 }; /* reals in a record: 64 bytes of float, one cache line */
+
+#endif

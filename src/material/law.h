@@ -1,0 +1,49 @@
+/* What a constitutive law is: one row, one file.
+ *
+ * A law sees W particles at a time (firn_lanes) and never loops over nodes or knows the transfer.
+ * Kernel code calls each function once per run of particles of one material. The file is compiled
+ * per instruction set and dimension, so the row is named with FIRN_KERNEL.
+ * To add one: the enum in firn/material.h, my_law.c here, its declaration below, and a row each in
+ * laws.c (functions) and table.c (name, parameters). test/test_laws.c walks the tables and tests the
+ * new row as it stands. */
+#ifndef FIRN_LAW_H
+#define FIRN_LAW_H
+
+#include <firn/material.h>
+
+#include "base/simd.h"
+#include "material/material.h"
+
+/* W particles, one per lane. Matrices are row-major. */
+typedef struct firn_lanes {
+    vr x[D];         /* position in the block, cells */
+    vr F[DD];        /* elastic deformation gradient */
+    vr v[D];         /* velocity, m/s */
+    vr state;        /* the law's scalar */
+    vr C[DD];        /* velocity gradient, 1/s */
+    vr mass, volume; /* kg, m3 at rest */
+    vr tau[DD];      /* out: Kirchhoff stress P F^T, Pa; full, as linear's is not symmetric */
+    vr J;            /* out: det F (elastic) */
+    vr stiffness;    /* out: bound of max_i s_i^2 Psi_ii, Pa: rest density x squared wave speed */
+} firn_lanes;
+
+typedef struct firn_law {
+    const char *name; /* as in table.c */
+    /* Reads F and state; writes tau, J and stiffness of n groups. Any F, inverted and singular ones
+     * included, gives finite results while no entry exceeds 1e6 and no modulus 3e11 Pa. */
+    void (*stress)(const firn_law_constants *k, firn_lanes *group, int n);
+    /* Energy per rest volume, J/m3, of n groups into psi[n]; its gradient in F is P wherever it
+     * has one, clamps included. */
+    void (*energy)(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi);
+} firn_law;
+
+extern const firn_law FIRN_KERNEL(firn_law_linear);
+extern const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff);
+extern const firn_law FIRN_KERNEL(firn_law_corotated);
+extern const firn_law FIRN_KERNEL(firn_law_fixed_corotated);
+extern const firn_law FIRN_KERNEL(firn_law_neo_hookean);
+
+/* Indexed by firn_law_kind. */
+extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];
+
+#endif

@@ -1,0 +1,289 @@
+/* Defs: defaults, checking, and creating and destroying a sim. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "sim/sim.h"
+
+firn_sim_def firn_sim_def_default(void)
+{
+    return (firn_sim_def){
+        .dimension = 3,
+        .cell_size = 0.01,
+        .gravity = {0, -9.81, 0},
+        .transfer = FIRN_APIC,
+        .spline = FIRN_QUADRATIC,
+        .force_form = FIRN_MLS,
+        .path = FIRN_PATH_AUTO,
+        .flip_ratio = 0.95,
+        .flip_interval = 1e-3,
+        .dt_max = 1e-2,
+        .dt_min = 1e-9,
+        .courant = 0.5,
+        .wave_factor = 0.6,
+        .stamp = FIRN_STAMP,
+    };
+}
+
+/* A number of the def with its allowed range, ends included where `closed`. */
+typedef struct range_check {
+    const char *field;
+    double value, min, max;
+    const char *cure;
+} range_check;
+
+static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
+{
+    const double tiny = 1e-300, huge = 1e300;
+    const range_check checks[] = {
+        {"cell_size", def->cell_size, 1e-9, 1e9, "give the grid spacing in metres"},
+        {"damping", def->damping, 0, huge, "0 is none"},
+        {"flip_ratio", def->flip_ratio, 0, 1, "0 is PIC, 1 keeps everything"},
+        {"flip_interval", def->flip_interval, tiny, huge, "seconds over which flip_ratio is kept"},
+        {"dt", def->dt, 0, huge, "0 chooses automatically"},
+        {"dt_max", def->dt_max, tiny, huge, "the default is 0.01 s"},
+        {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
+        {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
+        {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
+        {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
+        {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
+        {"gravity[2]", def->gravity[2], -huge, huge, "m/s2"},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        const range_check *c = &checks[i];
+        if (c->value >= c->min && c->value <= c->max) continue; /* false for NaN */
+        if (c->min == tiny) {
+            return firn_fail(error, FIRN_INVALID, "%s %g must be above 0; %s", c->field, c->value,
+                             c->cure);
+        }
+        return firn_fail(error, FIRN_INVALID, "%s %g must be from %g to %g; %s", c->field, c->value,
+                         c->min, c->max, c->cure);
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_choices(const firn_sim_def *def, firn_error *error)
+{
+    const struct {
+        const char *field;
+        int64_t value, min, max;
+    } checks[] = {
+        {"dimension", def->dimension, 2, 3},
+        {"transfer", def->transfer, 0, FIRN_TRANSFER_COUNT - 1},
+        {"spline", def->spline, 0, FIRN_SPLINE_COUNT - 1},
+        {"force_form", def->force_form, 0, FIRN_FORCE_FORM_COUNT - 1},
+        {"path", def->path, 0, FIRN_PATH_COUNT - 1},
+        {"material_count", def->material_count, 1, 65536},
+        {"collider_count", def->collider_count, 0, INT32_MAX},
+        {"force_count", def->force_count, 0, INT32_MAX},
+        {"threads", def->threads, 0, 4096},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (checks[i].value >= checks[i].min && checks[i].value <= checks[i].max) continue;
+        return firn_fail(error, FIRN_INVALID, "%s %lld must be from %lld to %lld", checks[i].field,
+                         (long long)checks[i].value, (long long)checks[i].min,
+                         (long long)checks[i].max);
+    }
+    if (!def->materials) return firn_fail(error, FIRN_INVALID, "materials is NULL; give at least one");
+    if (def->collider_count && !def->colliders) {
+        return firn_fail(error, FIRN_INVALID, "colliders is NULL but collider_count is %d",
+                         def->collider_count);
+    }
+    if (def->force_count && !def->forces) {
+        return firn_fail(error, FIRN_INVALID, "forces is NULL but force_count is %d", def->force_count);
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_forces(const firn_sim_def *def, firn_error *error)
+{
+    for (int32_t i = 0; i < def->force_count; i++) {
+        const firn_acceleration_key *k = &def->forces[i];
+        if (!isfinite(k->time) || (i > 0 && !(k->time > k[-1].time))) {
+            return firn_fail(error, FIRN_INVALID,
+                             "forces[%d].time %g must be finite and above the one before; sort the keys",
+                             i, k->time);
+        }
+        for (int a = 0; a < 3; a++) {
+            if (!isfinite(k->acceleration[a])) {
+                return firn_fail(error, FIRN_INVALID, "forces[%d].acceleration[%d] %g must be finite", i,
+                                 a, k->acceleration[a]);
+            }
+        }
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_def(const firn_sim_def *def, firn_error *error)
+{
+    firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", error);
+    if (st == FIRN_OK) st = check_ranges(def, error);
+    if (st == FIRN_OK) st = check_choices(def, error);
+    if (st == FIRN_OK) st = check_forces(def, error);
+    for (int32_t i = 0; st == FIRN_OK && i < def->material_count; i++) {
+        st = firn_material_check(&def->materials[i], i, error);
+    }
+    for (int32_t i = 0; st == FIRN_OK && i < def->collider_count; i++) {
+        st = firn_collider_check(&def->colliders[i], i, error);
+    }
+    return st;
+}
+
+/* Whether the fused path serves this combination. */
+static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
+{
+    return kernels->fused && def->transfer == FIRN_APIC && def->spline == FIRN_QUADRATIC &&
+           def->force_form == FIRN_MLS && !def->force_hook;
+}
+
+static firn_status choose_kernels(firn_sim *sim, firn_error *error)
+{
+    const firn_sim_def *def = &sim->def;
+    sim->kernels = firn_kernels_find(def->isa, def->dimension);
+    if (!sim->kernels) {
+        char known[128] = "";
+        for (int32_t i = 0; firn_isa_name(i); i++) {
+            size_t used = strlen(known);
+            if (used + strlen(firn_isa_name(i)) + 2 < sizeof known) {
+                strcat(known, used ? " " : "");
+                strcat(known, firn_isa_name(i));
+            }
+        }
+        return firn_fail(error, FIRN_UNSUPPORTED, "isa \"%s\" is not available; this machine runs: %s",
+                         def->isa, known);
+    }
+    bool fused = fused_serves(def, sim->kernels);
+    if (def->path == FIRN_PATH_FUSED && !fused) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "path fused serves APIC with quadratic splines, MLS forces and no force hook; "
+                         "use FIRN_PATH_AUTO");
+    }
+    sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
+    int32_t most = firn_parallel_max_threads();
+    sim->threads = def->threads ? def->threads : most;
+    return FIRN_OK;
+}
+
+/* Copies `size` bytes of the caller's into a pool. */
+static firn_status copy_in(firn_sim *sim, firn_pool *pool, const void *from, size_t size,
+                           firn_error *error)
+{
+    if (size == 0) return FIRN_OK;
+    firn_status st = firn_pool_reserve(sim->allocator, pool, size, error);
+    if (st == FIRN_OK && from) memcpy(pool->data, from, size);
+    return st;
+}
+
+static firn_status copy_def(firn_sim *sim, firn_error *error)
+{
+    firn_sim_def *def = &sim->def;
+    const size_t materials = (size_t)def->material_count, colliders = (size_t)def->collider_count;
+    firn_status st = copy_in(sim, &sim->material_pool, def->materials,
+                             materials * sizeof *def->materials, error);
+#define COPY(pool, from, size) \
+    if (st == FIRN_OK) st = copy_in(sim, &sim->pool, from, size, error)
+    COPY(collider_pool, def->colliders, colliders * sizeof *def->colliders);
+    COPY(force_pool, def->forces, (size_t)def->force_count * sizeof *def->forces);
+    COPY(constant_pool, NULL, materials * sizeof(firn_law_constants));
+    COPY(law_pool, NULL, materials);
+    COPY(posed_pool, NULL, colliders * sizeof(firn_posed_collider));
+    COPY(key_pools_pool, NULL, colliders * sizeof(firn_pool));
+    COPY(scratch_pool, NULL, (size_t)sim->threads * sizeof(firn_scratch));
+#undef COPY
+    if (st != FIRN_OK) return st;
+    def->materials = sim->materials = sim->material_pool.data;
+    def->colliders = sim->colliders = sim->collider_pool.data;
+    def->forces = sim->forces = sim->force_pool.data;
+    sim->scratch = sim->scratch_pool.data;
+    memset(sim->scratch, 0, (size_t)sim->threads * sizeof *sim->scratch);
+    for (int32_t i = 0; i < def->material_count; i++) {
+        firn_material_constants(&sim->materials[i], (firn_law_constants *)sim->constant_pool.data + i);
+        ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
+    }
+    if (colliders) {
+        sim->key_pools = sim->key_pools_pool.data;
+        memset(sim->key_pools, 0, colliders * sizeof *sim->key_pools);
+    }
+    for (size_t i = 0; i < colliders && st == FIRN_OK; i++) {
+        firn_collider_def *c = &sim->colliders[i];
+        st = copy_in(sim, &sim->key_pools[i], c->keys, (size_t)c->key_count * sizeof *c->keys, error);
+        c->keys = sim->key_pools[i].data;
+    }
+    return st;
+}
+
+firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error *error)
+{
+    *out = NULL;
+    firn_status st = check_def(def, error);
+    if (st != FIRN_OK) return st;
+
+    firn_allocator allocator = firn_allocator_or_default(def->allocator);
+    firn_sim *sim = allocator.reallocate(allocator.user_data, NULL, 0, sizeof *sim, FIRN_ALIGN);
+    if (!sim) return firn_fail(error, FIRN_NO_MEMORY, "out of memory: %zu bytes asked for", sizeof *sim);
+    memset(sim, 0, sizeof *sim);
+    sim->def = *def;
+    sim->def.allocator = allocator;
+    sim->allocator = &sim->def.allocator;
+    sim->store.dim = def->dimension;
+    sim->from = &sim->directory[0];
+    sim->at = &sim->directory[1];
+    st = choose_kernels(sim, error);
+    if (st == FIRN_OK) st = copy_def(sim, error);
+    if (st == FIRN_OK) {
+        st = firn_directory_init(sim->from, def->dimension, NULL, 0, sim->allocator, error);
+    }
+    if (st != FIRN_OK) {
+        firn_sim_destroy(sim);
+        return st;
+    }
+    sim->def.isa = sim->kernels->isa; /* the caller's string need not outlive the call */
+    *out = sim;
+    return FIRN_OK;
+}
+
+void firn_sim_destroy(firn_sim *sim)
+{
+    if (!sim) return;
+    const firn_allocator a = *sim->allocator;
+    firn_store_free(&sim->store, &a);
+    for (int i = 0; i < 2; i++) firn_directory_free(&sim->directory[i], &a);
+    firn_directory_free(&sim->snapshot.from, &a);
+    if (sim->scratch) {
+        for (int32_t t = 0; t < sim->threads; t++) firn_pool_free(&a, &sim->scratch[t].pool);
+    }
+    if (sim->key_pools) {
+        for (int32_t i = 0; i < sim->def.collider_count; i++) firn_pool_free(&a, &sim->key_pools[i]);
+    }
+    firn_pool *pools[] = {
+#define CHANNEL(name) &sim->grid.name,
+        FIRN_CHANNELS(CHANNEL)
+#undef CHANNEL
+            &sim->grid.arena,
+        &sim->snapshot.velocity,
+        &sim->material_pool,
+        &sim->collider_pool,
+        &sim->force_pool,
+        &sim->constant_pool,
+        &sim->law_pool,
+        &sim->posed_pool,
+        &sim->key_pools_pool,
+        &sim->scratch_pool,
+        &sim->key_scratch,
+        &sim->extremes_pool,
+        &sim->partial_pool,
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
+    a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);
+}
+
+firn_sim_info firn_sim_get_info(const firn_sim *sim)
+{
+    return (firn_sim_info){.isa = sim->kernels->isa,
+                           .lanes = sim->kernels->lanes,
+                           .threads = sim->threads,
+                           .path = sim->path,
+                           .real_bytes = sizeof(real)};
+}
+
+double firn_sim_time(const firn_sim *sim) { return sim->time; }

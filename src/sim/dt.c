@@ -1,0 +1,106 @@
+/* Choosing the time step. Every limit is one line of the list in firn_dt_limit. */
+#include <math.h>
+#include <stdio.h>
+
+#include "sim/sim.h"
+
+/* The single-particle bound dt < h sqrt(s rho / (K M)): a lone particle pushes on its own kernel. K belongs
+ * to spline and force form, s to the transfer (2 PIC, 4 APIC with MLS, 3 APIC with gradients). */
+static double lone_factor(const firn_sim_def *def)
+{
+    const bool mls = def->force_form == FIRN_MLS;
+    const bool affine = def->transfer != FIRN_PIC && def->transfer != FIRN_FLIP;
+    const double K = def->spline == FIRN_QUADRATIC ? (mls ? 4 : 6) : (mls ? 3 : 3.14);
+    const double s = affine ? (mls ? 4 : 3) : 2;
+    return 0.9 * sqrt(s / K);
+}
+
+firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed)
+{
+    const firn_sim_def *def = &sim->def;
+    const double h = def->cell_size;
+    const double speed = sqrt((double)e->speed2) + h * (double)e->gradient;
+    const firn_dt limits[] = {
+        {def->courant * h / fmax(speed, max_speed), FIRN_LIMIT_VELOCITY},
+        {0.2 / (double)e->gradient, FIRN_LIMIT_STRAIN},
+        {def->wave_factor * h / sqrt((double)e->wave2), FIRN_LIMIT_WAVE},
+        {lone_factor(def) * h / sqrt((double)e->lone2), FIRN_LIMIT_PARTICLE},
+        {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
+    };
+    firn_dt least = {def->dt_max, FIRN_LIMIT_MAXIMUM};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        if (limits[i].dt < least.dt) least = limits[i];
+    }
+    return least;
+}
+
+firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
+{
+    firn_dt step = limit;
+    if (sim->def.dt > 0) {
+        step = (firn_dt){sim->def.dt, FIRN_LIMIT_FIXED};
+    } else if (sim->dt_next > 0 && step.dt > sim->dt_next) {
+        step = (firn_dt){sim->dt_next, FIRN_LIMIT_GROWTH};
+    }
+    if (sim->retry_cap > 0 && step.dt > sim->retry_cap) {
+        step = (firn_dt){sim->retry_cap, FIRN_LIMIT_RETRY};
+    }
+    sim->dt_free = step.dt;
+    /* The last steps of a frame share what is left, so that none is a sliver. A fixed dt is kept until the
+     * end; rounding must not leave a sliver there either. */
+    if (remaining <= step.dt * (1 + 1e-9)) {
+        step = (firn_dt){remaining, remaining < step.dt * (1 - 1e-9) ? FIRN_LIMIT_FRAME : step.limit};
+    } else if (remaining < 2 * step.dt && sim->def.dt == 0) {
+        step = (firn_dt){remaining / 2, FIRN_LIMIT_FRAME};
+    }
+    return step;
+}
+
+const char *firn_limit_name(firn_limit limit)
+{
+    static const char *const name[FIRN_LIMIT_COUNT] = {
+        [FIRN_LIMIT_NONE] = "none",         [FIRN_LIMIT_FIXED] = "fixed",
+        [FIRN_LIMIT_MAXIMUM] = "dt_max",    [FIRN_LIMIT_GROWTH] = "growth",
+        [FIRN_LIMIT_FRAME] = "frame",       [FIRN_LIMIT_VELOCITY] = "velocity",
+        [FIRN_LIMIT_STRAIN] = "strain",     [FIRN_LIMIT_WAVE] = "wave",
+        [FIRN_LIMIT_PARTICLE] = "particle", [FIRN_LIMIT_COLLIDER] = "collider",
+        [FIRN_LIMIT_FORCE] = "force",       [FIRN_LIMIT_FINITE] = "finite",
+        [FIRN_LIMIT_RETRY] = "retry",
+    };
+    return limit >= 0 && limit < FIRN_LIMIT_COUNT ? name[limit] : "unknown";
+}
+
+/* How much a particle presses on a limit. Only used to name the worst one. */
+static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
+{
+    const firn_store *s = &sim->store;
+    const int dim = s->dim;
+    const real *r = s->record + i * FIRN_RECORD;
+    double F2 = 0, v2 = 0;
+    for (int c = 0; c < dim * dim; c++) F2 += (double)r[firn_offset_F(dim) + c] * r[firn_offset_F(dim) + c];
+    for (int a = 0; a < dim; a++) {
+        v2 += (double)r[firn_offset_velocity(dim) + a] * r[firn_offset_velocity(dim) + a];
+    }
+    if (!isfinite(F2) || !isfinite(v2)) return INFINITY;
+    if (limit == FIRN_LIMIT_WAVE || limit == FIRN_LIMIT_PARTICLE) {
+        const firn_material_def *m = &sim->materials[s->material[i]];
+        return F2 * m->young * (double)s->volume[i] / (double)s->mass[i];
+    }
+    return v2;
+}
+
+void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size)
+{
+    const firn_store *s = &sim->store;
+    int64_t worst = 0;
+    double most = -1;
+    for (int64_t i = 0; i < s->count; i++) {
+        double p = pressure_on(sim, limit, i);
+        if (p > most || (p == most && s->id[i] < s->id[worst])) {
+            most = p;
+            worst = i;
+        }
+    }
+    snprintf(text, size, "particle %llu of material %d (%s)", (unsigned long long)s->id[worst],
+             s->material[worst], firn_law_name(sim->materials[s->material[worst]].law));
+}

@@ -1,0 +1,409 @@
+/* The grid between scatter and gather: arenas summed in a fixed order, forces, colliders.
+ *
+ * Everything here runs over blocks in parallel; a block depends on arenas and on itself only, and what is
+ * reduced over blocks (the largest speed) is a maximum, so results do not depend on the thread count. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "sim/sim.h"
+
+enum { NODES = FIRN_MAX_CELLS };
+
+/* One block's part of the grid's extremes. */
+typedef struct block_partial {
+    double speed2;
+    bool finite;
+} block_partial;
+
+typedef struct grid_job {
+    firn_sim *sim;
+    const firn_directory *source; /* whose superblocks the arenas belong to */
+    int32_t planes;               /* FIRN_NODE reals per node each: momentum and mass [, force] */
+    double dt;
+    double acceleration[3];
+    double keep; /* damping factor of this step */
+    bool hook;   /* whether to ask for the caller's forces */
+} grid_job;
+
+static block_partial *partials(const firn_sim *sim) { return sim->partial_pool.data; }
+
+static real *channel(const firn_sim *sim, const firn_pool *pool, int64_t block)
+{
+    return (real *)pool->data + block * firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE;
+}
+
+firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
+{
+    const int32_t dim = sim->store.dim;
+    const size_t blocks = (size_t)sim->at->count;
+    const size_t size = blocks * (size_t)firn_pow(FIRN_BLOCK, dim) * FIRN_NODE * sizeof(real);
+    const size_t arena = FIRN_ARENA_REALS(dim, planes * FIRN_NODE) * sizeof(real);
+    firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity, size, error);
+    if (st == FIRN_OK && planes > 1) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity_old, size, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.arena,
+                                     (size_t)sim->at->super_count * arena, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
+                                     blocks * sizeof(block_partial), error);
+    }
+    return st;
+}
+
+/* ---- summing arenas ---- */
+
+/* Along one axis a block's nodes lie in its own superblock's arena and in one neighbour's: which, where
+ * node 0 would be in it, and the range of nodes that are. */
+typedef struct overlap {
+    int32_t super, offset, begin, end;
+} overlap;
+
+static void find_overlaps(int32_t coord, overlap o[2])
+{
+    const int32_t super = (coord - (coord & 1)) / 2;
+    if (coord & 1) {
+        o[0] = (overlap){super, 1 + FIRN_BLOCK, 0, FIRN_BLOCK};
+        o[1] = (overlap){super + 1, -3, 3, FIRN_BLOCK};
+    } else {
+        o[0] = (overlap){super, 1, 0, FIRN_BLOCK};
+        o[1] = (overlap){super - 1, 9, 0, 3};
+    }
+}
+
+/* Adds up what the arenas hold of a block, plane by plane. */
+static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[NODES][FIRN_NODE])
+{
+    const int32_t dim = job->sim->store.dim, planes = job->planes;
+    const size_t stride = FIRN_ARENA_REALS(dim, planes * FIRN_NODE);
+    overlap o[3][2] = {{{0}}};
+    for (int a = 0; a < dim; a++) find_overlaps(coord[a], o[a]);
+    if (dim == 2) { /* the middle axis has one layer */
+        memcpy(o[2], o[1], sizeof o[1]);
+        o[1][0] = (overlap){0, 0, 0, 1};
+    }
+    memset(sum, 0, (size_t)planes * sizeof *sum);
+    for (int q = 0; q < 8; q++) {
+        const overlap *x = &o[0][q >> 2], *y = &o[1][q >> 1 & 1], *z = &o[2][q & 1];
+        if (dim == 2 && (q >> 1 & 1)) continue;
+        const int32_t corner[3] = {2 * x->super, 2 * (dim == 3 ? y : z)->super, 2 * z->super};
+        const int32_t super =
+            firn_directory_find_super(job->source, firn_block_key(dim, corner) >> dim);
+        if (super < 0) continue;
+        const real *arena = (const real *)job->sim->grid.arena.data + (size_t)super * stride;
+        for (int p = 0; p < planes; p++, arena += (dim == 3 ? 1728 : 144) * FIRN_NODE) {
+            for (int i = x->begin; i < x->end; i++) {
+                for (int j = y->begin; j < y->end; j++) {
+                    const int row = dim == 3 ? (i + x->offset) * FIRN_ARENA + j + y->offset
+                                             : i + x->offset;
+                    const int out = (dim == 3 ? i * FIRN_BLOCK + j : i) * FIRN_BLOCK;
+                    const real *from =
+                        arena + (row * FIRN_ARENA + z->begin + z->offset) * FIRN_NODE;
+                    real *to = sum[p][out + z->begin];
+                    for (int k = 0; k < (z->end - z->begin) * FIRN_NODE; k++) to[k] += from[k];
+                }
+            }
+        }
+    }
+}
+
+/* ---- forces and colliders ---- */
+
+static void body_acceleration(const firn_sim *sim, double time, double a[3])
+{
+    const firn_acceleration_key *key = sim->forces;
+    const int32_t n = sim->def.force_count;
+    memcpy(a, sim->def.gravity, 3 * sizeof *a);
+    if (n == 0) return;
+    int32_t i = 0;
+    while (i < n && key[i].time <= time) i++;
+    for (int c = 0; c < 3; c++) {
+        if (i == 0 || i == n) {
+            a[c] += key[i == 0 ? 0 : n - 1].acceleration[c];
+        } else {
+            double t = (time - key[i - 1].time) / (key[i].time - key[i - 1].time);
+            a[c] += (1 - t) * key[i - 1].acceleration[c] + t * key[i].acceleration[c];
+        }
+    }
+}
+
+static grid_job make_job(firn_sim *sim, const firn_directory *source, int32_t planes, double dt)
+{
+    grid_job job = {.sim = sim, .source = source, .planes = planes, .dt = dt,
+                    .hook = sim->def.force_hook != NULL};
+    body_acceleration(sim, sim->time, job.acceleration);
+    job.keep = exp(-sim->def.damping * dt);
+    return job;
+}
+
+static void node_position(const firn_sim *sim, const int32_t coord[3], int n, double position[3])
+{
+    const int32_t dim = sim->store.dim;
+    position[2] = 0;
+    for (int a = dim - 1; a >= 0; a--, n /= FIRN_BLOCK) {
+        position[a] = (FIRN_BLOCK * coord[a] + n % FIRN_BLOCK) * sim->def.cell_size;
+    }
+}
+
+/* Whether a collider is within reach of the block's nodes, or of particles of it that have just moved. */
+static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
+{
+    const double h = sim->def.cell_size;
+    double center[3] = {0}, normal[3];
+    for (int a = 0; a < sim->store.dim; a++) center[a] = (FIRN_BLOCK * coord[a] + 2.5) * h;
+    const firn_posed_collider *c = sim->posed_pool.data;
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        if (firn_collider_distance(&c[i], sim->store.dim, center, normal) < 6.5 * h) return true;
+    }
+    return false;
+}
+
+/* Applies every collider a point is in. Where several overlap the first may have been undone: once more. */
+static bool respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
+                        const double position[3], double velocity[3])
+{
+    int hits = 0;
+    for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
+        for (int32_t i = 0; i < count; i++) {
+            double normal[3];
+            if (firn_collider_distance(&c[i], dim, position, normal) > 0) continue;
+            firn_collider_respond(&c[i], position, normal, velocity);
+            hits++;
+        }
+    }
+    return hits > 0;
+}
+
+bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
+                           double position[3], double velocity[3])
+{
+    if (!respond_all(colliders, count, dim, position, velocity)) return false;
+    for (int32_t i = 0; i < count; i++) {
+        double normal[3];
+        double distance = firn_collider_distance(&colliders[i], dim, position, normal);
+        if (distance >= 0) continue;
+        for (int a = 0; a < dim; a++) position[a] -= distance * normal[a];
+    }
+    return true;
+}
+
+/* Colliders on a block's nodes, in place. */
+static void collide_block(const firn_sim *sim, int64_t block, real *node)
+{
+    firn_directory *d = sim->at;
+    d->near_collider[block] = is_near_collider(sim, d->coord[block]);
+    if (!d->near_collider[block]) return;
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
+        if (!(node[3] > 0)) continue;
+        double position[3], velocity[3] = {0};
+        node_position(sim, d->coord[block], n, position);
+        for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
+        if (!respond_all(sim->posed_pool.data, sim->def.collider_count, dim, position, velocity)) {
+            continue;
+        }
+        for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];
+    }
+}
+
+/* The caller's force on a block's nodes, added to the acceleration. */
+static void call_hook(const firn_sim *sim, int64_t block, const real (*before)[FIRN_NODE],
+                      real (*acceleration)[FIRN_NODE])
+{
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    double position[NODES][3], velocity[NODES][3] = {{0}}, mass[NODES], force[NODES][3] = {{0}};
+    for (int n = 0; n < nodes; n++) {
+        node_position(sim, sim->at->coord[block], n, position[n]);
+        for (int a = 0; a < dim; a++) velocity[n][a] = (double)before[n][a];
+        mass[n] = (double)before[n][3];
+    }
+    const firn_nodes view = {.count = nodes,
+                             .time = sim->time,
+                             .position = (const double(*)[3])position,
+                             .mass = mass,
+                             .velocity = (const double(*)[3])velocity};
+    sim->def.force_hook(sim->def.force_user_data, &view, force);
+    for (int n = 0; n < nodes; n++) {
+        for (int a = 0; a < dim && mass[n] > 0; a++) {
+            acceleration[n][a] += (real)(force[n][a] / mass[n]);
+        }
+    }
+}
+
+static double speed2(const real *v, int32_t dim)
+{
+    double s = 0;
+    for (int a = 0; a < dim; a++) s += (double)v[a] * (double)v[a];
+    return s;
+}
+
+/* ---- the parallel loops ---- */
+
+static void sum_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const grid_job *job = context;
+    firn_sim *sim = job->sim;
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    real sum[2][NODES][FIRN_NODE];
+    sum_arenas(job, sim->at->coord[block], sum);
+    real(*before)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity_old, block);
+    real(*acceleration)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity, block);
+    for (int n = 0; n < nodes; n++) {
+        const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
+        for (int a = 0; a < 3; a++) {
+            before[n][a] = sum[0][n][a] * inverse;
+            acceleration[n][a] =
+                sum[1][n][a] * inverse + (mass > 0 && a < dim ? (real)job->acceleration[a] : 0);
+        }
+        before[n][3] = acceleration[n][3] = mass;
+    }
+    if (job->hook) call_hook(sim, block, (const real(*)[FIRN_NODE])before, acceleration);
+}
+
+void firn_grid_sum_internal(firn_sim *sim)
+{
+    grid_job job = {.sim = sim, .source = sim->at, .planes = 2};
+    firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
+}
+
+void firn_grid_sum(firn_sim *sim)
+{
+    grid_job job = make_job(sim, sim->at, 2, 0);
+    firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
+}
+
+static void probe_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const grid_job *job = context;
+    firn_sim *sim = job->sim;
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    const real *before = channel(sim, &sim->grid.velocity_old, block);
+    const real *acceleration = channel(sim, &sim->grid.velocity, block);
+    block_partial p = {0, true};
+    for (int n = 0; n < nodes; n++, before += FIRN_NODE, acceleration += FIRN_NODE) {
+        real after[3];
+        for (int a = 0; a < dim; a++) after[a] = before[a] + (real)job->dt * acceleration[a];
+        const double s = fmax(speed2(before, dim), speed2(after, dim));
+        if (s > p.speed2) p.speed2 = s;
+        if (!isfinite(s)) p.finite = false;
+    }
+    partials(sim)[block] = p;
+}
+
+static void merge_partials(firn_sim *sim)
+{
+    double most = 0;
+    sim->grid.finite = true;
+    for (int32_t b = 0; b < sim->at->count; b++) {
+        const block_partial *p = &partials(sim)[b];
+        if (p->speed2 > most) most = p->speed2;
+        sim->grid.finite &= p->finite;
+    }
+    sim->grid.max_speed = sqrt(most);
+}
+
+void firn_grid_probe(firn_sim *sim, double dt)
+{
+    grid_job job = make_job(sim, sim->at, 2, dt);
+    firn_parallel_for(sim->threads, sim->at->count, 16, probe_block, &job);
+    merge_partials(sim);
+}
+
+static void apply_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const grid_job *job = context;
+    firn_sim *sim = job->sim;
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    const real *before = channel(sim, &sim->grid.velocity_old, block);
+    real *node = channel(sim, &sim->grid.velocity, block);
+    for (int n = 0; n < nodes; n++) {
+        for (int a = 0; a < dim; a++) {
+            real *v = &node[n * FIRN_NODE + a];
+            *v = (real)job->keep * (before[n * FIRN_NODE + a] + (real)job->dt * *v);
+        }
+    }
+    collide_block(sim, block, node);
+}
+
+void firn_grid_apply(firn_sim *sim, double dt)
+{
+    grid_job job = make_job(sim, sim->at, 2, dt);
+    firn_parallel_for(sim->threads, sim->at->count, 4, apply_block, &job);
+}
+
+static void update_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const grid_job *job = context;
+    firn_sim *sim = job->sim;
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    real sum[1][NODES][FIRN_NODE];
+    sum_arenas(job, sim->at->coord[block], sum);
+    real *node = channel(sim, &sim->grid.velocity, block);
+    const real keep = (real)job->keep;
+    real gain[FIRN_NODE] = {0};
+    for (int a = 0; a < dim; a++) gain[a] = (real)(job->dt * job->acceleration[a]);
+    for (int n = 0; n < nodes; n++) {
+        const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
+        const real moved = mass > 0 ? 1 : 0;
+        for (int a = 0; a < FIRN_NODE; a++) {
+            node[n * FIRN_NODE + a] = keep * (sum[0][n][a] * inverse + moved * gain[a]);
+        }
+        node[n * FIRN_NODE + 3] = mass;
+    }
+    collide_block(sim, block, node);
+    real most = 0, check = 0;
+    for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
+        const real s = node[0] * node[0] + node[1] * node[1] + node[2] * node[2];
+        most = s > most ? s : most;
+        check += s * 0; /* stays 0 while all are finite */
+    }
+    partials(sim)[block] = (block_partial){(double)most, check == 0};
+}
+
+void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt)
+{
+    grid_job job = make_job(sim, source, 1, dt);
+    firn_parallel_for(sim->threads, sim->at->count, 4, update_block, &job);
+    merge_partials(sim);
+}
+
+void firn_grid_mark_colliders(firn_sim *sim)
+{
+    for (int32_t b = 0; b < sim->at->count; b++) {
+        sim->at->near_collider[b] = is_near_collider(sim, sim->at->coord[b]);
+    }
+}
+
+void firn_sim_pose_colliders(firn_sim *sim, double time)
+{
+    const int32_t dim = sim->store.dim;
+    const double h = sim->def.cell_size;
+    sim->collider_speed = 0;
+    if (!sim->def.collider_count) return;
+    /* A ball around all particles, from the directory's extent. */
+    double center[3] = {0}, reach = 0;
+    for (int a = 0; a < dim; a++) {
+        int32_t low = INT32_MAX, high = INT32_MIN;
+        for (int32_t b = 0; b < sim->from->count; b++) {
+            const int32_t c = sim->from->coord[b][a];
+            low = c < low ? c : low;
+            high = c > high ? c : high;
+        }
+        if (low > high) low = high = 0;
+        center[a] = 0.5 * FIRN_BLOCK * (low + high + 1) * h;
+        reach = hypot(reach, 0.5 * FIRN_BLOCK * (high - low + 3) * h);
+    }
+    firn_posed_collider *posed = sim->posed_pool.data;
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        firn_collider_pose(&sim->colliders[i], dim, time, &posed[i]);
+        sim->collider_speed =
+            fmax(sim->collider_speed, firn_collider_speed_bound(&posed[i], center, reach));
+    }
+}

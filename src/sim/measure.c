@@ -1,0 +1,110 @@
+/* Looking at the whole: sums over particles, and the grid of the current state. Computed when asked. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+/* Adds one particle. Angular momentum about the origin: x cross m v, plus what APIC keeps in C, which is
+ * m times D's diagonal times the antisymmetric part. */
+static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const double x[3], double inertia)
+{
+    const firn_store *s = &sim->store;
+    const int dim = s->dim;
+    const real *r = s->record + i * FIRN_RECORD, *C = firn_store_gradient(s, i);
+    const double m = (double)s->mass[i];
+    double v[3] = {0}, speed2 = 0, C2 = 0;
+    for (int a = 0; a < dim; a++) {
+        v[a] = (double)r[firn_offset_velocity(dim) + a];
+        speed2 += v[a] * v[a];
+        t->momentum[a] += m * v[a];
+        t->gravitational -= m * sim->def.gravity[a] * x[a];
+    }
+    for (int c = 0; c < dim * dim; c++) C2 += (double)C[c] * (double)C[c];
+    t->mass += m;
+    t->kinetic += 0.5 * m * (speed2 + inertia * C2);
+    t->max_speed = fmax(t->max_speed, sqrt(speed2));
+    for (int a = dim == 2 ? 2 : 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        const double spin = (double)C[c * dim + b] - (double)C[b * dim + c];
+        t->angular_momentum[a] += m * (x[b] * v[c] - x[c] * v[b] + inertia * spin);
+    }
+    const real *F = r + firn_offset_F(dim);
+    double J;
+    if (dim == 2) {
+        J = (double)F[0] * F[3] - (double)F[1] * F[2];
+    } else {
+        J = F[0] * ((double)F[4] * F[8] - (double)F[5] * F[7]) -
+            F[1] * ((double)F[3] * F[8] - (double)F[5] * F[6]) +
+            F[2] * ((double)F[3] * F[7] - (double)F[4] * F[6]);
+    }
+    t->min_J = fmin(t->min_J, J);
+    t->max_J = fmax(t->max_J, J);
+    double normal[3];
+    for (int32_t k = 0; k < sim->def.collider_count; k++) {
+        const firn_posed_collider *c = (const firn_posed_collider *)sim->posed_pool.data + k;
+        if (firn_collider_distance(c, dim, x, normal) < 0) {
+            t->outside++;
+            break;
+        }
+    }
+}
+
+firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *error)
+{
+    if (!totals) return firn_fail(error, FIRN_INVALID, "totals is NULL");
+    const firn_store *s = &sim->store;
+    const firn_directory *d = sim->from;
+    const double h = sim->def.cell_size;
+    const bool affine = sim->def.transfer != FIRN_PIC && sim->def.transfer != FIRN_FLIP;
+    const double inertia = affine ? h * h / (sim->def.spline == FIRN_QUADRATIC ? 4 : 3) : 0;
+    const uint32_t *order = s->order[s->current];
+    firn_totals t = {.min_J = INFINITY, .max_J = -INFINITY};
+    firn_sim_pose_colliders(sim, sim->time);
+    for (int32_t b = 0; b < d->count; b++) {
+        const firn_bin *bin = &d->bin[b];
+        for (int c = 0; bin->count && c < firn_pow(FIRN_SHIFTED, d->dim); c++) {
+            int32_t coord[3];
+            firn_bin_cell_block(d, b, c, coord);
+            for (uint32_t k = bin->cell[c]; k < bin->cell[c + 1]; k++) {
+                double x[3];
+                firn_sim_position(sim, coord, order[bin->start + k], x);
+                add_particle(sim, &t, order[bin->start + k], x, inertia);
+            }
+        }
+    }
+    if (s->count == 0) t.min_J = t.max_J = 1;
+    const firn_sweep sweep = firn_sim_sweep(sim);
+    t.elastic = sim->kernels->energy(&sweep, order, s->count);
+    *totals = t;
+    return FIRN_OK;
+}
+
+firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *user_data,
+                                firn_error *error)
+{
+    if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
+    if (sim->store.count == 0) return FIRN_OK;
+    firn_status st = firn_sim_prepare(sim, 2, error);
+    if (st != FIRN_OK) return st;
+    firn_sweep sweep = firn_sim_sweep(sim);
+    sweep.arena_channels = 2 * FIRN_NODE;
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
+    firn_grid_sum_internal(sim);
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    const real *velocity = sim->grid.velocity_old.data, *force = sim->grid.velocity.data;
+    for (int32_t b = 0; b < sim->at->count; b++) {
+        for (int n = 0; n < nodes; n++, velocity += FIRN_NODE, force += FIRN_NODE) {
+            if (!(velocity[3] > 0)) continue;
+            firn_grid_node node = {.mass = (double)velocity[3]};
+            for (int a = dim - 1, rest = n; a >= 0; a--, rest /= FIRN_BLOCK) {
+                node.index[a] = FIRN_BLOCK * sim->at->coord[b][a] + rest % FIRN_BLOCK;
+            }
+            for (int a = 0; a < dim; a++) {
+                node.velocity[a] = (double)velocity[a];
+                node.force[a] = (double)force[a] * node.mass;
+            }
+            visit(user_data, &node);
+        }
+    }
+    return FIRN_OK;
+}

@@ -1,0 +1,135 @@
+/* The sim's insides, shared by the files of src/sim. */
+#ifndef FIRN_SIM_INTERNAL_H
+#define FIRN_SIM_INTERNAL_H
+
+#include <firn/sim.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "data/store.h"
+#include "transfer/sweep.h"
+
+enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER };
+
+/* Grid channels: FIRN_NODE reals per node, by block of the current directory.
+ * X(name): velocity    after forces and colliders, and mass
+ *          velocity_old before forces, and mass; plain path and FLIP-type transfers */
+#define FIRN_CHANNELS(X) X(velocity) X(velocity_old)
+
+typedef struct firn_grid {
+#define DECLARE(name) firn_pool name;
+    FIRN_CHANNELS(DECLARE)
+#undef DECLARE
+    firn_pool arena;
+    double max_speed; /* m/s, over nodes, after the last update */
+    bool finite;
+} firn_grid;
+
+/* A step length and what sets it. */
+typedef struct firn_dt {
+    double dt;
+    firn_limit limit;
+} firn_dt;
+
+/* Where a fused advance returns to when a step breaks a limit: the entry of a fused sweep. The records
+ * are in the store's spare buffer. */
+typedef struct firn_snapshot {
+    firn_directory from;
+    firn_pool velocity;
+    firn_extremes extremes;
+    firn_dt step; /* pending */
+    double time, max_speed, dt_next;
+    int64_t steps;
+} firn_snapshot;
+
+struct firn_sim {
+    firn_sim_def def; /* pointers are into the copies below */
+    firn_material_def *materials;
+    firn_collider_def *colliders;
+    firn_acceleration_key *forces;
+    firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool;
+    firn_pool *key_pools; /* per collider */
+    firn_pool key_pools_pool;
+
+    const firn_allocator *allocator; /* of def */
+    const firn_kernels *kernels;
+    firn_path path;
+    int32_t threads;
+
+    firn_store store;
+    firn_directory directory[2];
+    firn_directory *from, *at; /* where the bins are; what is being swept */
+    firn_grid grid;
+    firn_scratch *scratch; /* per thread */
+    firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
+    firn_snapshot snapshot;
+
+    double time;
+    double dt_next;          /* the longest the next step may be; 0: none was taken yet. Part of the state */
+    double dt_free;          /* the step under way, but for the frame's end */
+    double retry_cap;        /* s; 0, or the longest step until the time that broke has passed */
+    double retry_until;      /* s */
+    double collider_speed;   /* m/s, of surfaces near the particles */
+    firn_extremes extremes;  /* of the last sweep that measured */
+    firn_limit limit_next;   /* what set dt_next */
+    firn_report report;      /* of the advance under way */
+    uint64_t generation;
+};
+
+/* ---- dt.c ---- */
+
+/* The automatic step for particles with these extremes, on a grid whose fastest node has max_speed
+ * (0: not known). */
+firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed);
+
+/* Adds growth, the fixed dt, the cap after a retry and the end of the time asked for; notes in dt_free what it
+ * would be but for that end. */
+firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining);
+
+/* Says which particle, of which material, sets a limit, in `text`. */
+void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size);
+
+/* ---- grid.c ---- */
+
+/* Room for the channels and arenas of the current directory. */
+firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error);
+
+/* Sums the arenas of `at` into velocity_old (velocity before forces, mass) and velocity (acceleration,
+ * mass), body forces and hook included. */
+void firn_grid_sum(firn_sim *sim);
+
+/* The same without body forces and hook: what the particles alone do. */
+void firn_grid_sum_internal(firn_sim *sim);
+
+/* The fastest node if the step were dt, before colliders: sets grid.max_speed and finite. */
+void firn_grid_probe(firn_sim *sim, double dt);
+
+/* velocity <- velocity_old + dt x acceleration, damped, then colliders. */
+void firn_grid_apply(firn_sim *sim, double dt);
+
+/* All of it in one go, for momentum that already holds dt x force; also sets max_speed and finite. */
+void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
+
+/* Notes which blocks are near colliders, as the updates do. */
+void firn_grid_mark_colliders(firn_sim *sim);
+
+/* Puts the colliders where they are at a time, and notes their largest surface speed near the particles. */
+void firn_sim_pose_colliders(firn_sim *sim, double time);
+
+/* ---- particles.c ---- */
+
+/* World position of the particle at record index i, of the block at coord. */
+void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3]);
+
+/* ---- step.c ---- */
+
+/* A sweep's description, filled in from the sim. */
+firn_sweep firn_sim_sweep(const firn_sim *sim);
+
+/* Makes `at` the directory of the particles as the bins of `from` have them, with all room a sweep needs. */
+firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
+
+/* Runs a sweep over all superblocks and merges the extremes. */
+void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel);
+
+#endif

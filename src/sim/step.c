@@ -1,0 +1,470 @@
+/* The step: the method's outline.
+ *
+ * One step is: directory of touched blocks - scatter - forces, colliders - gather - bins. The plain path runs
+ * exactly that, once per step (plain_step). The fused path opens an advance with a scatter and closes it with a
+ * gather, and in between gathers and scatters each particle in one sweep (fused_advance). Either way the state
+ * between calls is the particles, their order and the last free dt; the grid lives only inside a step.
+ *
+ * Broken limits. Whatever can be known before particles are touched is checked there: the plain path rescales
+ * velocities and dt after forces, the opening scatters again with a smaller dt. A fused sweep has to commit to the
+ * next dt before it knows the next state; when that turns out too long it goes back to a snapshot. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/parallel.h"
+#include "sim/sim.h"
+
+enum {
+    REORDER_EVERY = 50,    /* fused sweeps between physical reorderings, each of which is a snapshot */
+    OPENING_TRIES = 60,    /* each at most halves dt */
+};
+
+/* A fused step is taken back when its dt turns out this much above the automatic limit... */
+#define LIMIT_SLACK 1.25
+/* ... or its fastest node crosses this part of a cell, whatever the limits asked for. */
+#define CELL_LIMIT 0.9
+/* A step may be this much longer than the one before. */
+#define GROWTH 1.1
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Books the time since *mark under a phase and moves the mark. */
+static void book(firn_sim *sim, int phase, double *mark)
+{
+    double now = seconds_now();
+    sim->report.phase_seconds[phase] += now - *mark;
+    *mark = now;
+}
+
+const char *firn_phase_name(int phase)
+{
+    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid", "reorder"};
+    return phase >= 0 && phase < FIRN_PHASES ? name[phase] : "unknown";
+}
+
+/* ---- sweeps ---- */
+
+firn_sweep firn_sim_sweep(const firn_sim *sim)
+{
+    const firn_sim_def *def = &sim->def;
+    const firn_store *s = &sim->store;
+    return (firn_sweep){
+        .dim = s->dim,
+        .from = sim->from,
+        .at = sim->at,
+        .order = s->order[s->current],
+        .order_out = s->order[s->current ^ 1],
+        .store = s,
+        .velocity = sim->grid.velocity.data,
+        .velocity_old = sim->grid.velocity_old.data,
+        .arena = sim->grid.arena.data,
+        .arena_channels = FIRN_NODE * (sim->path == FIRN_PATH_FUSED ? 1 : 2),
+        .transfer = def->transfer,
+        .spline = def->spline,
+        .force_form = def->force_form,
+        .cell_size = def->cell_size,
+        .materials = sim->constant_pool.data,
+        .laws = sim->law_pool.data,
+        .material_count = def->material_count,
+        .colliders = sim->posed_pool.data,
+        .collider_count = def->collider_count,
+        .extremes = sim->extremes_pool.data,
+    };
+}
+
+typedef struct sweep_job {
+    const firn_sweep *sweep;
+    firn_sweep_function *kernel;
+    firn_scratch *scratch;
+} sweep_job;
+
+static void sweep_superblock(void *context, int64_t superblock, int32_t thread)
+{
+    const sweep_job *job = context;
+    job->kernel(job->sweep, (int32_t)superblock, &job->scratch[thread]);
+}
+
+void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel)
+{
+    sweep_job job = {sweep, kernel, sim->scratch};
+    firn_parallel_for(sim->threads, sim->at->super_count, 1, sweep_superblock, &job);
+}
+
+/* The extremes over all superblocks of the sweep just run. */
+static firn_extremes merged_extremes(const firn_sim *sim)
+{
+    const firn_extremes *part = sim->extremes_pool.data;
+    firn_extremes e = {0};
+    for (int32_t i = 0; i < sim->at->super_count; i++) {
+        if (part[i].speed2 > e.speed2) e.speed2 = part[i].speed2;
+        if (part[i].gradient > e.gradient) e.gradient = part[i].gradient;
+        if (part[i].wave2 > e.wave2) e.wave2 = part[i].wave2;
+        if (part[i].lone2 > e.lone2) e.lone2 = part[i].lone2;
+    }
+    return e;
+}
+
+/* Buffers of one thread for blocks of up to `largest` particles; vectors may overrun per row of cells. */
+static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t largest, firn_error *error)
+{
+    const size_t lanes = (size_t)sim->kernels->lanes, rows = 16;
+    const size_t n = ((size_t)largest + lanes * (rows + 1) + 15) / 16 * 16;
+    const size_t groups = n / lanes + 1;
+    const size_t scatter = 28 * sizeof(real); /* per particle, see fast.c */
+    const size_t size = n * (3 * sizeof(uint32_t) + sizeof(uint16_t) + scatter) +
+                        groups * sim->kernels->lanes_bytes + 7 * FIRN_ALIGN;
+    firn_status st = firn_pool_reserve_slack(sim->allocator, &s->pool, size, error);
+    if (st != FIRN_OK) return st;
+    char *p = s->pool.data;
+#define CUT(member, bytes)                                                                         \
+    s->member = (void *)p;                                                                         \
+    p += ((bytes) + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN
+    CUT(lanes, groups * sim->kernels->lanes_bytes);
+    CUT(scatter, n * scatter);
+    CUT(index, n * sizeof(uint32_t));
+    CUT(place, n * sizeof(uint32_t));
+    CUT(slot, n * sizeof(uint32_t));
+    CUT(cell, n * sizeof(uint16_t));
+#undef CUT
+    return FIRN_OK;
+}
+
+firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
+{
+    firn_status st = firn_directory_build(sim->at, sim->from, sim->threads, sim->allocator,
+                                          &sim->key_scratch, error);
+    if (st == FIRN_OK) st = firn_grid_reserve(sim, planes, error);
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->extremes_pool,
+                                     (size_t)sim->at->super_count * sizeof(firn_extremes), error);
+    }
+    for (int32_t t = 0; t < sim->threads && st == FIRN_OK; t++) {
+        st = reserve_scratch(sim, &sim->scratch[t], sim->at->largest, error);
+    }
+    return st;
+}
+
+/* A gathering sweep has written at's bins and the other order list: they are where particles are now. */
+static void turn_page(firn_sim *sim)
+{
+    firn_directory *swap = sim->from;
+    sim->from = sim->at;
+    sim->at = swap;
+    sim->store.current ^= 1;
+}
+
+/* ---- bookkeeping of steps ---- */
+
+static void begin_report(firn_sim *sim)
+{
+    sim->report = (firn_report){.dt_least = INFINITY};
+    sim->retry_cap = 0;
+    sim->generation++;
+}
+
+static void count_step(firn_sim *sim, firn_dt step)
+{
+    sim->time += step.dt;
+    sim->report.steps++;
+    sim->report.dt = step.dt;
+    sim->report.limit = step.limit;
+    if (step.dt < sim->report.dt_least) sim->report.dt_least = step.dt;
+    if (sim->time >= sim->retry_until) sim->retry_cap = 0;
+}
+
+static void end_report(firn_sim *sim, firn_report *report)
+{
+    sim->report.time = sim->time;
+    sim->report.dt_next = sim->dt_next;
+    sim->report.max_speed = sim->grid.max_speed;
+    sim->report.blocks = sim->from->count;
+    if (report) *report = sim->report;
+}
+
+static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, firn_error *error)
+{
+    char who[160];
+    firn_dt_blame(sim, limit, who, sizeof who);
+    return firn_fail(error, FIRN_DIVERGED,
+                     "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; "
+                     "soften the material, slow it down or use smaller cells",
+                     sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who);
+}
+
+/* ---- the plain path ---- */
+
+/* One step of at most `remaining` seconds. */
+static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error)
+{
+    const double h = sim->def.cell_size;
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 2, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+
+    firn_sweep sweep = firn_sim_sweep(sim);
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
+    sim->extremes = merged_extremes(sim);
+    book(sim, PHASE_PARTICLES, &mark);
+
+    firn_sim_pose_colliders(sim, sim->time);
+    firn_dt step = firn_dt_choose(sim, firn_dt_limit(sim, &sim->extremes, 0), remaining);
+    firn_grid_sum(sim);
+    firn_grid_probe(sim, step.dt);
+    if (!sim->grid.finite) return give_up(sim, FIRN_LIMIT_FINITE, step.dt, error);
+    const double part = sim->def.dt > 0 ? CELL_LIMIT : sim->def.courant;
+    if (sim->grid.max_speed * step.dt > part * h) { /* rescale dt, and with it what forces do */
+        step = (firn_dt){part * h / sim->grid.max_speed, FIRN_LIMIT_FORCE};
+        sim->dt_free = step.dt;
+    }
+    if (step.dt < sim->def.dt_min && step.dt < remaining) return give_up(sim, step.limit, step.dt, error);
+    firn_sim_pose_colliders(sim, sim->time + step.dt);
+    firn_grid_apply(sim, step.dt);
+    book(sim, PHASE_GRID, &mark);
+
+    sweep.dt = step.dt;
+    sweep.flip = (real)pow(sim->def.flip_ratio, step.dt / sim->def.flip_interval);
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
+    turn_page(sim);
+    book(sim, PHASE_PARTICLES, &mark);
+
+    sim->dt_next = GROWTH * sim->dt_free;
+    count_step(sim, step);
+    return FIRN_OK;
+}
+
+static firn_status plain_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
+{
+    const double end = sim->time + seconds;
+    do {
+        firn_status st = plain_step(sim, end - sim->time, error);
+        if (st != FIRN_OK) return st;
+    } while (!single && sim->time < end);
+    if (!single) sim->time = end;
+    return FIRN_OK;
+}
+
+/* ---- the fused path ---- */
+
+/* What is wrong with a step that has been scattered with dt, if anything: FIRN_LIMIT_NONE, or the limit that broke;
+ * *dt_fit is a step that should do. */
+static firn_limit broken_limit(const firn_sim *sim, double dt, double *dt_fit)
+{
+    const double h = sim->def.cell_size;
+    if (!sim->grid.finite) {
+        *dt_fit = dt / 2;
+        return FIRN_LIMIT_FINITE;
+    }
+    if (sim->grid.max_speed * dt > CELL_LIMIT * h) {
+        *dt_fit = sim->def.courant * h / sim->grid.max_speed;
+        return FIRN_LIMIT_FORCE;
+    }
+    if (sim->def.dt > 0) return FIRN_LIMIT_NONE;
+    firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
+    if (dt > LIMIT_SLACK * limit.dt) {
+        *dt_fit = limit.dt;
+        return limit.limit;
+    }
+    return FIRN_LIMIT_NONE;
+}
+
+/* Caps steps below what broke at this dt, until the end of that step. False when the floor is reached. */
+static bool shorten(firn_sim *sim, double dt, double dt_fit, double until)
+{
+    sim->retry_cap = fmin(dt_fit, dt / 2);
+    sim->retry_until = until;
+    sim->report.retries++;
+    return sim->retry_cap >= sim->def.dt_min;
+}
+
+/* Scatters with a dt that holds and updates the grid: *step is pending when it returns. Particles are untouched,
+ * so a step that does not hold is simply scattered anew. */
+static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, firn_error *error)
+{
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    firn_sim_pose_colliders(sim, sim->time);
+    firn_sweep sweep = firn_sim_sweep(sim);
+    const bool first = sim->dt_next == 0;
+    firn_limit broken = FIRN_LIMIT_NONE;
+    firn_dt limit = {first ? sim->def.dt_max : sim->dt_next, sim->limit_next};
+    for (int i = 0; i < OPENING_TRIES; i++) {
+        *step = firn_dt_choose(sim, limit, remaining);
+        sweep.dt_scatter = step->dt;
+        firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_scatter);
+        sim->extremes = merged_extremes(sim);
+        limit = firn_dt_limit(sim, &sim->extremes, 0);
+        book(sim, PHASE_PARTICLES, &mark);
+        firn_sim_pose_colliders(sim, sim->time + step->dt);
+        firn_grid_update_fused(sim, sim->at, step->dt);
+        book(sim, PHASE_GRID, &mark);
+        double dt_fit = 0;
+        broken = broken_limit(sim, step->dt, &dt_fit);
+        if (broken == FIRN_LIMIT_NONE) {
+            sim->dt_next = GROWTH * sim->dt_free;
+            return FIRN_OK;
+        }
+        if (first && i == 0 && broken != FIRN_LIMIT_FINITE) continue; /* that one was to measure */
+        if (!shorten(sim, step->dt, dt_fit, sim->time + step->dt)) break;
+    }
+    return give_up(sim, broken, step->dt, error);
+}
+
+/* Keeps the state at the entry of a fused sweep, and puts the records into list order on the way. */
+static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
+{
+    firn_snapshot *s = &sim->snapshot;
+    const size_t size = (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) *
+                        FIRN_NODE * sizeof(real);
+    firn_status st = firn_directory_copy(&s->from, sim->from, sim->allocator, error);
+    if (st == FIRN_OK) st = firn_pool_reserve_slack(sim->allocator, &s->velocity, size, error);
+    if (st != FIRN_OK) return st;
+    memcpy(s->velocity.data, sim->grid.velocity.data, size);
+    firn_store_reorder(&sim->store, sim->threads);
+    s->step = *step;
+    s->extremes = sim->extremes;
+    s->time = sim->time;
+    s->max_speed = sim->grid.max_speed;
+    s->dt_next = sim->dt_next;
+    s->steps = sim->report.steps;
+    return FIRN_OK;
+}
+
+/* Back to the snapshot. Needs no memory it has not had before. */
+static firn_status restore_snapshot(firn_sim *sim, firn_dt *step, firn_error *error)
+{
+    firn_snapshot *s = &sim->snapshot;
+    firn_store_restore(&sim->store, sim->threads);
+    firn_status st = firn_directory_copy(sim->from, &s->from, sim->allocator, error);
+    if (st == FIRN_OK) st = firn_sim_prepare(sim, 1, error);
+    if (st != FIRN_OK) return st;
+    memcpy(sim->grid.velocity.data, s->velocity.data,
+           (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE *
+               sizeof(real));
+    *step = s->step;
+    sim->extremes = s->extremes;
+    sim->time = s->time;
+    sim->grid.max_speed = s->max_speed;
+    sim->grid.finite = true;
+    sim->dt_next = s->dt_next;
+    sim->report.steps = s->steps;
+    firn_sim_pose_colliders(sim, sim->time + step->dt);
+    firn_grid_mark_colliders(sim);
+    return FIRN_OK;
+}
+
+/* Finishes the pending step with a gather: the state is whole again. */
+static void close_fused(firn_sim *sim, const firn_dt *step)
+{
+    double mark = seconds_now();
+    firn_sweep sweep = firn_sim_sweep(sim);
+    sweep.dt = step->dt;
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_gather);
+    turn_page(sim);
+    count_step(sim, *step);
+    const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
+    sim->limit_next = FIRN_LIMIT_GROWTH;
+    if (limit.dt < sim->dt_next) {
+        sim->dt_next = limit.dt;
+        sim->limit_next = limit.limit;
+    }
+    book(sim, PHASE_PARTICLES, &mark);
+}
+
+/* Finishes the pending step and scatters the next, of length next->dt. */
+static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt *next,
+                              firn_error *error)
+{
+    double mark = seconds_now();
+    firn_sweep sweep = firn_sim_sweep(sim);
+    sweep.dt = step->dt;
+    sweep.dt_scatter = next->dt;
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->fused);
+    sim->extremes = merged_extremes(sim);
+    turn_page(sim);
+    count_step(sim, *step);
+    book(sim, PHASE_PARTICLES, &mark);
+
+    /* The arenas belong to the superblocks just swept; the new directory has room for as many. */
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    firn_sim_pose_colliders(sim, sim->time + next->dt);
+    firn_grid_update_fused(sim, sim->from, next->dt);
+    book(sim, PHASE_GRID, &mark);
+    return FIRN_OK;
+}
+
+static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
+{
+    const double end = sim->time + seconds;
+    firn_dt step;
+    firn_status st = open_fused(sim, seconds, &step, error);
+    if (st != FIRN_OK) return st;
+    for (int sweeps = 0; !single && sim->time + step.dt < end * (1 - 1e-15); sweeps++) {
+        if (sweeps % REORDER_EVERY == 0) {
+            double mark = seconds_now();
+            st = take_snapshot(sim, &step, error);
+            book(sim, PHASE_REORDER, &mark);
+            if (st != FIRN_OK) break;
+        }
+        const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
+        const firn_dt next = firn_dt_choose(sim, limit, end - sim->time - step.dt);
+        st = fused_step(sim, &step, &next, error);
+        double dt_fit = 0;
+        const firn_limit broken =
+            st == FIRN_OK ? broken_limit(sim, next.dt, &dt_fit) : FIRN_LIMIT_NONE;
+        if (st == FIRN_OK && broken == FIRN_LIMIT_NONE) {
+            step = next;
+            sim->dt_next = GROWTH * sim->dt_free;
+            continue;
+        }
+        const bool again = st == FIRN_OK && shorten(sim, next.dt, dt_fit, sim->time + next.dt);
+        if (st == FIRN_OK && !again) st = give_up(sim, broken, next.dt, error);
+        if (restore_snapshot(sim, &step, error) != FIRN_OK) return FIRN_NO_MEMORY;
+        if (!again) break;
+        sweeps = 0; /* the snapshot just restored still stands */
+    }
+    close_fused(sim, &step);
+    if (st == FIRN_OK && !single) sim->time = end;
+    return st;
+}
+
+/* ---- the calls ---- */
+
+static firn_status advance(firn_sim *sim, double seconds, bool single, firn_report *report,
+                           firn_error *error)
+{
+    begin_report(sim);
+    firn_status st = FIRN_OK;
+    if (sim->store.count == 0) {
+        sim->time += single ? 0 : seconds;
+    } else if (sim->path == FIRN_PATH_FUSED) {
+        st = fused_advance(sim, seconds, single, error);
+    } else {
+        st = plain_advance(sim, seconds, single, error);
+    }
+    end_report(sim, report);
+    return st;
+}
+
+firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report, firn_error *error)
+{
+    if (!(seconds > 0) || !isfinite(seconds)) {
+        return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0", seconds);
+    }
+    return advance(sim, seconds, false, report, error);
+}
+
+firn_status firn_sim_step(firn_sim *sim, firn_report *report, firn_error *error)
+{
+    return advance(sim, 1e30, true, report, error);
+}

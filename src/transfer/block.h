@@ -1,0 +1,451 @@
+/* What every sweep does with the particles of a block: collect, load into lanes, deform, stress, move,
+ * store, and sort by the cell they ended in. Included by the kernel files; all inline or static. */
+#ifndef FIRN_TRANSFER_BLOCK_H
+#define FIRN_TRANSFER_BLOCK_H
+
+#include <assert.h>
+
+#include "base/matrix.h"
+#include "material/law.h"
+#include "transfer/sweep.h"
+
+extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];
+
+/* A block is walked in rows of cells along the last axis. */
+enum {
+    CELLS = D == 3 ? 64 : 16,
+    ROWS = CELLS / FIRN_BLOCK,
+    SHIFTED_CELLS = D == 3 ? 216 : 36,
+    OFFSET_F = D,
+    OFFSET_V = D + DD,
+    OFFSET_STATE = 2 * D + DD,
+};
+
+/* ---- collecting ---- */
+
+/* Neighbours that cells 0, 1, 2, 3 of an axis can have received particles from, by how far they move. */
+static const int8_t SOURCES[FIRN_BLOCK][2] = {{0, -1}, {0, 9}, {0, 9}, {0, 1}};
+
+/* Writes the record indices of the block's particles to index, row by row; row[r] is where row r starts.
+ * Within a row the order is: per source neighbour, by cell, then as the previous sweep left them. */
+static int collect(const firn_sweep *s, int32_t block, uint32_t *index, int row[ROWS + 1])
+{
+    const int32_t *source = s->at->source[block];
+    int n = 0;
+    for (int r = 0; r < ROWS; r++) {
+        row[r] = n;
+        const int c0 = D == 3 ? r / FIRN_BLOCK : r, c1 = r % FIRN_BLOCK;
+        for (int a = 0; a < 2 && SOURCES[c0][a] != 9; a++) {
+            for (int b = 0; b < (D == 3 ? 2 : 1) && SOURCES[c1][b] != 9; b++) {
+                const int d0 = SOURCES[c0][a], d1 = D == 3 ? SOURCES[c1][b] : 0;
+                const int first = (D == 3 ? (c0 + 1 - 4 * d0) * FIRN_SHIFTED + c1 + 1 - 4 * d1
+                                          : c0 + 1 - 4 * d0) * FIRN_SHIFTED;
+                const int32_t *near = source + (D == 3 ? (d0 + 1) * 9 + (d1 + 1) * 3 : (d0 + 1) * 3);
+                /* Its own row; then what came up from the block below and down from the one above. */
+                static const int8_t from[3] = {1, 0, 2}, low[3] = {1, 5, 0}, high[3] = {5, 6, 1};
+                for (int z = 0; z < 3; z++) {
+                    if (near[from[z]] < 0) continue;
+                    const firn_bin *bin = &s->from->bin[near[from[z]]];
+                    const uint32_t begin = bin->cell[first + low[z]], end = bin->cell[first + high[z]];
+                    memcpy(index + n, s->order + bin->start + begin, (end - begin) * sizeof *index);
+                    n += (int)(end - begin);
+                }
+            }
+        }
+    }
+    row[ROWS] = n;
+    return n;
+}
+
+/* The next W of `left` indices; lanes past the last repeat it, so that they are real particles of the same run and
+ * change no maximum. */
+LANE_INLINE const uint32_t *pad_group(const uint32_t *index, int left, uint32_t padded[W])
+{
+    if (left >= W) return index;
+    for (int l = 0; l < W; l++) padded[l] = index[l < left ? l : left - 1];
+    return padded;
+}
+
+/* ---- loading and storing W records ---- */
+
+/* W records of 16 reals to 16 vectors and back: a transpose in registers. */
+#if W == 8 && defined(__AVX2__)
+LANE_INLINE void transpose8(__m256 r[8])
+{
+    __m256 t[8], s[8];
+    for (int i = 0; i < 4; i++) {
+        t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+    }
+    for (int i = 0; i < 2; i++) {
+        __m256d a = (__m256d)t[4 * i], b = (__m256d)t[4 * i + 1], c = (__m256d)t[4 * i + 2],
+                d = (__m256d)t[4 * i + 3];
+        s[4 * i] = (__m256)_mm256_unpacklo_pd(a, c);
+        s[4 * i + 1] = (__m256)_mm256_unpackhi_pd(a, c);
+        s[4 * i + 2] = (__m256)_mm256_unpacklo_pd(b, d);
+        s[4 * i + 3] = (__m256)_mm256_unpackhi_pd(b, d);
+    }
+    for (int j = 0; j < 4; j++) {
+        r[j] = _mm256_permute2f128_ps(s[j], s[4 + j], 0x20);
+        r[4 + j] = _mm256_permute2f128_ps(s[j], s[4 + j], 0x31);
+    }
+}
+LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
+{
+    for (int half = 0; half < 2; half++) {
+        __m256 r[8];
+        for (int l = 0; l < 8; l++) r[l] = _mm256_loadu_ps(base + 16 * (size_t)index[l] + 8 * half);
+        transpose8(r);
+        for (int c = 0; c < 8; c++) out[8 * half + c] = (vr)r[c];
+    }
+}
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+{
+    for (int half = 0; half < 2; half++) {
+        __m256 r[8];
+        for (int c = 0; c < 8; c++) r[c] = (__m256)in[8 * half + c];
+        transpose8(r);
+        for (int l = 0; l < n; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+    }
+}
+#elif W == 16 && defined(__AVX512F__)
+LANE_INLINE void transpose16(__m512 r[16])
+{
+    __m512 t[16];
+    for (int i = 0; i < 8; i++) {
+        t[2 * i] = _mm512_unpacklo_ps(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = _mm512_unpackhi_ps(r[2 * i], r[2 * i + 1]);
+    }
+    for (int i = 0; i < 4; i++) {
+        __m512d a = (__m512d)t[4 * i], b = (__m512d)t[4 * i + 1], c = (__m512d)t[4 * i + 2],
+                d = (__m512d)t[4 * i + 3];
+        r[4 * i] = (__m512)_mm512_unpacklo_pd(a, c);
+        r[4 * i + 1] = (__m512)_mm512_unpackhi_pd(a, c);
+        r[4 * i + 2] = (__m512)_mm512_unpacklo_pd(b, d);
+        r[4 * i + 3] = (__m512)_mm512_unpackhi_pd(b, d);
+    }
+    for (int j = 0; j < 4; j++) {
+        t[j] = _mm512_shuffle_f32x4(r[j], r[4 + j], 0x88);
+        t[4 + j] = _mm512_shuffle_f32x4(r[j], r[4 + j], 0xdd);
+        t[8 + j] = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0x88);
+        t[12 + j] = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0xdd);
+    }
+    for (int j = 0; j < 4; j++) {
+        r[j] = _mm512_shuffle_f32x4(t[j], t[8 + j], 0x88);
+        r[8 + j] = _mm512_shuffle_f32x4(t[j], t[8 + j], 0xdd);
+        r[4 + j] = _mm512_shuffle_f32x4(t[4 + j], t[12 + j], 0x88);
+        r[12 + j] = _mm512_shuffle_f32x4(t[4 + j], t[12 + j], 0xdd);
+    }
+}
+LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
+{
+    __m512 r[16];
+    for (int l = 0; l < 16; l++) r[l] = _mm512_loadu_ps(base + 16 * (size_t)index[l]);
+    transpose16(r);
+    for (int c = 0; c < 16; c++) out[c] = (vr)r[c];
+}
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+{
+    __m512 r[16];
+    for (int c = 0; c < 16; c++) r[c] = (__m512)in[c];
+    transpose16(r);
+    for (int l = 0; l < n; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
+}
+#else
+LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
+{
+    for (int c = 0; c < 16; c++) {
+        for (int l = 0; l < W; l++) out[c][l] = base[16 * (size_t)index[l] + (size_t)c];
+    }
+}
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+{
+    for (int l = 0; l < n; l++) {
+        for (int c = 0; c < 16; c++) base[16 * (size_t)index[l] + (size_t)c] = in[c][l];
+    }
+}
+#endif
+
+LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *index)
+{
+    vr r[16];
+    load_records(r, s->record, index);
+    for (int a = 0; a < D; a++) g->x[a] = r[a];
+    for (int i = 0; i < DD; i++) g->F[i] = r[OFFSET_F + i];
+    for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
+    g->state = r[OFFSET_STATE];
+    for (int l = 0; l < W; l++) {
+        g->mass[l] = s->mass[index[l]];
+        g->volume[l] = s->volume[index[l]];
+    }
+}
+
+LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uint32_t *index, int n)
+{
+    vr r[16];
+    for (int a = 0; a < D; a++) r[a] = g->x[a];
+    for (int i = 0; i < DD; i++) r[OFFSET_F + i] = g->F[i];
+    for (int a = 0; a < D; a++) r[OFFSET_V + a] = g->v[a];
+    r[OFFSET_STATE] = g->state;
+    for (int c = OFFSET_STATE + 1; c < 16; c++) r[c] = v_set(0);
+    store_records(s->record, index, r, n);
+}
+
+LANE_INLINE void load_gradient(firn_lanes *g, const firn_store *s, const uint32_t *index)
+{
+    for (int i = 0; i < DD; i++) {
+        for (int l = 0; l < W; l++) g->C[i][l] = s->spare[(size_t)index[l] * DD + (size_t)i];
+    }
+}
+
+LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index, int n)
+{
+    for (int l = 0; l < n; l++) {
+        for (int i = 0; i < DD; i++) s->spare[(size_t)index[l] * DD + (size_t)i] = g->C[i][l];
+    }
+}
+
+/* ---- deformation and stress ---- */
+
+/* Singular values are kept within these: a particle beyond them is dust, not a solid. */
+#define STRETCH_MIN ((real)0.05)
+#define STRETCH_MAX ((real)20)
+
+static __attribute__((noinline)) void clamp_stretch(vr F[DD])
+{
+    vr U[DD], S[D], V[DD], US[DD];
+    m_svd(F, U, S, V);
+    for (int i = 0; i < D; i++) {
+        vr s = v_min(v_max(S[i], v_set(STRETCH_MIN)), v_set(STRETCH_MAX));
+        for (int a = 0; a < D; a++) US[a * D + i] = U[a * D + i] * s;
+    }
+    vr G[DD];
+    m_mul_bt(US, V, G);
+    /* Lanes within the bounds keep their bits. */
+    for (int i = 0; i < DD; i++) {
+        vi in = (S[0] <= STRETCH_MAX) & (S[D - 1] >= STRETCH_MIN);
+        F[i] = v_select(in, F[i], G[i]);
+    }
+}
+
+/* The second-order term of the update, for lanes whose velocity gradient is too large for the first. */
+static __attribute__((noinline)) void deform_more(vr F[DD], const vr A[DD], const vr before[DD], vi large)
+{
+    vr B[DD], G[DD];
+    m_mul(A, A, B);
+    m_mul(B, before, G);
+    for (int i = 0; i < DD; i++) F[i] = v_select(large, F[i] + (real)0.5 * G[i], F[i]);
+}
+
+/* F <- (I + A) F with A = dt L, which is how positions move: with more terms F would not know of the outward drift
+ * of x + dt v in a rotation, and a disc at 5 rad/s loses 1 % of its energy per second to growing (measured; 0.01 %
+ * as it is). Beyond |A| = 0.2, where I + A may invert an element, A^2/2 joins: det(I + A + A^2/2) cannot be
+ * negative. */
+LANE_INLINE void deform(vr F[DD], const vr L[DD], real dt)
+{
+    vr A[DD], G[DD], before[DD], most = v_set(0);
+    for (int i = 0; i < DD; i++) {
+        A[i] = dt * L[i];
+        most = v_max(v_abs(A[i]), most);
+        before[i] = F[i];
+    }
+    m_mul(A, before, G);
+    for (int i = 0; i < DD; i++) F[i] += G[i];
+    vi large = most > (real)0.2;
+    if (v_any(large)) deform_more(F, A, before, large);
+    /* Cheap sufficient test for stretches within bounds: s_min >= J / (product of the others). */
+    vr norm2 = v_set(0), J = m_det(F);
+    for (int i = 0; i < DD; i++) norm2 += F[i] * F[i];
+    vr others = D == 3 ? (real)0.5 * norm2 : v_sqrt(norm2);
+    vi fine = (norm2 < STRETCH_MAX * STRETCH_MAX) & (J > STRETCH_MIN * others);
+    if (v_any(~fine)) clamp_stretch(F);
+}
+
+/* Growth of the single-particle modulus away from J = 1 (Sun et al. 2020, rounded up for J > 1). */
+LANE_INLINE vr lone_factor(vr J)
+{
+    return v_select(J > 1, J * J * J, (2 - J) * (2 - J));
+}
+
+/* Running maxima over lanes. */
+typedef struct lane_extremes {
+    vr speed2, gradient, wave2, lone2;
+} lane_extremes;
+
+LANE_INLINE void note_stiffness(lane_extremes *e, const firn_law_constants *k, const firn_lanes *g,
+                                vi mine)
+{
+    vr specific = g->volume / g->mass;
+    vr wave2 = g->stiffness * specific;
+    vr lone2 = (2 * k->mu + D * k->lambda) * lone_factor(g->J) * specific;
+    e->wave2 = v_max(v_select(mine, wave2, v_set(0)), e->wave2);
+    e->lone2 = v_max(v_select(mine, lone2, v_set(0)), e->lone2);
+}
+
+/* Fills tau, J and stiffness of the n groups whose particles' records are index[0 .. count). A block mostly
+ * holds one material; where several meet, each law runs over all lanes and its own are taken. */
+static void stress(const firn_sweep *s, firn_lanes *g, int n, const uint32_t *index, int count,
+                   lane_extremes *e)
+{
+    const uint16_t *material = s->store->material;
+    const int first = material[index[0]];
+    int differ = 0;
+    if (s->material_count > 1) {
+        for (int i = 1; i < count; i++) differ |= material[index[i]] ^ first;
+    }
+    if (!differ) {
+        const firn_law_constants *k = &s->materials[first];
+        FIRN_KERNEL(firn_laws)[s->laws[first]]->stress(k, g, n);
+        for (int i = 0; i < n; i++) note_stiffness(e, k, &g[i], vi_set(-1));
+        return;
+    }
+    for (int m = 0; m < s->material_count; m++) {
+        const firn_law_constants *k = &s->materials[m];
+        for (int i = 0; i < n; i++) {
+            vi mine = vi_set(0);
+            int any = 0;
+            for (int l = 0; l < W && i * W + l < count; l++) {
+                mine[l] = -(material[index[i * W + l]] == m);
+                any |= (int)mine[l];
+            }
+            if (!any) continue;
+            firn_lanes t = g[i];
+            FIRN_KERNEL(firn_laws)[s->laws[m]]->stress(k, &t, 1);
+            for (int c = 0; c < DD; c++) g[i].tau[c] = v_select(mine, t.tau[c], g[i].tau[c]);
+            g[i].J = v_select(mine, t.J, g[i].J);
+            note_stiffness(e, k, &t, mine);
+        }
+    }
+}
+
+LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g)
+{
+    vr speed2 = g->v[0] * g->v[0];
+    for (int a = 1; a < D; a++) speed2 += g->v[a] * g->v[a];
+    e->speed2 = v_max(speed2, e->speed2);
+    for (int i = 0; i < DD; i++) e->gradient = v_max(v_abs(g->C[i]), e->gradient);
+}
+
+LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
+{
+    const vr *in[4] = {&e->speed2, &e->gradient, &e->wave2, &e->lone2};
+    real *to[4] = {&out->speed2, &out->gradient, &out->wave2, &out->lone2};
+    for (int i = 0; i < 4; i++) {
+        real most = v_reduce_max(*in[i]);
+        if (most > *to[i]) *to[i] = most;
+    }
+}
+
+/* ---- moving ---- */
+
+/* Displacements end within this many cells: the bins reach one cell around a block. The limits on dt keep
+ * them far below; what remains is push-out and the FLIP part of ASFLIP. */
+#define MOVE_MAX ((real)0.98)
+#ifdef FIRN_DOUBLE
+#define BLOCK_END 0x1.fffffffffffffp+1 /* the largest number below 4 */
+#else
+#define BLOCK_END 0x1.fffffep+1f
+#endif
+
+LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D], int l,
+                               double position[3])
+{
+    position[2] = 0;
+    for (int a = 0; a < D; a++) {
+        position[a] = (FIRN_BLOCK * s->at->coord[block][a] + (double)y[a][l] +
+                       firn_spline_shift(s->spline)) * s->cell_size;
+    }
+}
+
+/* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the block. */
+static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t block, vr y[D], vr v[D],
+                                                    int n)
+{
+    const double h = s->cell_size, shift = firn_spline_shift(s->spline);
+    const int32_t *coord = s->at->coord[block];
+    for (int l = 0; l < n; l++) {
+        double position[3], velocity[3] = {0};
+        lane_position(s, block, y, l, position);
+        for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
+        if (!firn_collide_particle(s->colliders, s->collider_count, D, position, velocity)) continue;
+        for (int a = 0; a < D; a++) {
+            y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);
+            v[a][l] = (real)velocity[a];
+        }
+    }
+}
+
+/* Moves to y. Returns the shifted cell number; leaves in y the position after the move as seen from this
+ * block and in g->x as seen from the block that now has the particle. */
+LANE_INLINE vi move(firn_lanes *g, vr y[D])
+{
+    vi cell = vi_set(0);
+    for (int a = 0; a < D; a++) {
+        y[a] = v_min(v_max(y[a], g->x[a] - MOVE_MAX), g->x[a] + MOVE_MAX);
+        vi c = v_to_int(y[a] + 1);
+        cell = cell * FIRN_SHIFTED + c;
+        vr rebase = v_to_real((c == 0) & 4) - v_to_real((c == FIRN_SHIFTED - 1) & 4);
+        g->x[a] = v_min(y[a] + rebase, v_set(BLOCK_END));
+    }
+    return cell;
+}
+
+/* Sorts the block's n particles by shifted cell into its bin; with slot, their places are sorted along. Neighbours in
+ * the list mostly share a cell, so four counters take turns: one alone would wait for its own last increment. */
+static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index, const uint16_t *cell,
+                      int n, const uint32_t *place, uint32_t *slot)
+{
+    enum { TURNS = 4 };
+    firn_bin *bin = &s->at->bin[block];
+    uint32_t at[TURNS][SHIFTED_CELLS] = {{0}};
+    for (int i = 0; i < n; i++) at[i % TURNS][cell[i]]++;
+    uint32_t offset = 0;
+    for (int c = 0; c < SHIFTED_CELLS; c++) {
+        bin->cell[c] = offset;
+        for (int t = 0; t < TURNS; t++) {
+            const uint32_t count = at[t][c];
+            at[t][c] = offset;
+            offset += count;
+        }
+    }
+    bin->cell[SHIFTED_CELLS] = offset;
+    bin->start = s->at->start[block];
+    bin->count = (uint32_t)n;
+    uint32_t *order = s->order_out + bin->start;
+    if (slot) {
+        for (int i = 0; i < n; i++) {
+            const uint32_t to = at[i % TURNS][cell[i]]++;
+            order[to] = index[i];
+            slot[to] = place[i];
+        }
+    } else {
+        for (int i = 0; i < n; i++) order[at[i % TURNS][cell[i]]++] = index[i];
+    }
+    firn_directory_count_leaving(s->at, block);
+}
+
+/* ---- nodes ---- */
+
+enum {
+    CORNERS = D == 3 ? 8 : 4,
+    ARENA_NODES = D == 3 ? 1728 : 144,
+    BLOCK_REALS = CELLS * FIRN_NODE, /* of a velocity channel */
+};
+
+LANE_INLINE real *superblock_arena(const firn_sweep *s, int32_t superblock)
+{
+    return s->arena + (size_t)superblock * FIRN_ARENA_REALS(D, s->arena_channels);
+}
+
+/* The blocks whose nodes this block's particles reach: index bits are +1 along axis 0, 1(, 2). */
+LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t corner[CORNERS])
+{
+    corner[0] = block;
+    for (int n = 1; n < CORNERS; n++) {
+        int32_t c[3] = {0};
+        for (int a = 0; a < D; a++) c[a] = d->coord[block][a] + (n >> (D - 1 - a) & 1);
+        corner[n] = firn_directory_find(d, firn_block_key(D, c));
+    }
+}
+
+#endif

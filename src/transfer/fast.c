@@ -1,0 +1,463 @@
+/* The fast path: APIC with MLS forces on quadratic splines, W particles at a time.
+ *
+ * Three sweeps from one source: scatter (opens an advance), gather (closes it), and fused, which gathers from the
+ * finished grid, deforms, moves, and scatters to the next grid while the particle is in registers
+ * (Wang et al. 2020 call it G2P2G). A block goes through four stages:
+ *
+ *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes are one or two
+ *            registers and every lane picks its own by a permute
+ *   law      over the run, in a buffer that fits the first cache
+ *   move     new position and cell, record written back, and what the scatter needs laid out per particle
+ *   scatter  sorted by cell; lanes are nodes: the cell's columns of nodes stay in registers while its particles go by,
+ *            and are added to the arena once
+ *
+ * With u = node - particle in cells, f = particle - lowest node: APIC momentum and MLS force of a particle
+ * at a node are w (m v + A u), A = h m C - (4 dt V0 / h) tau (Hu et al. 2018, eq. 16 for quadratic splines). */
+#ifndef FIRN_DOUBLE
+
+#include "transfer/block.h"
+
+/* The axes: i first, j middle (3D only), k last. NJ layers along j. */
+enum { AXIS_I = 0, AXIS_J = D == 3 ? 1 : 0, AXIS_K = D - 1, NJ = D == 3 ? 3 : 1 };
+enum { LOCAL = FIRN_BLOCK + 2 }; /* nodes per axis a block's particles reach */
+enum { LOCAL_ROWS = D == 3 ? LOCAL * LOCAL : LOCAL };
+
+/* A run is what one register file of node velocities serves: a row of 4 cells, or with 16 lanes a slab of 4 rows. */
+enum { RUN_ROWS = W == 16 && D == 3 ? 4 : 1, RUNS = ROWS / RUN_ROWS };
+
+LANE_INLINE void weights(vr w[3], vr f)
+{
+    vr a = 1.5f - f, b = f - 1.0f, c = f - 0.5f;
+    w[0] = 0.5f * a * a;
+    w[1] = 0.75f - b * b;
+    w[2] = 0.5f * c * c;
+}
+
+/* ---- gather ---- */
+
+#if W >= 8
+/* Velocities by component, row of nodes, and node padded to 8; lanes look theirs up. */
+typedef struct local_nodes {
+    float v[D][LOCAL_ROWS * 8 + 16];
+} local_nodes;
+
+static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
+{
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    for (int r = 0; r < LOCAL_ROWS; r++) {
+        const int i = D == 3 ? r / LOCAL : r, j = D == 3 ? r % LOCAL : 0;
+        const int inside = (D == 3 ? i % 4 * 4 + j % 4 : i % 4) * 4;
+        for (int half = 0; half < 2; half++) {
+            const int32_t from = corner[D == 3 ? (i / 4) * 4 + (j / 4) * 2 + half : (i / 4) * 2 + half];
+            float *to = local->v[0] + r * 8 + half * 4;
+            const size_t next = sizeof local->v[0] / sizeof(float);
+            if (from < 0) { /* no particle reaches that far */
+                for (int c = 0; c < D; c++) memset(to + c * next, 0, 4 * sizeof(float));
+                continue;
+            }
+            const float *node = s->velocity + (size_t)from * BLOCK_REALS + inside * FIRN_NODE;
+            for (int c = 0; c < D; c++) {
+                for (int k = 0; k < 4; k++) to[c * next + k] = node[k * FIRN_NODE + c];
+            }
+        }
+    }
+}
+
+/* table[index] per lane; the table is one row of 8, or for a slab four rows. */
+LANE_INLINE vr look_up(const float *table, vi index)
+{
+#if W == 8 && defined(__AVX2__)
+    return (vr)_mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);
+#elif W == 16 && defined(__AVX512F__)
+    __m512 low = _mm512_loadu_ps(table);
+    if (RUN_ROWS == 1) return (vr)_mm512_permutexvar_ps((__m512i)index, low);
+    return (vr)_mm512_permutex2var_ps(low, (__m512i)index, _mm512_loadu_ps(table + 16));
+#else
+    vr r;
+    for (int l = 0; l < W; l++) r[l] = table[index[l]];
+    return r;
+#endif
+}
+
+/* Velocity and C of a group in run `run`, at f from the lowest stencil node `cell`. */
+LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
+                        const vr w[D][3], real scale, firn_lanes *g)
+{
+    const vi at = cell[AXIS_K] + (RUN_ROWS > 1 ? cell[AXIS_J] * 8 : vi_set(0));
+    const int ci = D == 3 && RUN_ROWS == 1 ? run / 4 : run;
+    const int cj = D == 3 && RUN_ROWS == 1 ? run % 4 : 0;
+    const vr *wk = w[AXIS_K], *wj = w[AXIS_J], *wi = w[AXIS_I];
+    const vr wi2 = 2 * wi[2], wj2 = 2 * wj[2];
+    for (int c = 0; c < D; c++) {
+        vr sum = v_set(0), sum_i = sum, sum_j = sum, sum_k = sum;
+        for (int i = 0; i < 3; i++) {
+            vr a = v_set(0), a_j = a, a_k = a;
+            for (int j = 0; j < NJ; j++) {
+                const float *row =
+                    local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
+                const vr v0 = look_up(row, at), v1 = look_up(row, at + 1), v2 = look_up(row, at + 2);
+                const vr p1 = wk[1] * v1, p2 = wk[2] * v2;
+                const vr along = wk[0] * v0 + (p1 + p2), along_k = p1 + 2 * p2;
+                if (D == 2) {
+                    a = along;
+                    a_k = along_k;
+                } else {
+                    a += wj[j] * along;
+                    a_k += wj[j] * along_k;
+                    if (j == 1) a_j = wj[1] * along;
+                    if (j == 2) a_j += wj2 * along;
+                }
+            }
+            sum += wi[i] * a;
+            sum_k += wi[i] * a_k;
+            if (D == 3) sum_j += wi[i] * a_j;
+            if (i == 1) sum_i = wi[1] * a;
+            if (i == 2) sum_i += wi2 * a;
+        }
+        g->v[c] = sum;
+        g->C[c * D + AXIS_I] = scale * (sum_i - f[AXIS_I] * sum);
+        if (D == 3) g->C[c * D + AXIS_J] = scale * (sum_j - f[AXIS_J] * sum);
+        g->C[c * D + AXIS_K] = scale * (sum_k - f[AXIS_K] * sum);
+    }
+}
+
+#else /* four lanes or one have no permute to gain from: lanes are a node's components */
+
+typedef float f4 __attribute__((vector_size(16)));
+
+typedef struct local_nodes {
+    f4 v[LOCAL_ROWS * LOCAL];
+} local_nodes;
+
+static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
+{
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    for (int n = 0; n < LOCAL_ROWS * LOCAL; n++) {
+        int which = 0, inside = 0, rest = n;
+        for (int a = D - 1, bit = 1, step = 1; a >= 0; a--, bit *= 2, step *= 4, rest /= LOCAL) {
+            which += rest % LOCAL / 4 * bit;
+            inside += rest % LOCAL % 4 * step;
+        }
+        local->v[n] = (f4){0};
+        if (corner[which] >= 0) {
+            memcpy(&local->v[n],
+                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE, sizeof(f4));
+        }
+    }
+}
+
+LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
+                        const vr w[D][3], real scale, firn_lanes *g)
+{
+    (void)run;
+    for (int l = 0; l < W; l++) {
+        int first = 0;
+        for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
+        f4 sum = {0}, sum_i = {0}, sum_j = {0}, sum_k = {0};
+        for (int i = 0; i < 3; i++) {
+            f4 a = {0}, a_j = {0}, a_k = {0};
+            for (int j = 0; j < NJ; j++) {
+                const f4 *v = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
+                const f4 p1 = w[AXIS_K][1][l] * v[1], p2 = w[AXIS_K][2][l] * v[2];
+                const float wj = D == 3 ? w[AXIS_J][j][l] : 1;
+                const f4 along = wj * (w[AXIS_K][0][l] * v[0] + (p1 + p2));
+                a += along;
+                a_k += wj * (p1 + 2 * p2);
+                a_j += (float)j * along;
+            }
+            const float wi = w[AXIS_I][i][l];
+            sum += wi * a;
+            sum_k += wi * a_k;
+            sum_j += wi * a_j;
+            sum_i += (float)i * wi * a;
+        }
+        for (int c = 0; c < D; c++) {
+            g->v[c][l] = sum[c];
+            g->C[c * D + AXIS_K][l] = scale * (sum_k[c] - f[AXIS_K][l] * sum[c]);
+            if (D == 3) g->C[c * D + AXIS_J][l] = scale * (sum_j[c] - f[AXIS_J][l] * sum[c]);
+            g->C[c * D + AXIS_I][l] = scale * (sum_i[c] - f[AXIS_I][l] * sum[c]);
+        }
+    }
+}
+#endif
+
+/* ---- scatter ---- */
+
+/* What the scatter needs of W particles: 16 floats each side by side (momentum at the lowest node and mass, then A's
+ * columns along i, j, k, fourth components zero), then by lane the products of the weights along i and j and
+ * the weights along k. */
+enum { ENTRY = 16, ENTRY_WEIGHTS = 12, GROUP = (ENTRY + ENTRY_WEIGHTS) * W };
+
+LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
+                               real h, real dt)
+{
+    const vr mass_h = h * g->mass, stress = (4 * dt / h) * g->volume;
+    vr A[DD], q[ENTRY];
+    for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i] - stress * g->tau[i];
+    for (int c = 0; c < ENTRY; c++) q[c] = v_set(0);
+    for (int c = 0; c < D; c++) {
+        q[c] = g->mass * g->v[c];
+        for (int a = 0; a < D; a++) q[c] -= A[c * D + a] * f[a];
+        q[4 + c] = A[c * D + AXIS_I];
+        if (D == 3) q[8 + c] = A[c * D + AXIS_J];
+        q[12 + c] = A[c * D + AXIS_K];
+    }
+    q[3] = g->mass;
+    static const uint32_t in_turn[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    store_records(out, in_turn, q, W);
+    float *weight = out + ENTRY * W;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < NJ; j++) {
+            v_store(weight + (i * NJ + j) * W, D == 3 ? w[AXIS_I][i] * w[AXIS_J][j] : w[AXIS_I][i]);
+        }
+        v_store(weight + (9 + i) * W, w[AXIS_K][i]);
+    }
+}
+
+/* Adds the particles slot[0 .. n) of one cell to its columns of nodes, NZ nodes along k from node KZ on. */
+#define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                                       \
+    typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                            \
+    LANE_INLINE void NAME(float *node, const float *entries, const uint32_t *slot, int n)                      \
+    {                                                                                                          \
+        typedef NAME##_v vec;                                                                                  \
+        vec sum[3 * NJ];                                                                                       \
+        for (int c = 0; c < 3 * NJ; c++) sum[c] = (vec){0};                                                    \
+        const vec step = STEP;                                                                                 \
+        for (int p = 0; p < n; p++) {                                                                          \
+            const float *group = entries + slot[p] / W * (size_t)GROUP;                                        \
+            const float *e = group + slot[p] % W * ENTRY, *weight = group + ENTRY * W + slot[p] % W;           \
+            const vec wk = WEIGHT(weight + 9 * W);                                                             \
+            vec t = wk * (REPEAT(e) + step * REPEAT(e + 12));                                                  \
+            const vec ti = wk * REPEAT(e + 4);                                                                 \
+            if (D == 3) {                                                                                      \
+                const vec tj = wk * REPEAT(e + 8);                                                             \
+                vec t1 = t + ti, t2 = t1 + ti;                                                                 \
+                for (int j = 0; j < NJ; j++) {                                                                 \
+                    sum[j] += weight[j * W] * t;                                                               \
+                    sum[NJ + j] += weight[(NJ + j) * W] * t1;                                                  \
+                    sum[2 * NJ + j] += weight[(2 * NJ + j) * W] * t2;                                          \
+                    t += tj;                                                                                   \
+                    t1 += tj;                                                                                  \
+                    t2 += tj;                                                                                  \
+                }                                                                                              \
+            } else {                                                                                           \
+                for (int i = 0; i < 3; i++, t += ti) sum[i] += weight[i * W] * t;                              \
+            }                                                                                                  \
+        }                                                                                                      \
+        for (int c = 0; c < 3 * NJ; c++) {                                                                     \
+            float *to = node + ((D == 3 ? c / 3 * FIRN_ARENA + c % 3 : c) * FIRN_ARENA + (KZ)) * FIRN_NODE;    \
+            vec old;                                                                                           \
+            memcpy(&old, to, sizeof old);                                                                      \
+            old += sum[c];                                                                                     \
+            memcpy(to, &old, sizeof old);                                                                      \
+        }                                                                                                      \
+    }
+
+typedef float four __attribute__((vector_size(16)));
+LANE_INLINE four load_four(const float *p)
+{
+    four a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+#define ONE_WEIGHT(w, k) ((four){0} + (w)[(k) * W])
+
+#if W == 16
+#define WEIGHT_16(w) {w[0], w[0], w[0], w[0], w[W], w[W], w[W], w[W], w[2 * W], w[2 * W], w[2 * W], w[2 * W]}
+LANE_INLINE vr four_weights(const float *w) { return (vr)WEIGHT_16(w); }
+LANE_INLINE vr repeat_four(const float *p)
+{
+    four a = load_four(p);
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+#define STEP_16 {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}
+SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_16, repeat_four)
+#elif W == 8
+typedef float eight __attribute__((vector_size(32)));
+LANE_INLINE eight two_weights(const float *w)
+{
+    return __builtin_shufflevector(ONE_WEIGHT(w, 0), ONE_WEIGHT(w, 1), 0, 1, 2, 3, 4, 5, 6, 7);
+}
+LANE_INLINE eight repeat_two(const float *p)
+{
+    four a = load_four(p);
+    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+#define LAST_WEIGHT(w) ONE_WEIGHT(w, 2)
+#define STEP_8 {0, 0, 0, 0, 1, 1, 1, 1}
+#define STEP_LAST {2, 2, 2, 2}
+SCATTER_CELL(scatter_two, 2, 0, two_weights, STEP_8, repeat_two)
+SCATTER_CELL(scatter_last, 1, 2, LAST_WEIGHT, STEP_LAST, load_four)
+#else
+#define WEIGHT_0(w) ONE_WEIGHT(w, 0)
+#define WEIGHT_1(w) ONE_WEIGHT(w, 1)
+#define WEIGHT_2(w) ONE_WEIGHT(w, 2)
+#define STEP_0 {0, 0, 0, 0}
+#define STEP_1 {1, 1, 1, 1}
+#define STEP_2 {2, 2, 2, 2}
+SCATTER_CELL(scatter_0, 1, 0, WEIGHT_0, STEP_0, load_four)
+SCATTER_CELL(scatter_1, 1, 1, WEIGHT_1, STEP_1, load_four)
+SCATTER_CELL(scatter_2, 1, 2, WEIGHT_2, STEP_2, load_four)
+#endif
+
+/* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of shifted cell c. Cells
+ * next to each other along k share nodes, so they are not visited one after the other. */
+static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
+                          const float *entries, const uint32_t *slot)
+{
+    const int32_t *coord = s->at->coord[block];
+    for (int k = 0; k < FIRN_SHIFTED; k++) {
+        for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
+            const uint32_t *range = cell + row * FIRN_SHIFTED + k;
+            const int n = (int)(range[1] - range[0]);
+            if (n == 0) continue;
+            const int i = D == 3 ? row / FIRN_SHIFTED : row, j = row % FIRN_SHIFTED;
+            int node = i + 4 * (coord[AXIS_I] & 1);
+            if (D == 3) node = node * FIRN_ARENA + j + 4 * (coord[AXIS_J] & 1);
+            node = node * FIRN_ARENA + k + 4 * (coord[AXIS_K] & 1);
+            float *to = arena + node * FIRN_NODE;
+            const uint32_t *mine = slot + range[0];
+#if W == 16
+            scatter_all(to, entries, mine, n);
+#elif W == 8
+            scatter_two(to, entries, mine, n);
+            scatter_last(to, entries, mine, n);
+#else
+            scatter_0(to, entries, mine, n);
+            scatter_1(to, entries, mine, n);
+            scatter_2(to, entries, mine, n);
+#endif
+        }
+    }
+}
+
+/* ---- a block ---- */
+
+typedef enum sweep_kind { SCATTER, GATHER, FUSED } sweep_kind;
+
+LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, firn_scratch *scratch,
+                             lane_extremes *extremes, const sweep_kind kind)
+{
+    const real h = (real)s->cell_size, dt = (real)s->dt, scale = 4 / h;
+    const bool near = kind != SCATTER && s->at->near_collider[block];
+    uint32_t *index = scratch->index;
+    firn_lanes *lanes = (firn_lanes *)scratch->lanes;
+    int row[ROWS + 1];
+    const int n = collect(s, block, index, row);
+    for (int i = n; i < n + 2 * W; i++) index[i] = index[n - 1]; /* for the look-ahead only */
+    local_nodes local;
+    if (kind != SCATTER) load_local(s, block, &local);
+
+    int entries = 0; /* groups written */
+    for (int run = 0; run < RUNS; run++) {
+        const int begin = row[run * RUN_ROWS], end = row[(run + 1) * RUN_ROWS];
+        if (begin == end) continue;
+        const int groups = (end - begin + W - 1) / W;
+        for (int i = 0; i < groups; i++) {
+            firn_lanes *g = &lanes[i];
+            uint32_t padded[W];
+            const uint32_t *mine = pad_group(index + begin + i * W, end - begin - i * W, padded);
+            for (int l = 0; l < W; l++) {
+                __builtin_prefetch(s->store->record + 16 * (size_t)index[begin + (i + 1) * W + l]);
+            }
+            load_lanes(g, s->store, mine);
+            if (kind == SCATTER) {
+                load_gradient(g, s->store, mine);
+                continue;
+            }
+            vi cell[D];
+            vr f[D], w[D][3];
+            for (int a = 0; a < D; a++) {
+                cell[a] = v_to_int(g->x[a]);
+                f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
+                weights(w[a], f[a]);
+            }
+            gather(&local, run, cell, f, (const vr(*)[3])w, scale, g);
+            deform(g->F, g->C, dt);
+        }
+        if (kind != GATHER) stress(s, lanes, groups, index + begin, end - begin, extremes);
+        for (int i = 0; i < groups; i++) {
+            firn_lanes *g = &lanes[i];
+            const int first = begin + i * W, count = end - first < W ? end - first : W;
+            vr y[D], f[D], w[D][3];
+            vi cell;
+            if (kind == SCATTER) {
+                cell = vi_set(0);
+                for (int a = 0; a < D; a++) {
+                    y[a] = g->x[a];
+                    cell = cell * FIRN_SHIFTED + v_to_int(y[a]) + 1;
+                }
+            } else {
+                for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * g->v[a];
+                if (near) collide_lanes(s, block, y, g->v, count);
+                cell = move(g, y);
+                store_lanes(g, s->store, index + first, count);
+                if (kind == GATHER) store_gradient(g, s->store, index + first, count);
+            }
+            if (kind != GATHER) {
+                note_motion(extremes, g);
+                for (int a = 0; a < D; a++) {
+                    f[a] = y[a] - v_to_real(v_to_int(y[a] + 1)) + 1.5f;
+                    weights(w[a], f[a]);
+                }
+                write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w, h,
+                              (real)s->dt_scatter);
+                for (int l = 0; l < W; l++) scratch->place[first + l] = (uint32_t)(entries * W + l);
+                entries++;
+            }
+            for (int l = 0; l < W; l++) scratch->cell[first + l] = (uint16_t)cell[l];
+        }
+    }
+    if (kind == GATHER) {
+        bin_block(s, block, index, scratch->cell, n, NULL, NULL);
+        return;
+    }
+    if (kind == FUSED) {
+        bin_block(s, block, index, scratch->cell, n, scratch->place, scratch->slot);
+        scatter_cells(s, block, arena, s->at->bin[block].cell, scratch->scatter, scratch->slot);
+        return;
+    }
+    /* Particles have not moved: the bins stay, and so does the order the previous sweep left. */
+    uint32_t at[SHIFTED_CELLS + 1] = {0}, first[SHIFTED_CELLS + 1];
+    for (int i = 0; i < n; i++) at[scratch->cell[i] + 1]++;
+    for (int c = 0; c < SHIFTED_CELLS; c++) at[c + 1] += at[c];
+    memcpy(first, at, sizeof first);
+    for (int i = 0; i < n; i++) scratch->slot[at[scratch->cell[i]]++] = scratch->place[i];
+    scatter_cells(s, block, arena, first, scratch->scatter, scratch->slot);
+}
+
+LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
+                                  const sweep_kind kind)
+{
+    float *arena = superblock_arena(s, superblock);
+    if (kind != GATHER) memset(arena, 0, FIRN_ARENA_REALS(D, FIRN_NODE) * sizeof(float));
+    lane_extremes e = {0};
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) sweep_block(s, b, arena, scratch, &e, kind);
+    }
+    if (kind == GATHER) return;
+    s->extremes[superblock] = (firn_extremes){0};
+    merge_extremes(&s->extremes[superblock], &e);
+}
+
+firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_gather),
+    FIRN_KERNEL(firn_fused);
+
+void FIRN_KERNEL(firn_fast_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    sweep_superblock(s, superblock, scratch, SCATTER);
+}
+
+void FIRN_KERNEL(firn_fast_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    sweep_superblock(s, superblock, scratch, GATHER);
+}
+
+void FIRN_KERNEL(firn_fused)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    sweep_superblock(s, superblock, scratch, FUSED);
+}
+
+#endif

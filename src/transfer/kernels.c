@@ -1,0 +1,28 @@
+/* The row of this instruction set and dimension. */
+#include "material/law.h"
+#include "transfer/sweep.h"
+
+firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather);
+firn_energy_function FIRN_KERNEL(firn_energy);
+#ifndef FIRN_DOUBLE
+firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_gather),
+    FIRN_KERNEL(firn_fused);
+#endif
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+extern const firn_kernels FIRN_KERNEL(firn_kernels);
+const firn_kernels FIRN_KERNEL(firn_kernels) = {
+    .isa = TEXT(FIRN_ISA),
+    .lanes = W,
+    .lanes_bytes = sizeof(firn_lanes),
+    .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
+    .plain_gather = FIRN_KERNEL(firn_plain_gather),
+    .energy = FIRN_KERNEL(firn_energy),
+#ifndef FIRN_DOUBLE
+    .fast_scatter = FIRN_KERNEL(firn_fast_scatter),
+    .fast_gather = FIRN_KERNEL(firn_fast_gather),
+    .fused = FIRN_KERNEL(firn_fused),
+#endif
+};

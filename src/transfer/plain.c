@@ -1,0 +1,298 @@
+/* The plain path: scatter and gather for every transfer, spline and force form, one particle at a time.
+ *
+ * It serves what the fast path does not and is the reference the fast path is held against; in the
+ * double build it is the only one. Laws still run on lanes. Formulas: Jiang et al. 2016 (course notes),
+ * Hu et al. 2018 (MLS), Fei et al. 2021 (ASFLIP). u = (x_p - x_i) / h. */
+#include "transfer/block.h"
+
+enum { STENCIL = 4, LOCAL = FIRN_BLOCK + STENCIL - 1 }; /* nodes per axis a block's particles reach */
+enum { LOCAL_NODES = D == 3 ? LOCAL * LOCAL * LOCAL : LOCAL * LOCAL };
+
+/* Weights and their derivatives (per cell) of the stencil nodes along one axis; offset[k] = (x_k - x_p) / h. */
+typedef struct axis_weights {
+    real w[STENCIL], dw[STENCIL], offset[STENCIL];
+} axis_weights;
+
+static axis_weights quadratic(real x)
+{
+    axis_weights a = {{0}, {0}, {0}};
+    const real f = x - (real)(int)x + (real)0.5; /* from the lowest node, in [0.5, 1.5) */
+    for (int k = 0; k < 3; k++) a.offset[k] = (real)k - f;
+    a.w[0] = (real)0.5 * ((real)1.5 - f) * ((real)1.5 - f);
+    a.w[1] = (real)0.75 - (f - 1) * (f - 1);
+    a.w[2] = (real)0.5 * (f - (real)0.5) * (f - (real)0.5);
+    a.dw[0] = f - (real)1.5;
+    a.dw[1] = -2 * (f - 1);
+    a.dw[2] = f - (real)0.5;
+    return a;
+}
+
+static axis_weights cubic(real x)
+{
+    axis_weights a;
+    const real f = x - (real)(int)x; /* from the second node, in [0, 1) */
+    const real g = 1 - f;
+    for (int k = 0; k < 4; k++) a.offset[k] = (real)(k - 1) - f;
+    a.w[0] = g * g * g / 6;
+    a.w[1] = f * f * f / 2 - f * f + (real)(2.0 / 3.0);
+    a.w[2] = g * g * g / 2 - g * g + (real)(2.0 / 3.0);
+    a.w[3] = f * f * f / 6;
+    a.dw[0] = -g * g / 2;
+    a.dw[1] = (real)1.5 * f * f - 2 * f;
+    a.dw[2] = 2 * g - (real)1.5 * g * g;
+    a.dw[3] = f * f / 2;
+    return a;
+}
+
+static axis_weights weigh(firn_spline spline, real x)
+{
+    return spline == FIRN_QUADRATIC ? quadratic(x) : cubic(x);
+}
+
+static bool is_affine(firn_transfer t)
+{
+    return t == FIRN_APIC || t == FIRN_AFLIP || t == FIRN_ASFLIP;
+}
+
+static bool is_flip(firn_transfer t)
+{
+    return t == FIRN_FLIP || t == FIRN_AFLIP || t == FIRN_ASFLIP;
+}
+
+/* One node of a particle's stencil. */
+typedef struct stencil_node {
+    int node;         /* in an array with `side` nodes per axis */
+    real w;
+    real offset[D];   /* node - particle, cells */
+    real gradient[D]; /* of w, per cell */
+} stencil_node;
+
+/* Lists the stencil nodes of a particle, node `first` being the lowest. Returns how many. */
+static int list_stencil(firn_spline spline, const real x[D], int first, int side,
+                        stencil_node node[STENCIL * STENCIL * STENCIL])
+{
+    axis_weights a[D];
+    for (int d = 0; d < D; d++) a[d] = weigh(spline, x[d]);
+    const int n = spline == FIRN_QUADRATIC ? 3 : 4;
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < (D == 3 ? n : 1); j++) {
+            for (int k = 0; k < n; k++) {
+                const int at[3] = {i, D == 3 ? j : k, k};
+                stencil_node *s = &node[count++];
+                s->node = first;
+                int step = 1;
+                for (int d = D - 1; d >= 0; d--, step *= side) s->node += at[d] * step;
+                s->w = 1;
+                for (int d = 0; d < D; d++) {
+                    s->w *= a[d].w[at[d]];
+                    s->offset[d] = a[d].offset[at[d]];
+                    s->gradient[d] = a[d].dw[at[d]];
+                    for (int e = 0; e < D; e++) {
+                        if (e != d) s->gradient[d] *= a[e].w[at[e]];
+                    }
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static int first_node(const real x[D], int side, const int origin[D])
+{
+    int node = 0;
+    for (int d = 0; d < D; d++) node = node * side + (int)x[d] + origin[d];
+    return node;
+}
+
+/* ---- particles to grid ---- */
+
+static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_scratch *scratch,
+                          lane_extremes *e)
+{
+    const real h = (real)s->cell_size;
+    const real inverse_D = (s->spline == FIRN_QUADRATIC ? 4 : 3) / h; /* h D^-1 */
+    int row[ROWS + 1], origin[D];
+    const int n = collect(s, block, scratch->index, row);
+    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        load_gradient(&g, s->store, index);
+        stress(s, &g, 1, index, lanes, e);
+        note_motion(e, &g);
+        for (int l = 0; l < lanes; l++) {
+            real x[D];
+            for (int d = 0; d < D; d++) x[d] = g.x[d][l];
+            stencil_node node[STENCIL * STENCIL * STENCIL];
+            const int count =
+                list_stencil(s->spline, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+            const real mass = g.mass[l], volume = g.volume[l];
+            for (int k = 0; k < count; k++) {
+                const stencil_node *t = &node[k];
+                real *out = arena + t->node * FIRN_NODE;
+                for (int a = 0; a < D; a++) {
+                    real v = g.v[a][l], f = 0;
+                    for (int b = 0; b < D; b++) {
+                        if (is_affine(s->transfer)) v += h * g.C[a * D + b][l] * t->offset[b];
+                        const real gradient = s->force_form == FIRN_MLS
+                                                  ? inverse_D * t->w * t->offset[b]
+                                                  : t->gradient[b] / h;
+                        f -= volume * g.tau[a * D + b][l] * gradient;
+                    }
+                    out[a] += t->w * mass * v;
+                    out[ARENA_NODES * FIRN_NODE + a] += f;
+                }
+                out[3] += t->w * mass;
+            }
+        }
+    }
+}
+
+void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    real *arena = superblock_arena(s, superblock);
+    memset(arena, 0, FIRN_ARENA_REALS(D, s->arena_channels) * sizeof(real));
+    lane_extremes e = {0};
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) scatter_block(s, b, arena, scratch, &e);
+    }
+    s->extremes[superblock] = (firn_extremes){0};
+    merge_extremes(&s->extremes[superblock], &e);
+}
+
+/* ---- grid to particles ---- */
+
+/* The nodes a block's particles reach, side by side. */
+static void load_local(const int32_t corner[CORNERS], const real *channel,
+                       real local[LOCAL_NODES][FIRN_NODE])
+{
+    for (int n = 0; n < LOCAL_NODES; n++) {
+        int at[3] = {0}, which = 0, inside = 0;
+        for (int a = D - 1, rest = n; a >= 0; a--, rest /= LOCAL) at[a] = rest % LOCAL;
+        for (int a = 0; a < D; a++) {
+            which = 2 * which + (at[a] >= FIRN_BLOCK);
+            inside = inside * FIRN_BLOCK + at[a] % FIRN_BLOCK;
+        }
+        if (corner[which] < 0) {
+            memset(local[n], 0, sizeof local[n]);
+        } else {
+            memcpy(local[n], channel + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE,
+                   sizeof local[n]);
+        }
+    }
+}
+
+/* Which lanes' particles are inside a collider. */
+static vi in_collider(const firn_sweep *s, int32_t block, const vr y[D])
+{
+    vi inside = vi_set(0);
+    for (int l = 0; l < W; l++) {
+        double position[3], normal[3];
+        lane_position(s, block, y, l, position);
+        for (int c = 0; c < s->collider_count && !inside[l]; c++) {
+            if (firn_collider_distance(&s->colliders[c], D, position, normal) < 0) inside[l] = -1;
+        }
+    }
+    return inside;
+}
+
+static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+{
+    const real h = (real)s->cell_size, dt = (real)s->dt;
+    const real inverse_D = (s->spline == FIRN_QUADRATIC ? 4 : 3) / h; /* h D^-1 */
+    const bool flip = is_flip(s->transfer), near = s->at->near_collider[block];
+    const int origin[D] = {0};
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    real now[LOCAL_NODES][FIRN_NODE], old[LOCAL_NODES][FIRN_NODE];
+    load_local(corner, s->velocity, now);
+    if (flip) load_local(corner, s->velocity_old, old);
+
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        vr L[DD], y[D], kept[D]; /* kept: the FLIP part of the velocity */
+        for (int c = 0; c < DD; c++) L[c] = g.C[c] = v_set(0);
+        for (int a = 0; a < D; a++) y[a] = kept[a] = v_set(0); /* y: velocity of the motion, first */
+        for (int l = 0; l < W; l++) {
+            real x[D];
+            for (int d = 0; d < D; d++) x[d] = g.x[d][l];
+            stencil_node node[STENCIL * STENCIL * STENCIL];
+            const int count = list_stencil(s->spline, x, first_node(x, LOCAL, origin), LOCAL, node);
+            for (int k = 0; k < count; k++) {
+                const stencil_node *t = &node[k];
+                for (int a = 0; a < D; a++) {
+                    const real v = now[t->node][a];
+                    y[a][l] += t->w * v;
+                    if (flip) kept[a][l] -= t->w * old[t->node][a];
+                    for (int b = 0; b < D; b++) {
+                        g.C[a * D + b][l] += inverse_D * t->w * v * t->offset[b];
+                        L[a * D + b][l] += v * t->gradient[b] / h;
+                    }
+                }
+            }
+        }
+        if (s->force_form == FIRN_MLS) memcpy(L, g.C, sizeof L);
+        for (int a = 0; a < D; a++) {
+            kept[a] = flip ? s->flip * (g.v[a] + kept[a]) : v_set(0);
+            g.v[a] = y[a] + kept[a];
+        }
+        if (s->transfer == FIRN_ASFLIP) {
+            /* Positions keep their FLIP part too, unless the particle is compressed or in a collider. */
+            vr trace = L[0];
+            for (int a = 1; a < D; a++) trace += L[a * D + a];
+            vr J = v_max(m_det(g.F), v_set((real)1e-6));
+            vi apart = v_log(J) + dt * trace >= (real)-0.001;
+            if (near) apart &= ~in_collider(s, block, g.x);
+            for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
+        }
+        if (!is_affine(s->transfer)) {
+            for (int c = 0; c < DD; c++) g.C[c] = v_set(0);
+        }
+        deform(g.F, L, dt);
+        for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
+        if (near) collide_lanes(s, block, y, g.v, lanes);
+        vi cell = move(&g, y);
+        for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
+        store_lanes(&g, s->store, index, lanes);
+        store_gradient(&g, s->store, index, lanes);
+    }
+    bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
+}
+
+void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) gather_block(s, b, scratch);
+    }
+}
+
+/* ---- energy ---- */
+
+double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count);
+double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t same[W];
+        for (int l = 0; l < W; l++) same[l] = index[i];
+        const int m = s->store->material[index[i]];
+        firn_lanes g;
+        vr psi;
+        load_lanes(&g, s->store, same);
+        FIRN_KERNEL(firn_laws)[s->laws[m]]->energy(&s->materials[m], &g, 1, &psi);
+        sum += (double)g.volume[0] * (double)psi[0];
+    }
+    return sum;
+}

@@ -1,0 +1,104 @@
+/* One sweep over all particles: what the kernels get, and the table of kernels.
+ *
+ * A sweep runs over the superblocks of a directory in parallel. Each superblock is one call: its blocks'
+ * particles are collected from the bins of the previous sweep, in a fixed order, and processed by one
+ * thread, which scatters into the superblock's own arena. So no sum depends on the thread count. */
+#ifndef FIRN_SWEEP_H
+#define FIRN_SWEEP_H
+
+#include <firn/sim.h>
+
+#include "base/real.h"
+#include "collider/collider.h"
+#include "data/blocks.h"
+#include "data/store.h"
+#include "material/material.h"
+
+enum { FIRN_NODE = 4 }; /* reals per node of a velocity channel: velocity (2D: 0 in the third), mass */
+
+/* Reals of one superblock's arena; the padding lets vector code read past the last node. */
+#define FIRN_ARENA_REALS(dim, channels) ((size_t)(((dim) == 3 ? 1728 : 144) * (channels) + 16))
+
+/* The largest of each over some particles: what limits the time step. */
+typedef struct firn_extremes {
+    real speed2;   /* |v|^2, m2/s2 */
+    real gradient; /* max |L_ab|, 1/s */
+    real wave2;    /* squared wave speed, m2/s2 */
+    real lone2;    /* single-particle modulus over density, m2/s2 */
+} firn_extremes;
+
+/* Per-thread buffers, cut from one pool; sized for the largest block. */
+typedef struct firn_scratch {
+    firn_pool pool;
+    uint32_t *index; /* records of the block's particles */
+    uint32_t *place; /* their places in `scatter` */
+    uint32_t *slot;  /* the same, sorted by cell */
+    uint16_t *cell;  /* shifted cell after the move */
+    real *scatter;   /* what P2G needs, per particle */
+    real *lanes;     /* firn_lanes of one row of cells */
+} firn_scratch;
+
+typedef struct firn_sweep {
+    int32_t dim;
+    const firn_directory *from; /* holds the bins that say where particles are */
+    firn_directory *at;         /* the blocks swept; a gather or fused sweep writes its bins */
+    const uint32_t *order;      /* list that from's bins index */
+    uint32_t *order_out;        /* list that at's bins will index */
+    const firn_store *store;    /* arrays that the sweep reads and writes in place */
+
+    /* Grid: velocity channels by block of `at`, arenas by superblock of `at`. */
+    const real *velocity;     /* after forces and colliders */
+    const real *velocity_old; /* before; NULL unless the transfer is of FLIP type */
+    real *arena;              /* written: momentum, mass [, force] per node */
+    int32_t arena_channels;   /* FIRN_NODE, or twice that with the force apart */
+
+    /* Method. */
+    firn_transfer transfer;
+    firn_spline spline;
+    firn_force_form force_form;
+    double cell_size;
+    double dt;         /* of the gather */
+    double dt_scatter; /* of the fused scatter, which folds the force into the momentum */
+    real flip;         /* kept part of the FLIP difference for this dt */
+
+    const firn_law_constants *materials;
+    const uint8_t *laws; /* firn_law_kind of each material */
+    int32_t material_count;
+
+    const firn_posed_collider *colliders; /* at the end of the step */
+    int32_t collider_count;
+
+    firn_extremes *extremes; /* out, per superblock */
+} firn_sweep;
+
+typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock, firn_scratch *scratch);
+
+/* Energy of `count` particles at record indices `index`, summed in that order. */
+typedef double firn_energy_function(const firn_sweep *sweep, const uint32_t *index, int64_t count);
+
+/* One instruction set, one dimension. */
+typedef struct firn_kernels {
+    const char *isa;
+    int32_t lanes;
+    size_t lanes_bytes; /* sizeof(firn_lanes) */
+    firn_sweep_function *plain_scatter, *plain_gather;
+    firn_sweep_function *fast_scatter, *fast_gather, *fused; /* NULL in the double build */
+    firn_energy_function *energy;
+} firn_kernels;
+
+/* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */
+const firn_kernels *firn_kernels_find(const char *isa, int32_t dim);
+
+/* Moves the particles of one block out of colliders: positions (world, m) and velocities. In common code
+ * since it is double precision and rare. Returns whether the particle was inside one. */
+bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
+                           double position[3], double velocity[3]);
+
+/* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at whole
+ * multiples of cell_size, and the local position's whole part is the lowest node of the stencil. */
+static inline double firn_spline_shift(firn_spline spline)
+{
+    return spline == FIRN_QUADRATIC ? 0.5 : 1.0;
+}
+
+#endif

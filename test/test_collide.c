@@ -1,0 +1,805 @@
+/* Colliders: every claim about distances walks the shape table, so a new row is tested at once.
+ *
+ * Three claims together pin a distance down: it is 1-Lipschitz (so |d| is no more than the way to
+ * the surface), stepping by it lands on the surface (so no less), and its sign says what is
+ * solid. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "collider/collider.h"
+
+static const double pi = 3.14159265358979323846;
+
+/* cmocka of Debian 12 compares floats in single precision: these print both values in full. */
+#define assert_close(got, want, tolerance) \
+    close_at((got), (want), (tolerance), #got, __FILE__, __LINE__)
+static void close_at(double got, double want, double tolerance, const char *what, const char *file,
+                     int line)
+{
+    if (fabs(got - want) <= tolerance) return; /* false for NaN */
+    print_error("%s is %.17g, not %.17g within %g\n", what, got, want, tolerance);
+    _fail(file, line);
+}
+
+#define assert_at_most(got, limit) \
+    do { \
+        if (!((got) <= (limit))) { \
+            print_error("%s is %.17g, above %.17g\n", #got, (double)(got), (double)(limit)); \
+            fail(); \
+        } \
+    } while (0)
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double length(const double a[3])
+{
+    return sqrt(dot(a, a));
+}
+
+static uint64_t random_state;
+
+static double uniform(double low, double high)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+static void random_point(double range, double p[3])
+{
+    for (int a = 0; a < 3; a++) p[a] = uniform(-range, range);
+}
+
+/* --- The cases: every shape at several sizes ------------------------------------------------- */
+
+static const double sizes[][3] = {
+    {0.7, 0.4, 0.9},    /* a ring with a hole; a flat cone and cylinder */
+    {0.3, 1.1, 0.2},    /* a ring without (tube above ring); a steep cone */
+    {1, 1, 1},          /* ties; a tube that just closes the hole */
+    {1.2, 0.01, 0.5},   /* thin */
+};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static firn_collider_def def_of(int kind, const double size[3])
+{
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = (firn_shape_kind)kind;
+    memcpy(def.size, size, sizeof def.size);
+    return def;
+}
+
+typedef void visit(const firn_posed_collider *c, int dimension);
+
+/* Visits every shape, size and dimension; unmoved, and moved and turned. */
+static void each_case(visit *claim)
+{
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++)
+        for (int s = 0; s < SIZES; s++)
+            for (int dimension = 2; dimension <= 3; dimension++)
+                for (int moved = 0; moved < 2; moved++) {
+                    firn_collider_def def = def_of(kind, sizes[s]);
+                    if (moved) {
+                        memcpy(def.position, (double[3]){0.3, -0.2, 0.5}, sizeof def.position);
+                        memcpy(def.rotation, (double[4]){2, 0.3, -0.4, 1.5}, sizeof def.rotation);
+                    }
+                    firn_posed_collider c;
+                    firn_collider_pose(&def, dimension, 0, &c);
+                    random_state = (uint64_t)(kind * 100 + s);
+                    claim(&c, dimension);
+                }
+}
+
+#define about(c, dimension, p) \
+    print_error("%s %g %g %g in %dD at %.17g %.17g %.17g\n", (c)->shape->name, (c)->size[0], \
+                (c)->size[1], (c)->size[2], dimension, (p)[0], (p)[1], (p)[2])
+
+static double distance(const firn_posed_collider *c, int dimension, const double p[3])
+{
+    double n[3];
+    return firn_collider_distance(c, dimension, p, n);
+}
+
+static void to_local(const firn_posed_collider *c, const double p[3], double local[3])
+{
+    for (int a = 0; a < 3; a++) {
+        local[a] = 0;
+        for (int b = 0; b < 3; b++) local[a] += c->rotation[b][a] * (p[b] - c->position[b]);
+    }
+}
+
+static void to_world(const firn_posed_collider *c, const double local[3], double p[3])
+{
+    for (int a = 0; a < 3; a++) p[a] = c->position[a] + dot(c->rotation[a], local);
+}
+
+/* --- Distances and normals ------------------------------------------------------------------- */
+
+static void every_row_is_complete_and_its_name_unique(void **state)
+{
+    (void)state;
+    for (int k = 0; k < FIRN_SHAPE_COUNT; k++) {
+        const firn_shape *row = firn_shape_get((firn_shape_kind)k);
+        assert_non_null(row);
+        assert_non_null(row->name);
+        assert_non_null(row->distance);
+        assert_in_range(row->size_count, 0, 3);
+        for (int a = 0; a < row->size_count; a++) assert_non_null(row->size_name[a]);
+        assert_ptr_equal(firn_shape_name((firn_shape_kind)k), row->name);
+        for (int j = 0; j < k; j++)
+            assert_string_not_equal(row->name, firn_shape_name((firn_shape_kind)j));
+    }
+    assert_null(firn_shape_get(FIRN_SHAPE_COUNT));
+    assert_null(firn_shape_name(FIRN_SHAPE_COUNT));
+    assert_null(firn_shape_name((firn_shape_kind)-1));
+    assert_string_equal(firn_shape_name(FIRN_PLANE), "plane");
+}
+
+static void lipschitz_and_gradient(const firn_posed_collider *c, int dimension)
+{
+    int skipped = 0, count = 2000;
+    for (int i = 0; i < count; i++) {
+        double p[3], q[3], n[3], gradient[3] = {0};
+        random_point(2, p);
+        random_point(i % 2 ? 2 : 1e-3, q);
+        if (i % 2 == 0)
+            for (int a = 0; a < 3; a++) q[a] += p[a];
+        double d = firn_collider_distance(c, dimension, p, n);
+        double apart[3] = {q[0] - p[0], q[1] - p[1], dimension == 3 ? q[2] - p[2] : 0};
+        if (!(fabs(distance(c, dimension, q) - d) <= length(apart) + 1e-14)) {
+            about(c, dimension, p);
+            about(c, dimension, q);
+            fail_msg("the distance changes by more than the way between the points");
+        }
+
+        const double h = 1e-5;
+        bool smooth = true;
+        for (int a = 0; a < dimension; a++) {
+            double side[3];
+            memcpy(side, p, sizeof side);
+            double there[2], nn[3];
+            for (int k = 0; k < 2; k++) {
+                side[a] = p[a] + (k ? h : -h);
+                there[k] = firn_collider_distance(c, dimension, side, nn);
+                smooth = smooth && dot(n, nn) > 0.999999;
+            }
+            gradient[a] = (there[1] - there[0]) / (2 * h);
+        }
+        if (!smooth) { /* an edge, an axis or the medial surface passes by */
+            skipped++;
+            continue;
+        }
+        for (int a = 0; a < 3; a++)
+            if (!(fabs(gradient[a] - n[a]) <= 1e-5)) {
+                about(c, dimension, p);
+                fail_msg("gradient[%d] %.17g, normal %.17g", a, gradient[a], n[a]);
+            }
+        assert_close(length(gradient), 1, 1e-5);
+    }
+    assert_at_most(skipped, count / 50);
+}
+
+static void distance_is_one_lipschitz_and_matches_its_gradient(void **state)
+{
+    (void)state;
+    each_case(lipschitz_and_gradient);
+}
+
+static void landing(const firn_posed_collider *c, int dimension)
+{
+    int in = 0, out = 0;
+    for (int i = 0; i < 2000; i++) {
+        double p[3], n[3], q[3];
+        random_point(i % 2 ? 2 : 0.5, p);
+        double d = firn_collider_distance(c, dimension, p, n);
+        d < 0 ? in++ : out++;
+        for (int a = 0; a < 3; a++) q[a] = p[a] - d * n[a];
+        double rest = distance(c, dimension, q);
+        if (!(fabs(rest) < 1e-13)) {
+            about(c, dimension, p);
+            fail_msg("distance %.17g, after the step %.17g", d, rest);
+        }
+    }
+    assert_true(out > 0);
+    if (c->size[1] > 0.1) assert_true(in > 0); /* thin ones are easily missed */
+}
+
+static void stepping_by_the_distance_lands_on_the_surface(void **state)
+{
+    (void)state;
+    each_case(landing);
+}
+
+/* What the public header calls solid, in the shape's own frame. A new shape may add its line. */
+static bool solid(firn_shape_kind kind, const double s[3], const double p[3], int dimension)
+{
+    double x = p[0], y = p[1], z = dimension == 2 ? 0 : p[2], r = hypot(x, z);
+    switch (kind) {
+    case FIRN_PLANE: return y < 0;
+    case FIRN_BOX: return fabs(x) < s[0] && fabs(y) < s[1] && fabs(z) < s[2];
+    case FIRN_SPHERE: return x * x + y * y + z * z < s[0] * s[0];
+    case FIRN_CAPSULE: return hypot(r, fmax(fabs(y) - s[1], 0)) < s[0];
+    case FIRN_CYLINDER: return r < s[0] && fabs(y) < s[1];
+    case FIRN_CONE: return y > 0 && r / s[0] + y / s[1] < 1;
+    case FIRN_TORUS: return hypot(r - s[0], y) < s[1];
+    case FIRN_INSIDE: return fabs(x) > s[0] || fabs(y) > s[1] || fabs(z) > s[2];
+    default: return false;
+    }
+}
+
+static void sign_of_solid(const firn_posed_collider *c, int dimension)
+{
+    int kind = 0;
+    while (firn_shape_get((firn_shape_kind)kind) != c->shape) kind++;
+    if (kind > FIRN_INSIDE) return;
+    for (int i = 0; i < 2000; i++) {
+        double p[3], local[3];
+        random_point(1.5, p);
+        if (dimension == 2) p[2] = 0;
+        to_local(c, p, local);
+        double d = distance(c, dimension, p);
+        if (fabs(d) > 1e-12 && (d < 0) != solid((firn_shape_kind)kind, c->size, local, dimension)) {
+            about(c, dimension, p);
+            fail_msg("distance %.17g", d);
+        }
+    }
+}
+
+static void the_sign_tells_solid_from_free(void **state)
+{
+    (void)state;
+    each_case(sign_of_solid);
+}
+
+static void unit_at(const firn_posed_collider *c, int dimension, const double local[3])
+{
+    double p[3], n[3] = {NAN, NAN, NAN};
+    to_world(c, local, p);
+    double d = firn_collider_distance(c, dimension, p, n);
+    if (!isfinite(d) || !(fabs(length(n) - 1) < 1e-12) || (dimension == 2 && n[2] != 0)) {
+        about(c, dimension, p);
+        fail_msg("distance %.17g normal %.17g %.17g %.17g", d, n[0], n[1], n[2]);
+    }
+}
+
+/* Every triple of notable coordinates meets centre, axes, faces, edges, corners, rims, ring and
+ * tip of every shape; with their neighbours one rounding away, and points far and barely off. */
+static void nasty_points(const firn_posed_collider *c, int dimension)
+{
+    double v[64];
+    int count = 0;
+    const double *s = c->size;
+    const double base[] = {0, s[0], s[1], s[2], s[0] + s[1], fabs(s[0] - s[1]),
+                           sqrt(fabs(s[1] * s[1] - s[0] * s[0]))};
+    for (size_t i = 0; i < sizeof base / sizeof base[0]; i++) {
+        v[count++] = base[i];
+        v[count++] = -base[i];
+        v[count++] = nextafter(base[i], 1e9);
+        v[count++] = nextafter(base[i], -1e9);
+    }
+    const double more[] = {1e6, -1e6, 1e100, 1e-9, -1e-160, 1e-200, 1e-320};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) v[count++] = more[i];
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            for (int k = 0; k < count; k++) unit_at(c, dimension, (double[3]){v[i], v[j], v[k]});
+}
+
+static void normals_are_unit_everywhere(void **state)
+{
+    (void)state;
+    each_case(nasty_points);
+}
+
+static void distances_have_the_known_values(void **state)
+{
+    (void)state;
+    static const struct {
+        firn_shape_kind shape;
+        double size[3], point[3], distance;
+    } known[] = {
+        {FIRN_PLANE, {1, 1, 1}, {5, -2, 7}, -2},
+        {FIRN_BOX, {1, 2, 3}, {4, 6, 3}, 5},
+        {FIRN_BOX, {1, 2, 3}, {0, 0, 0}, -1},
+        {FIRN_SPHERE, {2}, {0, 3, 4}, 3},
+        {FIRN_CAPSULE, {1, 2}, {3, 6, 0}, 4},
+        {FIRN_CAPSULE, {1, 2}, {0, 1.5, 0}, -1},
+        {FIRN_CYLINDER, {1, 2}, {0, 6, 4}, 5},
+        {FIRN_CYLINDER, {3, 2}, {0, -1.5, 0}, -0.5},
+        {FIRN_CONE, {3, 4}, {0, 0, 0}, 0},
+        {FIRN_CONE, {3, 4}, {0, 7, 0}, 3},
+        {FIRN_CONE, {3, 4}, {0, -2, 1}, 2},
+        {FIRN_CONE, {3, 4}, {3, 4, 0}, 2.4},
+        {FIRN_CONE, {3, 4}, {6, -4, 0}, 5},
+        {FIRN_TORUS, {3, 1}, {0, 4, 0}, 4},
+        {FIRN_TORUS, {3, 1}, {0, 0, -3}, -1},
+        {FIRN_TORUS, {3, 5}, {0, 0, 0}, -4}, /* no hole: the cusps are at y = +-4 */
+        {FIRN_TORUS, {3, 5}, {0, 5, 0}, 0.8309518948453007},
+        {FIRN_INSIDE, {1, 2, 3}, {0, 0, 0}, 1},
+        {FIRN_INSIDE, {1, 2, 3}, {4, 6, 3}, -5},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        firn_collider_def def = def_of(known[i].shape, known[i].size);
+        firn_posed_collider c;
+        firn_collider_pose(&def, 3, 0, &c);
+        assert_close(distance(&c, 3, known[i].point), known[i].distance, 1e-14);
+    }
+}
+
+static void a_moved_shape_keeps_its_distances(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++)
+        for (int dimension = 2; dimension <= 3; dimension++) {
+            firn_collider_def def = def_of(kind, sizes[0]);
+            firn_posed_collider still, moved;
+            firn_collider_pose(&def, dimension, 0, &still);
+            memcpy(def.position, (double[3]){12, -7, 3}, sizeof def.position);
+            /* Not of unit length, and of one whose square overflows. */
+            memcpy(def.rotation, (double[4]){1e200, 0.2e200, -0.7e200, 0.4e200},
+                   sizeof def.rotation);
+            firn_collider_pose(&def, dimension, 0, &moved);
+            for (int i = 0; i < 200; i++) {
+                double p[3], q[3], n[3], m[3];
+                random_point(2, p);
+                to_world(&moved, p, q);
+                double d = firn_collider_distance(&still, dimension, p, n);
+                assert_close(firn_collider_distance(&moved, dimension, q, m), d, 1e-13);
+                for (int a = 0; a < 3; a++) assert_close(m[a], dot(moved.rotation[a], n), 1e-12);
+            }
+        }
+}
+
+/* --- 2D -------------------------------------------------------------------------------------- */
+
+static void section(const firn_posed_collider *c, int dimension)
+{
+    if (dimension != 2) return;
+    for (int i = 0; i < 500; i++) {
+        double p[3], n[3], m[3];
+        random_point(2, p);
+        double d = firn_collider_distance(c, 2, p, n);
+        assert_true(n[2] == 0);
+        p[2] = NAN;
+        assert_true(firn_collider_distance(c, 2, p, m) == d);
+        assert_memory_equal(n, m, sizeof n);
+    }
+}
+
+/* That 2D distances are exact is claimed by the Lipschitz, landing and sign tests, in 2D too. */
+static void two_d_is_the_section(void **state)
+{
+    (void)state;
+    each_case(section);
+
+    firn_collider_def def = def_of(FIRN_BOX, (double[3]){1, 1, 0.001});
+    firn_posed_collider c;
+    def.position[2] = 40; /* no z in 2D: still the section through the shape's middle */
+    firn_collider_pose(&def, 2, 0, &c);
+    assert_close(distance(&c, 2, (double[3]){0.2, 0, 9}), -0.8, 1e-15);
+    def.shape = FIRN_INSIDE;
+    firn_collider_pose(&def, 2, 0, &c);
+    assert_close(distance(&c, 2, (double[3]){0.2, 0, 9}), 0.8, 1e-15);
+
+    def = def_of(FIRN_TORUS, (double[3]){1, 0.25, 1});
+    def.rotation[0] = cos(pi / 4), def.rotation[3] = sin(pi / 4); /* quarter turn: discs at y +-1 */
+    firn_collider_pose(&def, 2, 0, &c);
+    assert_close(distance(&c, 2, (double[3]){0, 0, 0}), 0.75, 1e-15);
+    assert_close(distance(&c, 2, (double[3]){0, -1, 0}), -0.25, 1e-15);
+    assert_close(distance(&c, 2, (double[3]){1, 0, 0}), sqrt(2) - 0.25, 1e-15);
+}
+
+static void two_d_keeps_the_angle_about_z(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        double half = i * pi / 12, n[3];
+        firn_collider_def def = firn_collider_def_default();
+        memcpy(def.rotation, (double[4]){cos(half), 0, 0, sin(half)}, sizeof def.rotation);
+        firn_posed_collider c;
+        firn_collider_pose(&def, 2, 0, &c);
+        firn_collider_distance(&c, 2, (double[3]){0, 0, 0}, n);
+        assert_close(n[0], -sin(2 * half), 1e-15);
+        assert_close(n[1], cos(2 * half), 1e-15);
+
+        /* A half turn about an axis in the plane, at angle `half` from x: y goes where it goes. */
+        memcpy(def.rotation, (double[4]){0, cos(half), sin(half), 0}, sizeof def.rotation);
+        firn_posed_collider solid_one;
+        firn_collider_pose(&def, 3, 0, &solid_one);
+        firn_collider_pose(&def, 2, 0, &c);
+        firn_collider_distance(&c, 2, (double[3]){0, 0, 0}, n);
+        for (int a = 0; a < 3; a++) assert_close(n[a], solid_one.rotation[a][1], 1e-15);
+        assert_close(c.rotation[2][2], 1, 0);
+    }
+}
+
+/* --- Motion ---------------------------------------------------------------------------------- */
+
+static const firn_pose_key keys[] = {
+    {1.0, {0, 0, 0}, {1, 0, 0, 0}},
+    {2.0, {1, -2, 3}, {0.8, 0.1, 0.5, -0.3}},
+    {2.5, {1, 1, 1}, {-0.8, 0.3, 0.2, 0.4}}, /* its opposite is nearer: the short way */
+    {4.0, {1, 1, 1}, {-0.8, 0.3, 0.2, 0.4}},
+    {5.0, {0, 0, 0}, {0.8, -0.3, -0.2, -0.4 - 1e-9}}, /* almost the same turn */
+    {6.0, {0, 0, 0}, {0.8, -0.3, -0.2, -0.39}},       /* a small one */
+};
+enum { KEYS = sizeof keys / sizeof keys[0] };
+
+static firn_collider_def keyed(void)
+{
+    firn_collider_def def = firn_collider_def_default();
+    def.keys = keys;
+    def.key_count = KEYS;
+    return def;
+}
+
+static void surface_velocity_is_the_derivative_of_position(void **state)
+{
+    (void)state;
+    firn_collider_def def = keyed();
+    for (int dimension = 2; dimension <= 3; dimension++)
+        for (double t = 1.05; t < 6; t += 0.1) {
+            const double h = 1e-5;
+            firn_posed_collider c, before, after;
+            firn_collider_pose(&def, dimension, t, &c);
+            firn_collider_pose(&def, dimension, t - h, &before);
+            firn_collider_pose(&def, dimension, t + h, &after);
+            double local[3], p[3], v[3], a[3], b[3];
+            random_point(3, local);
+            if (dimension == 2) local[2] = 0;
+            to_world(&c, local, p);
+            to_world(&before, local, a);
+            to_world(&after, local, b);
+            firn_collider_surface_velocity(&c, p, v);
+            for (int k = 0; k < 3; k++) assert_close(v[k], (b[k] - a[k]) / (2 * h), 1e-8);
+            if (dimension == 2) {
+                assert_true(v[2] == 0 && c.spin[0] == 0 && c.spin[1] == 0);
+                assert_true(c.position[2] == 0 && c.rotation[2][2] == 1);
+            }
+        }
+}
+
+static void assert_pose(const firn_collider_def *def, double time, const firn_pose_key *want,
+                        bool still)
+{
+    firn_collider_def fixed = firn_collider_def_default();
+    memcpy(fixed.position, want->position, sizeof fixed.position);
+    memcpy(fixed.rotation, want->rotation, sizeof fixed.rotation);
+    firn_posed_collider got, expected;
+    firn_collider_pose(def, 3, time, &got);
+    firn_collider_pose(&fixed, 3, 0, &expected);
+    for (int a = 0; a < 3; a++) {
+        assert_close(got.position[a], expected.position[a], 1e-14);
+        for (int b = 0; b < 3; b++)
+            assert_close(got.rotation[a][b], expected.rotation[a][b], 1e-14);
+    }
+    assert_true(still == (length(got.velocity) == 0 && length(got.spin) == 0));
+}
+
+static void keyframes_interpolate_and_stand_still_outside(void **state)
+{
+    (void)state;
+    firn_collider_def def = keyed();
+    assert_pose(&def, -1e9, &keys[0], true);
+    assert_pose(&def, nextafter(1, 0), &keys[0], true);
+    assert_pose(&def, 1, &keys[0], false); /* at a key: the segment that follows */
+    assert_pose(&def, 2, &keys[1], false);
+    assert_pose(&def, 2.5, &keys[2], true); /* a pause */
+    assert_pose(&def, 3, &keys[2], true);
+    assert_pose(&def, 4, &keys[3], false);
+    assert_pose(&def, nextafter(6, 0), &keys[5], false);
+    assert_pose(&def, 6, &keys[5], true);
+    assert_pose(&def, 1e9, &keys[5], true);
+
+    def.key_count = 1;
+    for (int i = 0; i < 3; i++) assert_pose(&def, i, &keys[0], true);
+
+    /* A third of a 90 degree turn about z in 3 s, shifted along x. */
+    const firn_pose_key turn[2] = {{10, {2, 0, 0}, {2, 0, 0, 0}}, {13, {5, 0, 0}, {-1, 0, 0, -1}}};
+    def.keys = turn;
+    def.key_count = 2;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        firn_posed_collider c;
+        firn_collider_pose(&def, dimension, 11, &c);
+        assert_close(c.position[0], 3, 1e-15);
+        assert_close(c.velocity[0], 1, 1e-15);
+        assert_close(c.spin[2], pi / 6, 1e-15);
+        assert_close(c.rotation[1][0], 0.5, 1e-15); /* sin 30 degrees */
+    }
+
+    /* Never more than half a turn between keys, at constant rate. */
+    def = keyed();
+    for (int k = 0; k + 1 < KEYS; k++) {
+        firn_posed_collider early, late;
+        double span = keys[k + 1].time - keys[k].time;
+        firn_collider_pose(&def, 3, keys[k].time, &early);
+        firn_collider_pose(&def, 3, keys[k].time + 0.9 * span, &late);
+        assert_at_most(length(early.spin) * span, pi);
+        for (int a = 0; a < 3; a++) {
+            assert_true(early.spin[a] == late.spin[a]);
+            assert_true(early.velocity[a] == late.velocity[a]);
+        }
+    }
+}
+
+static void no_surface_point_outruns_the_speed_bound(void **state)
+{
+    (void)state;
+    firn_collider_def def = keyed();
+    double tightest = 0;
+    for (int i = 0; i < 5000; i++) {
+        firn_posed_collider c;
+        double center[3], offset[3], v[3], p[3], reach = uniform(0, 2);
+        firn_collider_pose(&def, 3, uniform(0, 6), &c);
+        random_point(2, center);
+        random_point(1, offset);
+        for (int a = 0; a < 3; a++) p[a] = center[a] + reach * offset[a] / length(offset);
+        firn_collider_surface_velocity(&c, p, v);
+        double bound = firn_collider_speed_bound(&c, center, reach);
+        assert_at_most(length(v), bound * (1 + 1e-14));
+        if (bound > 0) tightest = fmax(tightest, length(v) / bound);
+    }
+    assert_true(tightest > 0.95);
+}
+
+/* --- Responses ------------------------------------------------------------------------------- */
+
+/* A moving, spinning plane; at `point` its surface moves by (1.5, -2, 0.5) + (0, 0, 3) x (1, 2, 0)
+ * = (-4.5, 1, 0.5). */
+static const double point[3] = {1, 2, 7};
+static const double surface[3] = {-4.5, 1, 0.5};
+static const double up[3] = {0, 1, 0};
+
+static firn_posed_collider moving(firn_boundary boundary, double friction)
+{
+    firn_collider_def def = firn_collider_def_default();
+    def.boundary = boundary;
+    def.friction = friction;
+    firn_posed_collider c;
+    firn_collider_pose(&def, 3, 0, &c);
+    memcpy(c.velocity, (double[3]){1.5, -2, 0.5}, sizeof c.velocity);
+    c.spin[2] = 3;
+    return c;
+}
+
+/* Material arriving with `relative` to the surface must leave with `want`, and return `changed`. */
+static void assert_response(firn_boundary boundary, double friction, const double relative[3],
+                            const double want[3], bool changed)
+{
+    firn_posed_collider c = moving(boundary, friction);
+    double v[3];
+    for (int a = 0; a < 3; a++) v[a] = surface[a] + relative[a];
+    assert_int_equal(firn_collider_respond(&c, point, up, v), changed);
+    for (int a = 0; a < 3; a++) assert_close(v[a] - surface[a], want[a], 1e-14);
+}
+
+#define VEC(...) ((const double[3]){__VA_ARGS__})
+
+static void sticky_takes_the_surface_velocity(void **state)
+{
+    (void)state;
+    assert_response(FIRN_STICKY, 0.3, VEC(3, -2, 1), VEC(0, 0, 0), true);
+    assert_response(FIRN_STICKY, 0.3, VEC(3, 2, 1), VEC(0, 0, 0), true);
+    assert_response(FIRN_STICKY, 0.3, VEC(0, 0, 0), VEC(0, 0, 0), false);
+}
+
+static void slip_removes_the_normal_part_both_ways(void **state)
+{
+    (void)state;
+    assert_response(FIRN_SLIP, 0.3, VEC(3, -2, 1), VEC(3, 0, 1), true);
+    assert_response(FIRN_SLIP, 0.3, VEC(3, 2, 1), VEC(3, 0, 1), true);
+    assert_response(FIRN_SLIP, 0.3, VEC(3, 0, 1), VEC(3, 0, 1), false);
+}
+
+static void separate_lets_go_and_rubs_when_pressed(void **state)
+{
+    (void)state;
+    assert_response(FIRN_SEPARATE, 0.3, VEC(3, 2, 4), VEC(3, 2, 4), false);
+    assert_response(FIRN_SEPARATE, 0.3, VEC(3, 0, 4), VEC(3, 0, 4), false);
+    assert_response(FIRN_SEPARATE, 0.0, VEC(3, -2, 4), VEC(3, 0, 4), true);
+    assert_response(FIRN_SEPARATE, 0.0, VEC(0, -2, 0), VEC(0, 0, 0), true);
+    /* Speed along 5, pressed by 2: friction 0.5 takes 1 of the 5; 2.5 and above take all. */
+    assert_response(FIRN_SEPARATE, 0.5, VEC(3, -2, 4), VEC(2.4, 0, 3.2), true);
+    assert_response(FIRN_SEPARATE, 2.5, VEC(3, -2, 4), VEC(0, 0, 0), true);
+    assert_response(FIRN_SEPARATE, 9.0, VEC(3, -2, 4), VEC(0, 0, 0), true);
+}
+
+/* The impulse per mass, dv, lies in the cone |tangential| <= friction * normal, pushes out, and
+ * only takes energy in the surface's frame. */
+static void the_impulse_stays_in_the_friction_cone(void **state)
+{
+    (void)state;
+    int stuck = 0, slid = 0;
+    for (int i = 0; i < 5000; i++) {
+        double friction = uniform(0, 1.5), n[3], v[3], old[3], dv[3], r0[3], r1[3];
+        firn_posed_collider c = moving(FIRN_SEPARATE, friction);
+        random_point(1, n);
+        double size = length(n);
+        for (int a = 0; a < 3; a++) n[a] /= size;
+        random_point(8, v);
+        memcpy(old, v, sizeof old);
+        bool changed = firn_collider_respond(&c, point, n, v);
+        for (int a = 0; a < 3; a++) {
+            dv[a] = v[a] - old[a];
+            r0[a] = old[a] - surface[a];
+            r1[a] = v[a] - surface[a];
+        }
+        assert_int_equal(changed, dot(r0, n) < 0);
+        if (!changed) {
+            assert_memory_equal(v, old, sizeof v);
+            continue;
+        }
+        double push = dot(dv, n), rub[3];
+        for (int a = 0; a < 3; a++) rub[a] = dv[a] - push * n[a];
+        assert_close(push, -dot(r0, n), 1e-13);
+        assert_close(dot(r1, n), 0, 1e-13);
+        assert_at_most(length(rub), friction * push + 1e-13);
+        assert_at_most(dot(r1, r1), dot(r0, r0) + 1e-13);
+        assert_at_most(dot(rub, r1), 1e-12); /* against the sliding */
+        if (length(r1) > 0.01) {
+            assert_close(length(rub), friction * push, 1e-12); /* sliding: full friction */
+            slid++;
+        } else {
+            stuck++;
+        }
+    }
+    assert_true(stuck > 100 && slid > 100);
+}
+
+/* --- Validation ------------------------------------------------------------------------------ */
+
+static void assert_refused(const firn_collider_def *def, const char *words)
+{
+    firn_error error = {0};
+    assert_int_equal(firn_collider_check(def, 1, &error), FIRN_INVALID);
+    assert_int_equal(error.status, FIRN_INVALID);
+    if (!strstr(error.message, words)) fail_msg("\"%s\" lacks \"%s\"", error.message, words);
+    assert_int_equal(firn_collider_check(def, 1, NULL), FIRN_INVALID);
+}
+
+static void assert_taken(const firn_collider_def *def)
+{
+    firn_error error = {0};
+    if (firn_collider_check(def, 1, &error) != FIRN_OK) fail_msg("%s", error.message);
+}
+
+static void good_defs_are_taken(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++)
+        for (int s = 0; s < SIZES; s++) {
+            firn_collider_def def = def_of(kind, sizes[s]);
+            assert_taken(&def);
+            /* What a shape does not read may be anything. */
+            for (int a = firn_shape_get(def.shape)->size_count; a < 3; a++) def.size[a] = NAN;
+            assert_taken(&def);
+        }
+    firn_collider_def def = keyed();
+    def.position[0] = NAN; /* not used with keys */
+    assert_taken(&def);
+    def = firn_collider_def_default();
+    def.friction = 0;
+    assert_taken(&def);
+}
+
+static void bad_defs_are_refused_by_name(void **state)
+{
+    (void)state;
+    firn_collider_def def;
+    const firn_collider_def good = firn_collider_def_default();
+
+    memset(&def, 0, sizeof def);
+    assert_refused(&def, "firn_collider_def_default");
+    def = good, def.shape = FIRN_SHAPE_COUNT;
+    assert_refused(&def, "colliders[1].shape 8");
+    def = good, def.shape = (firn_shape_kind)-1;
+    assert_refused(&def, "colliders[1].shape -1");
+    def = good, def.boundary = FIRN_BOUNDARY_COUNT;
+    assert_refused(&def, "colliders[1].boundary 3");
+    def = good, def.friction = -0.1;
+    assert_refused(&def, "colliders[1].friction -0.1");
+    def = good, def.friction = NAN;
+    assert_refused(&def, "colliders[1].friction nan");
+    def = good, def.friction = INFINITY;
+    assert_refused(&def, "colliders[1].friction inf");
+    def = good, def.position[2] = NAN;
+    assert_refused(&def, "colliders[1].position[2] nan");
+    def = good, def.rotation[0] = 0;
+    assert_refused(&def, "colliders[1].rotation 0 0 0 0");
+    def = good, def.rotation[3] = INFINITY;
+    assert_refused(&def, "colliders[1].rotation[3] inf");
+    def = good, def.key_count = -1;
+    assert_refused(&def, "colliders[1].key_count -1");
+    def = good, def.key_count = 2;
+    assert_refused(&def, "colliders[1].keys NULL");
+
+    def = good, def.shape = FIRN_SPHERE, def.size[0] = -0.5;
+    assert_refused(&def, "colliders[1].size[0] -0.5 must be above 0 (radius of sphere, m)");
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
+        const firn_shape *row = firn_shape_get((firn_shape_kind)kind);
+        for (int a = 0; a < row->size_count; a++) {
+            const double bad[] = {0, -1, NAN, INFINITY};
+            for (int b = 0; b < 4; b++) {
+                char words[64];
+                def = def_of(kind, sizes[0]), def.size[a] = bad[b];
+                snprintf(words, sizeof words, "colliders[1].size[%d] %g", a, bad[b]);
+                assert_refused(&def, words);
+                snprintf(words, sizeof words, "(%s of %s, m)", row->size_name[a], row->name);
+                assert_refused(&def, words);
+            }
+        }
+    }
+
+    firn_pose_key some[3];
+    const firn_pose_key fine[3] = {
+        {0, {0}, {1, 0, 0, 0}}, {1, {0}, {1, 0, 0, 0}}, {2, {0}, {1, 0, 0, 0}}};
+    def = good, def.keys = some, def.key_count = 3;
+    memcpy(some, fine, sizeof some);
+    assert_taken(&def);
+    some[2].time = 1;
+    assert_refused(&def, "colliders[1].keys[2].time 1 must be above keys[1].time 1");
+    some[2].time = INFINITY;
+    assert_refused(&def, "colliders[1].keys[2].time inf");
+    some[0].time = NAN;
+    assert_refused(&def, "colliders[1].keys[0].time nan");
+    memcpy(some, fine, sizeof some);
+    some[1].position[1] = INFINITY;
+    assert_refused(&def, "colliders[1].keys[1].position[1] inf");
+    memcpy(some, fine, sizeof some);
+    some[1].rotation[0] = 0;
+    assert_refused(&def, "colliders[1].keys[1].rotation 0 0 0 0");
+    memcpy(some, fine, sizeof some);
+    some[1].time = 1e-320; /* a speed beyond double */
+    assert_refused(&def, "colliders[1].keys[1].time");
+    memcpy(some, fine, sizeof some);
+    some[0].position[0] = -1.5e308, some[1].position[0] = 1.5e308;
+    assert_refused(&def, "colliders[1].keys[1].time");
+}
+
+static void the_default_is_the_ground(void **state)
+{
+    (void)state;
+    firn_collider_def def = firn_collider_def_default();
+    assert_taken(&def);
+    firn_posed_collider c;
+    double n[3];
+    firn_collider_pose(&def, 3, 0, &c);
+    assert_close(firn_collider_distance(&c, 3, VEC(4, -0.5, 2), n), -0.5, 0);
+    assert_memory_equal(n, up, sizeof n);
+    assert_int_equal(c.boundary, FIRN_SEPARATE);
+    assert_close(c.friction, 0.3, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_is_complete_and_its_name_unique),
+        cmocka_unit_test(distance_is_one_lipschitz_and_matches_its_gradient),
+        cmocka_unit_test(stepping_by_the_distance_lands_on_the_surface),
+        cmocka_unit_test(the_sign_tells_solid_from_free),
+        cmocka_unit_test(normals_are_unit_everywhere),
+        cmocka_unit_test(distances_have_the_known_values),
+        cmocka_unit_test(a_moved_shape_keeps_its_distances),
+        cmocka_unit_test(two_d_is_the_section),
+        cmocka_unit_test(two_d_keeps_the_angle_about_z),
+        cmocka_unit_test(surface_velocity_is_the_derivative_of_position),
+        cmocka_unit_test(keyframes_interpolate_and_stand_still_outside),
+        cmocka_unit_test(no_surface_point_outruns_the_speed_bound),
+        cmocka_unit_test(sticky_takes_the_surface_velocity),
+        cmocka_unit_test(slip_removes_the_normal_part_both_ways),
+        cmocka_unit_test(separate_lets_go_and_rubs_when_pressed),
+        cmocka_unit_test(the_impulse_stays_in_the_friction_cone),
+        cmocka_unit_test(good_defs_are_taken),
+        cmocka_unit_test(bad_defs_are_refused_by_name),
+        cmocka_unit_test(the_default_is_the_ground),
+    };
+    return cmocka_run_group_tests_name("collide", tests, NULL, NULL);
+}

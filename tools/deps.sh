@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing: tools/deps.sh build|test|check...
+# `--list` prints the table.
+# The table below is the one place that lists what Firn needs, and why.
+set -euo pipefail
+
+# group | Debian packages | found when this succeeds | why
+table='
+build | make           | have make                  | the commands of daily work (Makefile)
+build | gcc libc6-dev  | have gcc && header stdio.h | compiles the engine; brings OpenMP and the sanitizers
+build | cmake          | have cmake                 | describes the build
+build | ninja-build    | have ninja                 | runs the build
+test  | libcmocka-dev  | header cmocka.h            | the unit test framework
+check | clang          | have clang                 | a second opinion on warnings
+check | libomp-dev     | clang_openmp               | OpenMP for clang
+check | clang-tidy     | have clang-tidy            | finds bug patterns
+check | clang-format   | have clang-format          | lays out the code
+check | cppcheck       | have cppcheck              | finds bug patterns, by other means
+'
+
+have() { command -v "$1" >/dev/null; }
+header() { echo "#include <$1>" | gcc -E -xc - >/dev/null 2>&1; }
+clang_openmp() { echo 'int main(void) { return 0; }' | clang -fopenmp -xc - -o /dev/null 2>/dev/null; }
+
+if [ "${1-}" = --list ]; then
+    echo "$table"
+    exit
+fi
+case " $* " in
+*' build '* | *' test '* | *' check '*) ;;
+*) echo "usage: tools/deps.sh --list, or with any of: build test check" >&2; exit 2 ;;
+esac
+
+packages=()
+while IFS='|' read -r group package probe why; do
+    for wanted in "$@"; do
+        if [ "$wanted" = "${group// /}" ] && ! eval "$probe"; then
+            read -ra names <<<"$package"
+            read -r why <<<"$why"
+            packages+=("${names[@]}")
+            echo "missing: ${names[*]} ($why)"
+        fi
+    done
+done <<<"$table"
+[ ${#packages[@]} -gt 0 ] || exit 0
+
+if ! have apt-get; then
+    echo "this is not a Debian system: please install the equivalents of ${packages[*]}" >&2
+    exit 1
+elif [ "$(id -u)" = 0 ]; then
+    as_root=()
+elif have sudo; then
+    as_root=(sudo)
+else
+    echo "installing needs root or sudo; as root run: apt-get install ${packages[*]}" >&2
+    exit 1
+fi
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${packages[@]}"
