@@ -49,22 +49,6 @@
 #define M_POLAR_CHANGE 1e-7f /* of the squared last step: half of it remains as error, 5e-8 */
 #endif
 
-/* True if any lane of the mask is set. */
-LANE_INLINE int v_any(vi mask)
-{
-#if W == 16 && defined(__AVX512F__)
-    return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
-#elif W == 8 && defined(__AVX__)
-    return _mm256_movemask_ps((__m256)mask) != 0;
-#elif W == 4 && defined(__SSE2__)
-    return _mm_movemask_ps((__m128)mask) != 0;
-#else
-    lane_int any = 0;
-    for (int l = 0; l < W; l++) any |= mask[l];
-    return any != 0;
-#endif
-}
-
 LANE_INLINE void m_identity(vr out[DD])
 {
     for (int i = 0; i < DD; i++) out[i] = v_set(i % (D + 1) == 0);

@@ -47,7 +47,15 @@ firn_status firn_pool_reserve_slack(const firn_allocator *allocator, firn_pool *
                                     firn_error *error)
 {
     if (size <= pool->size) return FIRN_OK;
-    return firn_pool_reserve(allocator, pool, size + size / 2, error);
+    return firn_pool_reserve(allocator, pool, size + size / 8, error);
+}
+
+firn_status firn_pool_renew(const firn_allocator *allocator, firn_pool *pool, size_t size,
+                            firn_error *error)
+{
+    if (size <= pool->size) return FIRN_OK;
+    firn_pool_free(allocator, pool);
+    return firn_pool_reserve_slack(allocator, pool, size, error);
 }
 
 void firn_pool_free(const firn_allocator *allocator, firn_pool *pool)

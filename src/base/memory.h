@@ -18,9 +18,14 @@ typedef struct firn_pool {
 firn_status firn_pool_reserve(const firn_allocator *allocator, firn_pool *pool, size_t size,
                               firn_error *error);
 
-/* As reserve, with half as much again when it has to grow: for things whose number wanders. */
+/* As reserve, with an eighth more when it has to grow: for things whose number wanders. */
 firn_status firn_pool_reserve_slack(const firn_allocator *allocator, firn_pool *pool, size_t size,
                                     firn_error *error);
+
+/* As reserve_slack for contents nobody needs any more: old and new never exist at the same time. Failure leaves
+ * the pool empty. */
+firn_status firn_pool_renew(const firn_allocator *allocator, firn_pool *pool, size_t size,
+                            firn_error *error);
 
 void firn_pool_free(const firn_allocator *allocator, firn_pool *pool);
 

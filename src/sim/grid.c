@@ -35,23 +35,24 @@ static real *channel(const firn_sim *sim, const firn_pool *pool, int64_t block)
 
 firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
 {
-    const int32_t dim = sim->store.dim;
     const size_t blocks = (size_t)sim->at->count;
-    const size_t size = blocks * (size_t)firn_pow(FIRN_BLOCK, dim) * FIRN_NODE * sizeof(real);
-    const size_t arena = FIRN_ARENA_REALS(dim, planes * FIRN_NODE) * sizeof(real);
-    firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity, size, error);
+    const size_t size =
+        blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE * sizeof(real);
+    firn_status st = firn_pool_renew(sim->allocator, &sim->grid.velocity, size, error);
     if (st == FIRN_OK && planes > 1) {
-        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity_old, size, error);
+        st = firn_pool_renew(sim->allocator, &sim->grid.velocity_old, size, error);
     }
     if (st == FIRN_OK) {
-        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.arena,
-                                     (size_t)sim->at->super_count * arena, error);
-    }
-    if (st == FIRN_OK) {
-        st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
-                                     blocks * sizeof(block_partial), error);
+        st = firn_pool_renew(sim->allocator, &sim->partial_pool, blocks * sizeof(block_partial), error);
     }
     return st;
+}
+
+firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *error)
+{
+    const size_t arena = FIRN_ARENA_REALS(sim->store.dim, planes * FIRN_NODE) * sizeof(real);
+    return firn_pool_renew(sim->allocator, &sim->grid.arena, (size_t)sim->at->super_count * arena,
+                           error);
 }
 
 /* ---- summing arenas ---- */
@@ -71,6 +72,14 @@ static void find_overlaps(int32_t coord, overlap o[2])
     } else {
         o[0] = (overlap){super, 1, 0, FIRN_BLOCK};
         o[1] = (overlap){super - 1, 9, 0, 3};
+    }
+}
+
+/* Adds `count` nodes. */
+static inline void add_nodes(real *restrict to, const real *restrict from, int count)
+{
+    for (int n = 0; n < count; n++, to += FIRN_NODE, from += FIRN_NODE) {
+        for (int c = 0; c < FIRN_NODE; c++) to[c] += from[c];
     }
 }
 
@@ -102,8 +111,7 @@ static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[
                     const int out = (dim == 3 ? i * FIRN_BLOCK + j : i) * FIRN_BLOCK;
                     const real *from =
                         arena + (row * FIRN_ARENA + z->begin + z->offset) * FIRN_NODE;
-                    real *to = sum[p][out + z->begin];
-                    for (int k = 0; k < (z->end - z->begin) * FIRN_NODE; k++) to[k] += from[k];
+                    add_nodes(sum[p][out + z->begin], from, z->end - z->begin);
                 }
             }
         }

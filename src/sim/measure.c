@@ -85,6 +85,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
     firn_status st = firn_sim_prepare(sim, 2, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
     if (st != FIRN_OK) return st;
     firn_sweep sweep = firn_sim_sweep(sim);
     sweep.arena_channels = 2 * FIRN_NODE;

@@ -65,6 +65,7 @@ struct firn_sim {
     firn_snapshot snapshot;
 
     double time;
+    int64_t plain_steps;     /* since the sim was made: when to reorder, which changes no result */
     double dt_next;          /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free;          /* the step under way, but for the frame's end */
     double retry_cap;        /* s; 0, or the longest step until the time that broke has passed */
@@ -91,8 +92,11 @@ void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t siz
 
 /* ---- grid.c ---- */
 
-/* Room for the channels and arenas of the current directory. */
+/* Room for the channels of the current directory; their contents are lost. */
 firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error);
+
+/* Room for what a scatter over the current directory writes; what the last one wrote is lost. */
+firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Sums the arenas of `at` into velocity_old (velocity before forces, mass) and velocity (acceleration,
  * mass), body forces and hook included. */

@@ -16,14 +16,16 @@
 #include "sim/sim.h"
 
 enum {
-    REORDER_EVERY = 50,    /* fused sweeps between physical reorderings, each of which is a snapshot */
-    OPENING_TRIES = 60,    /* each at most halves dt */
+    REORDER_EVERY = 50, /* steps between physical reorderings; in a fused advance each is a snapshot */
+    OPENING_TRIES = 60, /* each at least halves dt */
 };
 
 /* A fused step is taken back when its dt turns out this much above the automatic limit... */
 #define LIMIT_SLACK 1.25
 /* ... or its fastest node crosses this part of a cell, whatever the limits asked for. */
 #define CELL_LIMIT 0.9
+/* Time left below this part of what was asked for is rounding. */
+#define TIME_LEFT 1e-12
 /* A step may be this much longer than the one before. */
 #define GROWTH 1.1
 
@@ -205,6 +207,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     const double h = sim->def.cell_size;
     double mark = seconds_now();
     firn_status st = firn_sim_prepare(sim, 2, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
 
@@ -228,6 +231,11 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     firn_grid_apply(sim, step.dt);
     book(sim, PHASE_GRID, &mark);
 
+    /* The velocity gradients are spent and not yet made anew: the spare buffer is free. */
+    if (++sim->plain_steps % REORDER_EVERY == 0) {
+        firn_store_reorder(&sim->store, sim->threads);
+        book(sim, PHASE_REORDER, &mark);
+    }
     sweep.dt = step.dt;
     sweep.flip = (real)pow(sim->def.flip_ratio, step.dt / sim->def.flip_interval);
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
@@ -245,7 +253,7 @@ static firn_status plain_advance(firn_sim *sim, double seconds, bool single, fir
     do {
         firn_status st = plain_step(sim, end - sim->time, error);
         if (st != FIRN_OK) return st;
-    } while (!single && sim->time < end);
+    } while (!single && end - sim->time > TIME_LEFT * seconds);
     if (!single) sim->time = end;
     return FIRN_OK;
 }
@@ -289,6 +297,7 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
 {
     double mark = seconds_now();
     firn_status st = firn_sim_prepare(sim, 1, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 1, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
@@ -393,7 +402,6 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
     count_step(sim, *step);
     book(sim, PHASE_PARTICLES, &mark);
 
-    /* The arenas belong to the superblocks just swept; the new directory has room for as many. */
     firn_status st = firn_sim_prepare(sim, 1, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
@@ -409,13 +417,14 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
     firn_dt step;
     firn_status st = open_fused(sim, seconds, &step, error);
     if (st != FIRN_OK) return st;
-    for (int sweeps = 0; !single && sim->time + step.dt < end * (1 - 1e-15); sweeps++) {
+    for (int sweeps = 0; !single && end - sim->time - step.dt > TIME_LEFT * seconds; sweeps++) {
         if (sweeps % REORDER_EVERY == 0) {
             double mark = seconds_now();
             st = take_snapshot(sim, &step, error);
             book(sim, PHASE_REORDER, &mark);
-            if (st != FIRN_OK) break;
         }
+        if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 1, error);
+        if (st != FIRN_OK) break; /* nothing is lost yet: the pending step closes */
         const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
         const firn_dt next = firn_dt_choose(sim, limit, end - sim->time - step.dt);
         st = fused_step(sim, &step, &next, error);

@@ -105,7 +105,11 @@ LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16
         __m256 r[8];
         for (int c = 0; c < 8; c++) r[c] = (__m256)in[8 * half + c];
         transpose8(r);
-        for (int l = 0; l < n; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+        if (n == 8) { /* apart, so that it unrolls and the rows stay in registers */
+            for (int l = 0; l < 8; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+        } else {
+            for (int l = 0; l < n; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+        }
     }
 }
 #elif W == 16 && defined(__AVX512F__)
@@ -149,7 +153,11 @@ LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16
     __m512 r[16];
     for (int c = 0; c < 16; c++) r[c] = (__m512)in[c];
     transpose16(r);
-    for (int l = 0; l < n; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
+    if (n == 16) {
+        for (int l = 0; l < 16; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
+    } else {
+        for (int l = 0; l < n; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
+    }
 }
 #else
 LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
@@ -174,10 +182,8 @@ LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *
     for (int i = 0; i < DD; i++) g->F[i] = r[OFFSET_F + i];
     for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
     g->state = r[OFFSET_STATE];
-    for (int l = 0; l < W; l++) {
-        g->mass[l] = s->mass[index[l]];
-        g->volume[l] = s->volume[index[l]];
-    }
+    g->mass = v_gather(s->mass, index);
+    g->volume = v_gather(s->volume, index);
 }
 
 LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uint32_t *index, int n)

@@ -25,12 +25,25 @@ enum { LOCAL_ROWS = D == 3 ? LOCAL * LOCAL : LOCAL };
 /* A run is what one register file of node velocities serves: a row of 4 cells, or with 16 lanes a slab of 4 rows. */
 enum { RUN_ROWS = W == 16 && D == 3 ? 4 : 1, RUNS = ROWS / RUN_ROWS };
 
+typedef uint32_t vu __attribute__((vector_size(W * 4)));
+typedef uint16_t vh __attribute__((vector_size(W * 2)));
+static const uint32_t IN_TURN[16] __attribute__((aligned(64))) = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                                  8, 9, 10, 11, 12, 13, 14, 15};
+
 LANE_INLINE void weights(vr w[3], vr f)
 {
     vr a = 1.5f - f, b = f - 1.0f, c = f - 0.5f;
     w[0] = 0.5f * a * a;
     w[1] = 0.75f - b * b;
     w[2] = 0.5f * c * c;
+}
+
+typedef float four __attribute__((vector_size(16)));
+LANE_INLINE four load_four(const float *p)
+{
+    four a;
+    memcpy(&a, p, sizeof a);
+    return a;
 }
 
 /* ---- gather ---- */
@@ -57,8 +70,19 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
                 continue;
             }
             const float *node = s->velocity + (size_t)from * BLOCK_REALS + inside * FIRN_NODE;
-            for (int c = 0; c < D; c++) {
-                for (int k = 0; k < 4; k++) to[c * next + k] = node[k * FIRN_NODE + c];
+            const four n0 = load_four(node), n1 = load_four(node + 4), n2 = load_four(node + 8),
+                       n3 = load_four(node + 12);
+            const four a = __builtin_shufflevector(n0, n1, 0, 4, 1, 5),
+                       b = __builtin_shufflevector(n2, n3, 0, 4, 1, 5);
+            const four x = __builtin_shufflevector(a, b, 0, 1, 4, 5),
+                       y = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+            memcpy(to, &x, sizeof x);
+            memcpy(to + next, &y, sizeof y);
+            if (D == 3) {
+                const four c = __builtin_shufflevector(n0, n1, 2, 6, 3, 7),
+                           d = __builtin_shufflevector(n2, n3, 2, 6, 3, 7);
+                const four z = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+                memcpy(to + 2 * next, &z, sizeof z);
             }
         }
     }
@@ -124,10 +148,8 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
 
 #else /* four lanes or one have no permute to gain from: lanes are a node's components */
 
-typedef float f4 __attribute__((vector_size(16)));
-
 typedef struct local_nodes {
-    f4 v[LOCAL_ROWS * LOCAL];
+    four v[LOCAL_ROWS * LOCAL];
 } local_nodes;
 
 static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
@@ -140,10 +162,10 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
             which += rest % LOCAL / 4 * bit;
             inside += rest % LOCAL % 4 * step;
         }
-        local->v[n] = (f4){0};
+        local->v[n] = (four){0};
         if (corner[which] >= 0) {
             memcpy(&local->v[n],
-                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE, sizeof(f4));
+                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE, sizeof(four));
         }
     }
 }
@@ -155,14 +177,14 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
     for (int l = 0; l < W; l++) {
         int first = 0;
         for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
-        f4 sum = {0}, sum_i = {0}, sum_j = {0}, sum_k = {0};
+        four sum = {0}, sum_i = {0}, sum_j = {0}, sum_k = {0};
         for (int i = 0; i < 3; i++) {
-            f4 a = {0}, a_j = {0}, a_k = {0};
+            four a = {0}, a_j = {0}, a_k = {0};
             for (int j = 0; j < NJ; j++) {
-                const f4 *v = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
-                const f4 p1 = w[AXIS_K][1][l] * v[1], p2 = w[AXIS_K][2][l] * v[2];
+                const four *v = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
+                const four p1 = w[AXIS_K][1][l] * v[1], p2 = w[AXIS_K][2][l] * v[2];
                 const float wj = D == 3 ? w[AXIS_J][j][l] : 1;
-                const f4 along = wj * (w[AXIS_K][0][l] * v[0] + (p1 + p2));
+                const four along = wj * (w[AXIS_K][0][l] * v[0] + (p1 + p2));
                 a += along;
                 a_k += wj * (p1 + 2 * p2);
                 a_j += (float)j * along;
@@ -205,8 +227,7 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
         q[12 + c] = A[c * D + AXIS_K];
     }
     q[3] = g->mass;
-    static const uint32_t in_turn[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    store_records(out, in_turn, q, W);
+    store_records(out, IN_TURN, q, W);
     float *weight = out + ENTRY * W;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < NJ; j++) {
@@ -255,51 +276,41 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
         }                                                                                                      \
     }
 
-typedef float four __attribute__((vector_size(16)));
-LANE_INLINE four load_four(const float *p)
-{
-    four a;
-    memcpy(&a, p, sizeof a);
-    return a;
-}
-#define ONE_WEIGHT(w, k) ((four){0} + (w)[(k) * W])
-
+/* Four floats, once, twice, or four times over; and the weights along k of the nodes a register covers. */
 #if W == 16
-#define WEIGHT_16(w) {w[0], w[0], w[0], w[0], w[W], w[W], w[W], w[W], w[2 * W], w[2 * W], w[2 * W], w[2 * W]}
-LANE_INLINE vr four_weights(const float *w) { return (vr)WEIGHT_16(w); }
 LANE_INLINE vr repeat_four(const float *p)
 {
-    four a = load_four(p);
+    const four a = load_four(p);
     return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
 }
-#define STEP_16 {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}
-SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_16, repeat_four)
+LANE_INLINE vr four_weights(const float *w)
+{
+    const four a = {w[0], w[W], w[2 * W], 0};
+    return __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+}
+#define STEP_ALL {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}
+SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_ALL, repeat_four)
 #elif W == 8
-typedef float eight __attribute__((vector_size(32)));
-LANE_INLINE eight two_weights(const float *w)
+LANE_INLINE vr repeat_two(const float *p) { return (vr)_mm256_broadcast_ps((const __m128 *)p); }
+LANE_INLINE vr two_weights(const float *w)
 {
-    return __builtin_shufflevector(ONE_WEIGHT(w, 0), ONE_WEIGHT(w, 1), 0, 1, 2, 3, 4, 5, 6, 7);
+    return (vr)_mm256_insertf128_ps(_mm256_broadcast_ss(w), _mm_broadcast_ss(w + W), 1);
 }
-LANE_INLINE eight repeat_two(const float *p)
-{
-    four a = load_four(p);
-    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3);
-}
-#define LAST_WEIGHT(w) ONE_WEIGHT(w, 2)
-#define STEP_8 {0, 0, 0, 0, 1, 1, 1, 1}
+LANE_INLINE four last_weight(const float *w) { return (four)_mm_broadcast_ss(w + 2 * W); }
+#define STEP_TWO {0, 0, 0, 0, 1, 1, 1, 1}
 #define STEP_LAST {2, 2, 2, 2}
-SCATTER_CELL(scatter_two, 2, 0, two_weights, STEP_8, repeat_two)
-SCATTER_CELL(scatter_last, 1, 2, LAST_WEIGHT, STEP_LAST, load_four)
+SCATTER_CELL(scatter_two, 2, 0, two_weights, STEP_TWO, repeat_two)
+SCATTER_CELL(scatter_last, 1, 2, last_weight, STEP_LAST, load_four)
 #else
-#define WEIGHT_0(w) ONE_WEIGHT(w, 0)
-#define WEIGHT_1(w) ONE_WEIGHT(w, 1)
-#define WEIGHT_2(w) ONE_WEIGHT(w, 2)
+LANE_INLINE four weight_0(const float *w) { return (four){0} + w[0]; }
+LANE_INLINE four weight_1(const float *w) { return (four){0} + w[W]; }
+LANE_INLINE four weight_2(const float *w) { return (four){0} + w[2 * W]; }
 #define STEP_0 {0, 0, 0, 0}
 #define STEP_1 {1, 1, 1, 1}
 #define STEP_2 {2, 2, 2, 2}
-SCATTER_CELL(scatter_0, 1, 0, WEIGHT_0, STEP_0, load_four)
-SCATTER_CELL(scatter_1, 1, 1, WEIGHT_1, STEP_1, load_four)
-SCATTER_CELL(scatter_2, 1, 2, WEIGHT_2, STEP_2, load_four)
+SCATTER_CELL(scatter_0, 1, 0, weight_0, STEP_0, load_four)
+SCATTER_CELL(scatter_1, 1, 1, weight_1, STEP_1, load_four)
+SCATTER_CELL(scatter_2, 1, 2, weight_2, STEP_2, load_four)
 #endif
 
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of shifted cell c. Cells
@@ -404,10 +415,12 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
                 }
                 write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w, h,
                               (real)s->dt_scatter);
-                for (int l = 0; l < W; l++) scratch->place[first + l] = (uint32_t)(entries * W + l);
+                const vu place = *(const vu *)IN_TURN + (uint32_t)(entries * W);
+                memcpy(scratch->place + first, &place, sizeof place);
                 entries++;
             }
-            for (int l = 0; l < W; l++) scratch->cell[first + l] = (uint16_t)cell[l];
+            const vh cells = __builtin_convertvector(cell, vh);
+            memcpy(scratch->cell + first, &cells, sizeof cells);
         }
     }
     if (kind == GATHER) {

@@ -256,9 +256,7 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
             if (near) apart &= ~in_collider(s, block, g.x);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }
-        if (!is_affine(s->transfer)) {
-            for (int c = 0; c < DD; c++) g.C[c] = v_set(0);
-        }
+        if (!is_affine(s->transfer)) memcpy(g.C, L, sizeof L); /* for dt's limits and viewers only */
         deform(g.F, L, dt);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
         if (near) collide_lanes(s, block, y, g.v, lanes);
