@@ -63,7 +63,7 @@ static int own_cell(const firn_store *s, uint32_t i)
 {
     int cell = 0;
     for (int a = 0; a < s->dim; a++) {
-        cell = cell * FIRN_SHIFTED + (int)s->record[(size_t)i * FIRN_RECORD + (size_t)a] + 1;
+        cell = cell * FIRN_SHIFTED + (int)(s->record[(size_t)i * FIRN_RECORD + (size_t)a] + 1);
     }
     return cell;
 }

@@ -34,11 +34,11 @@ static int32_t components(const firn_sim *sim, firn_field field)
 
 /* ---- adding ---- */
 
-/* Block and place in it of a position. Rounded to 2^-22 of a cell, the float's own grain in a block, so
+/* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for all x of a block), so
  * that the same scene moved by whole blocks gives the same numbers. False when out of reach. */
 static bool locate(const firn_sim *sim, const double *position, int32_t coord[3], real local[3])
 {
-    const double grain = sizeof(real) == 4 ? 0x1p22 : 0x1p48;
+    const double grain = sizeof(real) == 4 ? 0x1p21 : 0x1p48;
     for (int a = 0; a < sim->store.dim; a++) {
         const double cells =
             position[a] / sim->def.cell_size - firn_spline_shift(sim->def.spline);

@@ -347,11 +347,15 @@ LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
 /* Displacements end within this many cells: the bins reach one cell around a block. The limits on dt keep
  * them far below; what remains is push-out and the FLIP part of ASFLIP. */
 #define MOVE_MAX ((real)0.98)
+
+/* A position's cell is the whole part of x + 1, less 1, here and in store.c: binning and look-ups must round alike. So
+ * stored positions are kept in [0, BLOCK_END], the largest number for which that is 3. */
 #ifdef FIRN_DOUBLE
-#define BLOCK_END 0x1.fffffffffffffp+1 /* the largest number below 4 */
+#define BLOCK_END 0x1.ffffffffffffep+1
 #else
-#define BLOCK_END 0x1.fffffep+1f
+#define BLOCK_END 0x1.fffffcp+1f
 #endif
+LANE_INLINE vi cell_of(vr x) { return v_to_int(x + 1) - 1; }
 
 LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D], int l,
                                double position[3])
@@ -391,7 +395,7 @@ LANE_INLINE vi move(firn_lanes *g, vr y[D])
         vi c = v_to_int(y[a] + 1);
         cell = cell * FIRN_SHIFTED + c;
         vr rebase = v_to_real((c == 0) & 4) - v_to_real((c == FIRN_SHIFTED - 1) & 4);
-        g->x[a] = v_min(y[a] + rebase, v_set(BLOCK_END));
+        g->x[a] = v_max(v_min(y[a] + rebase, v_set(BLOCK_END)), v_set(0));
     }
     return cell;
 }

@@ -381,7 +381,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
             vi cell[D];
             vr f[D], w[D][3];
             for (int a = 0; a < D; a++) {
-                cell[a] = v_to_int(g->x[a]);
+                cell[a] = cell_of(g->x[a]);
                 f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
                 weights(w[a], f[a]);
             }
@@ -398,7 +398,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
                 cell = vi_set(0);
                 for (int a = 0; a < D; a++) {
                     y[a] = g->x[a];
-                    cell = cell * FIRN_SHIFTED + v_to_int(y[a]) + 1;
+                    cell = cell * FIRN_SHIFTED + cell_of(y[a]) + 1;
                 }
             } else {
                 for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * g->v[a];
@@ -410,7 +410,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
             if (kind != GATHER) {
                 note_motion(extremes, g);
                 for (int a = 0; a < D; a++) {
-                    f[a] = y[a] - v_to_real(v_to_int(y[a] + 1)) + 1.5f;
+                    f[a] = y[a] - v_to_real(cell_of(y[a])) + 0.5f;
                     weights(w[a], f[a]);
                 }
                 write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w, h,

@@ -61,41 +61,44 @@ static bool is_flip(firn_transfer t)
 
 /* One node of a particle's stencil. */
 typedef struct stencil_node {
-    int node;         /* in an array with `side` nodes per axis */
+    int node; /* in an array with `side` nodes per axis */
     real w;
     real offset[D];   /* node - particle, cells */
-    real gradient[D]; /* of w, per cell */
+    real gradient[D]; /* what stands for the gradient of w, 1/m: MLS or the real one */
 } stencil_node;
 
+/* h D^-1, 1/m: D is the second moment of the weights. */
+static real inverse_moment(const firn_sweep *s)
+{
+    return (real)((s->spline == FIRN_QUADRATIC ? 4 : 3) / s->cell_size);
+}
+
 /* Lists the stencil nodes of a particle, node `first` being the lowest. Returns how many. */
-static int list_stencil(firn_spline spline, const real x[D], int first, int side,
+static int list_stencil(const firn_sweep *s, const real x[D], int first, int side,
                         stencil_node node[STENCIL * STENCIL * STENCIL])
 {
     axis_weights a[D];
-    for (int d = 0; d < D; d++) a[d] = weigh(spline, x[d]);
-    const int n = spline == FIRN_QUADRATIC ? 3 : 4;
-    int count = 0;
+    for (int d = 0; d < D; d++) a[d] = weigh(s->spline, x[d]);
+    const int n = s->spline == FIRN_QUADRATIC ? 3 : 4;
+    const bool mls = s->force_form == FIRN_MLS;
+    const real scale = mls ? inverse_moment(s) : (real)(1 / s->cell_size);
+    stencil_node *t = node;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < (D == 3 ? n : 1); j++) {
-            for (int k = 0; k < n; k++) {
+            for (int k = 0; k < n; k++, t++) {
                 const int at[3] = {i, D == 3 ? j : k, k};
-                stencil_node *s = &node[count++];
-                s->node = first;
-                int step = 1;
-                for (int d = D - 1; d >= 0; d--, step *= side) s->node += at[d] * step;
-                s->w = 1;
+                t->node = first + (D == 3 ? (i * side + j) * side + k : i * side + k);
+                t->w = a[0].w[i] * a[1].w[at[1]] * (D == 3 ? a[D - 1].w[k] : 1);
                 for (int d = 0; d < D; d++) {
-                    s->w *= a[d].w[at[d]];
-                    s->offset[d] = a[d].offset[at[d]];
-                    s->gradient[d] = a[d].dw[at[d]];
-                    for (int e = 0; e < D; e++) {
-                        if (e != d) s->gradient[d] *= a[e].w[at[e]];
-                    }
+                    t->offset[d] = a[d].offset[at[d]];
+                    real gradient = a[d].dw[at[d]];
+                    for (int e = 0; e < D; e++) gradient *= e == d ? 1 : a[e].w[at[e]];
+                    t->gradient[d] = scale * (mls ? t->w * t->offset[d] : gradient);
                 }
             }
         }
     }
-    return count;
+    return (int)(t - node);
 }
 
 static int first_node(const real x[D], int side, const int origin[D])
@@ -107,11 +110,41 @@ static int first_node(const real x[D], int side, const int origin[D])
 
 /* ---- particles to grid ---- */
 
+/* Momentum and force of one lane's particle. */
+static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, const int origin[D],
+                             real *arena)
+{
+    const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
+    real x[D], momentum[D], affine[DD], stress_volume[DD];
+    for (int a = 0; a < D; a++) {
+        x[a] = g->x[a][l];
+        momentum[a] = mass * g->v[a][l];
+    }
+    for (int c = 0; c < DD; c++) {
+        affine[c] = is_affine(s->transfer) ? h * mass * g->C[c][l] : 0;
+        stress_volume[c] = volume * g->tau[c][l];
+    }
+    stencil_node node[STENCIL * STENCIL * STENCIL];
+    const int count = list_stencil(s, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+    for (int k = 0; k < count; k++) {
+        const stencil_node *t = &node[k];
+        real *out = arena + t->node * FIRN_NODE, *force = out + ARENA_NODES * FIRN_NODE;
+        for (int a = 0; a < D; a++) {
+            real p = momentum[a], f = 0;
+            for (int b = 0; b < D; b++) {
+                p += affine[a * D + b] * t->offset[b];
+                f += stress_volume[a * D + b] * t->gradient[b];
+            }
+            out[a] += t->w * p;
+            force[a] -= f;
+        }
+        out[3] += t->w * mass;
+    }
+}
+
 static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_scratch *scratch,
                           lane_extremes *e)
 {
-    const real h = (real)s->cell_size;
-    const real inverse_D = (s->spline == FIRN_QUADRATIC ? 4 : 3) / h; /* h D^-1 */
     int row[ROWS + 1], origin[D];
     const int n = collect(s, block, scratch->index, row);
     for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
@@ -124,31 +157,7 @@ static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_
         load_gradient(&g, s->store, index);
         stress(s, &g, 1, index, lanes, e);
         note_motion(e, &g);
-        for (int l = 0; l < lanes; l++) {
-            real x[D];
-            for (int d = 0; d < D; d++) x[d] = g.x[d][l];
-            stencil_node node[STENCIL * STENCIL * STENCIL];
-            const int count =
-                list_stencil(s->spline, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
-            const real mass = g.mass[l], volume = g.volume[l];
-            for (int k = 0; k < count; k++) {
-                const stencil_node *t = &node[k];
-                real *out = arena + t->node * FIRN_NODE;
-                for (int a = 0; a < D; a++) {
-                    real v = g.v[a][l], f = 0;
-                    for (int b = 0; b < D; b++) {
-                        if (is_affine(s->transfer)) v += h * g.C[a * D + b][l] * t->offset[b];
-                        const real gradient = s->force_form == FIRN_MLS
-                                                  ? inverse_D * t->w * t->offset[b]
-                                                  : t->gradient[b] / h;
-                        f -= volume * g.tau[a * D + b][l] * gradient;
-                    }
-                    out[a] += t->w * mass * v;
-                    out[ARENA_NODES * FIRN_NODE + a] += f;
-                }
-                out[3] += t->w * mass;
-            }
-        }
+        for (int l = 0; l < lanes; l++) scatter_particle(s, &g, l, origin, arena);
     }
 }
 
@@ -201,12 +210,40 @@ static vi in_collider(const firn_sweep *s, int32_t block, const vr y[D])
     return inside;
 }
 
+/* What a particle finds on the grid. */
+typedef struct gathered {
+    real v[D], old[D]; /* velocity now, and before forces */
+    real C[DD], L[DD]; /* affine matrix, velocity gradient; 1/s */
+} gathered;
+
+static gathered gather_particle(const firn_sweep *s, const real x[D], const real (*now)[FIRN_NODE],
+                                const real (*old)[FIRN_NODE])
+{
+    static const int origin[D] = {0};
+    const real inverse_D = inverse_moment(s);
+    stencil_node node[STENCIL * STENCIL * STENCIL];
+    const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
+    gathered r = {{0}, {0}, {0}, {0}};
+    for (int k = 0; k < count; k++) {
+        const stencil_node *t = &node[k];
+        for (int a = 0; a < D; a++) {
+            const real v = now[t->node][a], wv = t->w * v;
+            r.v[a] += wv;
+            for (int b = 0; b < D; b++) {
+                r.C[a * D + b] += wv * t->offset[b];
+                r.L[a * D + b] += v * t->gradient[b];
+            }
+        }
+        for (int a = 0; old && a < D; a++) r.old[a] += t->w * old[t->node][a];
+    }
+    for (int c = 0; c < DD; c++) r.C[c] *= inverse_D;
+    return r;
+}
+
 static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt;
-    const real inverse_D = (s->spline == FIRN_QUADRATIC ? 4 : 3) / h; /* h D^-1 */
     const bool flip = is_flip(s->transfer), near = s->at->near_collider[block];
-    const int origin[D] = {0};
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
     int32_t corner[CORNERS];
@@ -221,32 +258,22 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr L[DD], y[D], kept[D]; /* kept: the FLIP part of the velocity */
-        for (int c = 0; c < DD; c++) L[c] = g.C[c] = v_set(0);
-        for (int a = 0; a < D; a++) y[a] = kept[a] = v_set(0); /* y: velocity of the motion, first */
+        vr L[DD], y[D], kept[D]; /* y: velocity of the motion at first; kept: FLIP's part of the velocity */
         for (int l = 0; l < W; l++) {
             real x[D];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
-            stencil_node node[STENCIL * STENCIL * STENCIL];
-            const int count = list_stencil(s->spline, x, first_node(x, LOCAL, origin), LOCAL, node);
-            for (int k = 0; k < count; k++) {
-                const stencil_node *t = &node[k];
-                for (int a = 0; a < D; a++) {
-                    const real v = now[t->node][a];
-                    y[a][l] += t->w * v;
-                    if (flip) kept[a][l] -= t->w * old[t->node][a];
-                    for (int b = 0; b < D; b++) {
-                        g.C[a * D + b][l] += inverse_D * t->w * v * t->offset[b];
-                        L[a * D + b][l] += v * t->gradient[b] / h;
-                    }
-                }
+            const gathered r = gather_particle(s, x, (const real(*)[FIRN_NODE])now,
+                                               flip ? (const real(*)[FIRN_NODE])old : NULL);
+            for (int a = 0; a < D; a++) {
+                y[a][l] = r.v[a];
+                kept[a][l] = flip ? s->flip * (g.v[a][l] - r.old[a]) : 0;
+            }
+            for (int c = 0; c < DD; c++) {
+                g.C[c][l] = r.C[c];
+                L[c][l] = r.L[c];
             }
         }
-        if (s->force_form == FIRN_MLS) memcpy(L, g.C, sizeof L);
-        for (int a = 0; a < D; a++) {
-            kept[a] = flip ? s->flip * (g.v[a] + kept[a]) : v_set(0);
-            g.v[a] = y[a] + kept[a];
-        }
+        for (int a = 0; a < D; a++) g.v[a] = y[a] + kept[a];
         if (s->transfer == FIRN_ASFLIP) {
             /* Positions keep their FLIP part too, unless the particle is compressed or in a collider. */
             vr trace = L[0];
