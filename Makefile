@@ -17,7 +17,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan
+.PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 all: firn
 
@@ -58,7 +58,7 @@ install: everything
 
 # ---- checks: each stands alone and leaves its build in build/<name> ----
 
-check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan
+check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 check-gcc: deps-check
 	@$(configure) release -B $(BUILD)/gcc -DCMAKE_C_COMPILER=gcc -DFIRN_WERROR=ON
@@ -88,6 +88,12 @@ check-tsan: deps-check
 	@$(configure) tsan
 	$(build) $(BUILD)/tsan -j$(JOBS)
 	$(ctest) $(BUILD)/tsan -R 'parallel|determinism'
+
+# The 16-lane kernels, on a machine that has no AVX-512.
+check-wide: deps-check
+	@$(configure) release -B $(BUILD)/wide -DFIRN_ISAS="scalar;lanes16"
+	$(build) $(BUILD)/wide -j$(JOBS)
+	$(ctest) $(BUILD)/wide
 
 format: deps-check
 	clang-format -i $(sources)

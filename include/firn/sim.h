@@ -16,7 +16,7 @@ extern "C" {
 
 typedef enum firn_transfer {
     FIRN_PIC,
-    FIRN_FLIP,   /* PIC/FLIP blend: flip_ratio of the difference kept per flip_interval */
+    FIRN_FLIP, /* PIC/FLIP blend: flip_ratio of the difference kept per flip_interval */
     FIRN_APIC,
     FIRN_AFLIP,  /* APIC with the FLIP blend */
     FIRN_ASFLIP, /* AFLIP that also separates positions (Fei et al. 2021) */
@@ -31,8 +31,14 @@ typedef enum firn_force_form {
     FIRN_FORCE_FORM_COUNT
 } firn_force_form;
 
-/* AUTO takes the fused path where transfer, spline and force allow it and the plain one elsewhere. */
-typedef enum firn_path { FIRN_PATH_AUTO, FIRN_PATH_PLAIN, FIRN_PATH_FUSED, FIRN_PATH_COUNT } firn_path;
+/* AUTO takes the fused path where transfer, spline and force allow it and the plain one
+ * elsewhere. */
+typedef enum firn_path {
+    FIRN_PATH_AUTO,
+    FIRN_PATH_PLAIN,
+    FIRN_PATH_FUSED,
+    FIRN_PATH_COUNT
+} firn_path;
 
 /* Uniform acceleration at a time; linear between keys, constant outside of them. */
 typedef struct firn_acceleration_key {
@@ -49,8 +55,8 @@ typedef struct firn_nodes {
     const double (*velocity)[3]; /* m/s, before forces */
 } firn_nodes;
 
-/* Writes the force (N) on every node; `force` comes in zeroed. Called from worker threads, one block
- * per call, blocks in no particular order: it must not depend on the order. */
+/* Writes the force (N) on every node; `force` comes in zeroed. Called from worker threads, one
+ * block per call, blocks in no particular order: it must not depend on the order. */
 typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*force)[3]);
 
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
@@ -77,10 +83,10 @@ typedef struct firn_sim_def {
     double flip_ratio;    /* part of the FLIP difference kept per flip_interval, in [0, 1] */
     double flip_interval; /* s, > 0 */
 
-    double dt;          /* s; 0 chooses automatically, > 0 is fixed (less only where a frame ends) */
-    double dt_max;      /* s, > 0: the largest automatic step */
-    double dt_min;      /* s, > 0: below this a step is given up as diverged */
-    double courant;     /* part of a cell a particle may cross per step, in (0, 0.9] */
+    double dt;      /* s; 0 chooses automatically, > 0 is fixed (less only where a frame ends) */
+    double dt_max;  /* s, > 0: the largest automatic step */
+    double dt_min;  /* s, > 0: below this a step is given up as diverged */
+    double courant; /* part of a cell a particle may cross per step, in (0, 0.9] */
     double wave_factor; /* part of a cell a sound wave may cross per step, in (0, 1] */
 
     int32_t threads; /* 0: all that the machine offers */
@@ -160,12 +166,14 @@ FIRN_API int64_t firn_sim_count(const firn_sim *sim);
 
 /* Copies `count` particles of a field in id order, from the first-th on, as doubles (ids and tags
  * too: exact up to 2^53). `out` holds count x components. */
-FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first,
-                                                   int64_t count, double *out, firn_error *error);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_field field,
+                                                   int64_t first, int64_t count, double *out,
+                                                   firn_error *error);
 
-/* Where a field lies in memory, in storage order, which is not id order: for code that cannot afford
- * a copy. Const, and valid until the next call that changes the sim; `generation` changes then. Positions
- * are stored per block and have no raw view: read them with firn_sim_read or firn_sim_positions. */
+/* Where a field lies in memory, in storage order, which is not id order: for code that cannot
+ * afford a copy. Const, and valid until the next call that changes the sim; `generation` changes
+ * then. Positions are stored per block and have no raw view: read them with firn_sim_read or
+ * firn_sim_positions. */
 typedef struct firn_view {
     const void *data; /* NULL when the field has no raw view */
     size_t stride;    /* bytes between particles */
@@ -204,12 +212,12 @@ FIRN_API const char *firn_phase_name(int phase); /* "directory", "particles", "g
 
 /* What an advance did; filled when the caller passes one. */
 typedef struct firn_report {
-    double time;     /* s, of the state now */
-    int64_t steps;   /* taken */
-    int64_t retries; /* steps rolled back and taken again */
-    double dt;       /* s, of the last step */
-    double dt_least; /* s, the smallest of this advance */
-    double dt_next;  /* s, proposed for the next step */
+    double time;      /* s, of the state now */
+    int64_t steps;    /* taken */
+    int64_t retries;  /* steps rolled back and taken again */
+    double dt;        /* s, of the last step */
+    double dt_least;  /* s, the smallest of this advance */
+    double dt_next;   /* s, proposed for the next step */
     firn_limit limit; /* of the last step's dt */
     double max_speed; /* m/s, largest nodal speed of the last step */
     int64_t blocks;   /* grid blocks alive */
@@ -257,14 +265,15 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_nod
 typedef struct firn_hash {
     uint64_t word[2];
 } firn_hash;
-FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash,
+                                                   firn_error *error);
 
 /* What serves this sim: path, instruction set, threads. */
 typedef struct firn_sim_info {
     const char *isa;
     int32_t lanes;
     int32_t threads;
-    firn_path path; /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
+    firn_path path;     /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
     int32_t real_bytes; /* 4, or 8 in the double build */
 } firn_sim_info;
 FIRN_API firn_sim_info firn_sim_get_info(const firn_sim *sim);

@@ -4,7 +4,8 @@
 
 #include <firn/base.h>
 
-/* Fills *error (when not NULL) and returns status: `return firn_fail(error, FIRN_INVALID, "...")`. */
+/* Fills *error (when not NULL) and returns status: `return firn_fail(error, FIRN_INVALID,
+ * "...")`. */
 #define firn_fail(error, status, ...) firn_fail_at(error, status, __FILE__, __LINE__, __VA_ARGS__)
 
 firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,

@@ -60,6 +60,7 @@ firn_status firn_pool_renew(const firn_allocator *allocator, firn_pool *pool, si
 
 void firn_pool_free(const firn_allocator *allocator, firn_pool *pool)
 {
-    if (pool->data) allocator->reallocate(allocator->user_data, pool->data, pool->size, 0, FIRN_ALIGN);
+    if (pool->data)
+        allocator->reallocate(allocator->user_data, pool->data, pool->size, 0, FIRN_ALIGN);
     *pool = (firn_pool){0};
 }

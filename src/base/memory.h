@@ -22,8 +22,8 @@ firn_status firn_pool_reserve(const firn_allocator *allocator, firn_pool *pool, 
 firn_status firn_pool_reserve_slack(const firn_allocator *allocator, firn_pool *pool, size_t size,
                                     firn_error *error);
 
-/* As reserve_slack for contents nobody needs any more: old and new never exist at the same time. Failure leaves
- * the pool empty. */
+/* As reserve_slack for contents nobody needs any more: old and new never exist at the same time.
+ * Failure leaves the pool empty. */
 firn_status firn_pool_renew(const firn_allocator *allocator, firn_pool *pool, size_t size,
                             firn_error *error);
 

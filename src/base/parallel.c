@@ -12,7 +12,8 @@
 #endif
 
 /* Denormals cost a hundred cycles each where a body thins out, and mean nothing there. Set inside
- * the worker, since the mode belongs to the thread, and put back, since the thread is the caller's. */
+ * the worker, since the mode belongs to the thread, and put back, since the thread is the
+ * caller's. */
 #if defined(__SSE2__)
 typedef unsigned float_mode;
 static float_mode flush_denormals(void)

@@ -1,11 +1,12 @@
 /* Lanes: W numbers side by side, by the compiler's vector types.
  *
  * A kernel file is compiled once per instruction set and dimension (see CMakeLists.txt), each time
- * with FIRN_ISA (a word for names), FIRN_DIM (2 or 3) and, in the double build, FIRN_DOUBLE. The width W
- * follows from the target: 16 (AVX-512), 8 (AVX2), 4 (SSE2, NEON, WASM), or 1 when FIRN_SCALAR is set.
- * Facts behind the forms used (GCC 12, Clang 14): `?:` does not take vectors in C, so select by
- * masks; a lane loop for min, max and sqrt becomes one instruction; vectors wider than the
- * target are slow. No approximate reciprocals: results must not depend on the CPU maker. */
+ * with FIRN_ISA (a word for names), FIRN_DIM (2 or 3) and, in the double build, FIRN_DOUBLE. The
+ * width W follows from the target: 16 (AVX-512), 8 (AVX2), 4 (SSE2, NEON, WASM), or 1 when
+ * FIRN_SCALAR is set. Facts behind the forms used (GCC 12, Clang 14): `?:` does not take vectors in
+ * C, so select by masks; a lane loop for min, max and sqrt becomes one instruction; vectors wider
+ * than the target are slow. No approximate reciprocals: results must not depend on the CPU
+ * maker. */
 #ifndef FIRN_SIMD_H
 #define FIRN_SIMD_H
 

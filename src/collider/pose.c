@@ -188,9 +188,7 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
     double keep = 0; /* fraction of `along` that remains; nothing of vn ever does */
     bool changed = true;
     switch (c->boundary) {
-    case FIRN_STICKY:
-        changed = relative[0] != 0 || relative[1] != 0 || relative[2] != 0;
-        break;
+    case FIRN_STICKY: changed = relative[0] != 0 || relative[1] != 0 || relative[2] != 0; break;
     case FIRN_SLIP:
         changed = vn != 0;
         keep = 1;

@@ -74,7 +74,8 @@ static void key_coord(int32_t dim, uint64_t key, int32_t coord[3])
     }
 }
 
-/* The keys of a block's 3^dim neighbourhood, index (dx+1)*9 + (dy+1)*3 + dz+1 (2D: without the first). */
+/* The keys of a block's 3^dim neighbourhood, index (dx+1)*9 + (dy+1)*3 + dz+1 (2D: without the
+ * first). */
 static void neighbour_keys(int32_t dim, const int32_t coord[3], uint64_t *key)
 {
     uint64_t bits[3][3];
@@ -155,11 +156,11 @@ static firn_status reserve(firn_directory *d, int32_t count, const firn_allocato
 {
     size_t n = (size_t)count, hash = hash_size(count);
     size_t size = 0, offset[10];
-    const size_t bytes[10] = {
-        n * sizeof *d->key,        n * sizeof *d->coord,         n * sizeof *d->start,
-        n * sizeof *d->population, n * sizeof *d->source,        n * sizeof *d->near_collider,
-        (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,     2 * hash * sizeof(int32_t),
-        n * sizeof *d->leaving};
+    const size_t bytes[10] = {n * sizeof *d->key,         n * sizeof *d->coord,
+                              n * sizeof *d->start,       n * sizeof *d->population,
+                              n * sizeof *d->source,      n * sizeof *d->near_collider,
+                              (n + 1) * sizeof(int32_t),  n * sizeof *d->super_key,
+                              2 * hash * sizeof(int32_t), n * sizeof *d->leaving};
     for (int i = 0; i < 10; i++) {
         offset[i] = size;
         size += (bytes[i] + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
@@ -187,8 +188,8 @@ static firn_status reserve(firn_directory *d, int32_t count, const firn_allocato
     return FIRN_OK;
 }
 
-/* Takes sorted keys; fills coordinates and both hashes. Superblocks without particles are left out later
- * by their empty ranges: they cost an arena only when populated, see count_supers. */
+/* Takes sorted keys; fills coordinates and both hashes. Superblocks without particles are left out
+ * later by their empty ranges: they cost an arena only when populated, see count_supers. */
 static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
 {
     d->count = count;
@@ -201,8 +202,8 @@ static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
     }
 }
 
-/* Lists the superblocks that hold particles, once populations are known. Unpopulated blocks between two
- * listed superblocks may fall into a range; sweeps skip them. */
+/* Lists the superblocks that hold particles, once populations are known. Unpopulated blocks between
+ * two listed superblocks may fall into a range; sweeps skip them. */
 static void index_supers(firn_directory *d)
 {
     d->super_count = 0;
@@ -322,8 +323,9 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         uint64_t key[FIRN_MAX_NEIGHBOURS];
         neighbour_keys(dim, coord, key);
         for (int n = 1; n < corners; n++) {
-            key_set_add(&set, dim == 3 ? key[(1 + (n >> 2)) * 9 + (1 + (n >> 1 & 1)) * 3 + 1 + (n & 1)]
-                                       : key[(1 + (n >> 1)) * 3 + 1 + (n & 1)]);
+            key_set_add(&set, dim == 3
+                                  ? key[(1 + (n >> 2)) * 9 + (1 + (n >> 1 & 1)) * 3 + 1 + (n & 1)]
+                                  : key[(1 + (n >> 1)) * 3 + 1 + (n & 1)]);
         }
     }
     firn_sort_keys(set.key, sort_scratch, set.count);
@@ -369,7 +371,8 @@ void firn_directory_count_leaving(firn_directory *d, int32_t block)
     memset(leaving, 0, sizeof d->leaving[block]);
     for (int row = 0; row < rows; row++) {
         const uint32_t *c = d->bin[block].cell + row * FIRN_SHIFTED;
-        int n = 3 * (d->dim == 3 ? 3 * side[row / FIRN_SHIFTED] + side[row % FIRN_SHIFTED] : side[row]);
+        int n =
+            3 * (d->dim == 3 ? 3 * side[row / FIRN_SHIFTED] + side[row % FIRN_SHIFTED] : side[row]);
         leaving[n] += c[1] - c[0];
         leaving[n + 1] += c[5] - c[1];
         leaving[n + 2] += c[6] - c[5];

@@ -1,14 +1,15 @@
 /* The sparse grid's directory: which blocks exist, in Morton order, and which particles are where.
  *
- * A block is 4 nodes (and cells) per axis, a superblock 2 blocks per axis. A particle's cell is its lowest
- * stencil node, so a particle of block b reaches nodes of b and of its upper neighbours only. Blocks
- * hold particles, nodes, or both; the directory lists the union, sorted by key, so that the blocks of a
- * superblock are neighbours in memory and every sweep has one fixed order. Nothing has a fixed extent
- * but the key: 21 bits of block number per axis, 2^22 cells either way.
+ * A block is 4 nodes (and cells) per axis, a superblock 2 blocks per axis. A particle's cell is its
+ * lowest stencil node, so a particle of block b reaches nodes of b and of its upper neighbours
+ * only. Blocks hold particles, nodes, or both; the directory lists the union, sorted by key, so
+ * that the blocks of a superblock are neighbours in memory and every sweep has one fixed order.
+ * Nothing has a fixed extent but the key: 21 bits of block number per axis, 2^22 cells either way.
  *
- * Bins. A sweep moves particles by less than a cell, so those of a block end in one of the 6^DIM cells that
- * are its own or border it. The sweep leaves them sorted by that cell (a "shifted" cell: own cell + 1
- * per axis) and does not hand them over: the next sweep's block collects from its neighbours' bins. */
+ * Bins. A sweep moves particles by less than a cell, so those of a block end in one of the 6^DIM
+ * cells that are its own or border it. The sweep leaves them sorted by that cell (a "shifted" cell:
+ * own cell + 1 per axis) and does not hand them over: the next sweep's block collects from its
+ * neighbours' bins. */
 #ifndef FIRN_BLOCKS_H
 #define FIRN_BLOCKS_H
 
@@ -18,13 +19,13 @@
 #include "base/memory.h"
 
 enum {
-    FIRN_BLOCK = 4,            /* cells per axis of a block */
-    FIRN_SHIFTED = 6,          /* shifted cells per axis */
-    FIRN_MAX_CELLS = 64,       /* cells of a block in 3D */
-    FIRN_MAX_SHIFTED = 216,    /* shifted cells in 3D */
+    FIRN_BLOCK = 4,         /* cells per axis of a block */
+    FIRN_SHIFTED = 6,       /* shifted cells per axis */
+    FIRN_MAX_CELLS = 64,    /* cells of a block in 3D */
+    FIRN_MAX_SHIFTED = 216, /* shifted cells in 3D */
     FIRN_MAX_NEIGHBOURS = 27,
-    FIRN_REACH = 1 << 22,      /* cells from the origin, per axis */
-    FIRN_ARENA = 12,           /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
+    FIRN_REACH = 1 << 22, /* cells from the origin, per axis */
+    FIRN_ARENA = 12,      /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
 };
 
 /* The particles one sweep processed in one block: order[start .. start + count). */
@@ -40,16 +41,17 @@ typedef struct firn_directory {
     uint32_t largest;    /* most particles in a block */
     /* Per block, in key order. */
     uint64_t *key;
-    int32_t (*coord)[3];        /* block coordinates */
-    uint32_t *start;            /* where its particles go in the order list */
-    uint32_t *population;       /* how many it holds */
-    int32_t (*source)[FIRN_MAX_NEIGHBOURS]; /* its neighbours in the directory the bins are in, or -1 */
-    firn_bin *bin;              /* written by a sweep over this directory */
+    int32_t (*coord)[3];  /* block coordinates */
+    uint32_t *start;      /* where its particles go in the order list */
+    uint32_t *population; /* how many it holds */
+    int32_t (
+        *source)[FIRN_MAX_NEIGHBOURS]; /* its neighbours in the directory the bins are in, or -1 */
+    firn_bin *bin;                     /* written by a sweep over this directory */
     uint32_t (*leaving)[FIRN_MAX_NEIGHBOURS]; /* how many of the bin are now in each neighbour
                                                  (the middle one: stayed) */
-    uint8_t *near_collider;     /* set by the grid update */
+    uint8_t *near_collider;                   /* set by the grid update */
     /* Superblocks, in key order. */
-    int32_t *super_first;       /* super_count + 1: block range */
+    int32_t *super_first; /* super_count + 1: block range */
     uint64_t *super_key;
     /* Key to block and to superblock: open addressing, -1 is free. */
     int32_t *hash, *super_hash;
@@ -63,8 +65,8 @@ uint64_t firn_block_key(int32_t dim, const int32_t coord[3]);
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);
 
-/* Makes `d` the directory of the particles that the bins of `from` describe: their blocks, and the blocks
- * of every node they reach. d != from. Failure leaves `from` alone and `d` empty. */
+/* Makes `d` the directory of the particles that the bins of `from` describe: their blocks, and the
+ * blocks of every node they reach. d != from. Failure leaves `from` alone and `d` empty. */
 firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t threads,
                                  const firn_allocator *allocator, firn_pool *scratch,
                                  firn_error *error);

@@ -3,7 +3,8 @@
  * X(type, name, NAME, components, unit, who writes it); DIM is the dimension, 2 or 3.
  *   record  in the particle's record of 16 reals, which a step reads and writes as one cache line
  *   spare   in the spare buffer between calls (see store.h)
- *   side    in an array of its own, constant while stepping, moved only when particles are reordered */
+ *   side    in an array of its own, constant while stepping, moved only when particles are
+ * reordered */
 #ifndef FIRN_FIELD_H
 #define FIRN_FIELD_H
 
@@ -17,7 +18,8 @@
     X(real, velocity, VELOCITY, DIM, "m/s", "gather")                                              \
     X(real, state, STATE, 1, "1", "law")
 
-#define FIRN_SPARE_FIELDS(X) X(real, velocity_gradient, VELOCITY_GRADIENT, DIM *DIM, "1/s", "gather")
+#define FIRN_SPARE_FIELDS(X)                                                                       \
+    X(real, velocity_gradient, VELOCITY_GRADIENT, DIM *DIM, "1/s", "gather")
 
 #define FIRN_SIDE_FIELDS(X)                                                                        \
     X(real, mass, MASS, 1, "kg", "caller")                                                         \

@@ -68,11 +68,13 @@ static int own_cell(const firn_store *s, uint32_t i)
     return cell;
 }
 
-firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_t *list, int64_t count,
-                           const uint64_t *key, uint32_t *order, uint64_t *key_scratch,
-                           const firn_allocator *allocator, firn_error *error)
+firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_t *list,
+                           int64_t count, const uint64_t *key, uint32_t *order,
+                           uint64_t *key_scratch, const firn_allocator *allocator,
+                           firn_error *error)
 {
-    /* The distinct keys: runs first, since neighbours in a list mostly share a block, then sorted. */
+    /* The distinct keys: runs first, since neighbours in a list mostly share a block, then
+     * sorted. */
     uint64_t last = FIRN_NO_KEY;
     int64_t runs = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -80,12 +82,14 @@ firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_
         if (k != FIRN_NO_KEY && k != last) key_scratch[runs++] = last = k;
     }
     if (runs > INT32_MAX) {
-        return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells", INT32_MAX);
+        return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
+                         INT32_MAX);
     }
     firn_sort_keys(key_scratch, key_scratch + runs, (int32_t)runs);
     int32_t blocks = 0;
     for (int64_t i = 0; i < runs; i++) {
-        if (!blocks || key_scratch[blocks - 1] != key_scratch[i]) key_scratch[blocks++] = key_scratch[i];
+        if (!blocks || key_scratch[blocks - 1] != key_scratch[i])
+            key_scratch[blocks++] = key_scratch[i];
     }
     firn_status st = firn_directory_init(d, s->dim, key_scratch, blocks, allocator, error);
     if (st != FIRN_OK) return st;

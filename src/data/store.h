@@ -1,11 +1,12 @@
 /* The particle store: arrays from the field list, and the list order that sweeps follow.
  *
- * A particle's record position is relative to its block, in cells, in [0, 4), so precision does not fade with
- * distance from the origin; the block follows from the bins. Records stay where they are while stepping
- * and are reached through `order`; every so often they are reordered to match it.
+ * A particle's record position is relative to its block, in cells, in [0, 4), so precision does not
+ * fade with distance from the origin; the block follows from the bins. Records stay where they are
+ * while stepping and are reached through `order`; every so often they are reordered to match it.
  *
- * The spare buffer is as large as the records. Between calls it holds, packed in front, the particles'
- * velocity gradients; within a fused advance, where those are not needed, the snapshot. */
+ * The spare buffer is as large as the records. Between calls it holds, packed in front, the
+ * particles' velocity gradients; within a fused advance, where those are not needed, the
+ * snapshot. */
 #ifndef FIRN_STORE_H
 #define FIRN_STORE_H
 
@@ -48,12 +49,14 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
 /* The block key of every particle, by record index. */
 void firn_store_keys(const firn_store *s, const firn_directory *d, uint64_t *key);
 
-/* Bins particles afresh: those of `list` (record indices, in the order to keep within a cell) whose key
- * is not FIRN_NO_KEY. Makes `d` a directory with bins, writes the list they index to `order`. */
+/* Bins particles afresh: those of `list` (record indices, in the order to keep within a cell) whose
+ * key is not FIRN_NO_KEY. Makes `d` a directory with bins, writes the list they index to
+ * `order`. */
 #define FIRN_NO_KEY UINT64_MAX
-firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_t *list, int64_t count,
-                           const uint64_t *key, uint32_t *order, uint64_t *key_scratch,
-                           const firn_allocator *allocator, firn_error *error);
+firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_t *list,
+                           int64_t count, const uint64_t *key, uint32_t *order,
+                           uint64_t *key_scratch, const firn_allocator *allocator,
+                           firn_error *error);
 
 /* Keys, and twice as many for scratch, fit behind the velocity gradients in the spare buffer. */
 uint64_t *firn_store_key_scratch(const firn_store *s, int64_t count);
@@ -61,8 +64,8 @@ uint64_t *firn_store_key_scratch(const firn_store *s, int64_t count);
 /* Drops the records whose key is FIRN_NO_KEY, in place, and renumbers `order`. Destroys `key`. */
 void firn_store_compact(firn_store *s, uint64_t *key, uint32_t *order, int64_t survivors);
 
-/* Moves every particle to its place in the current order list, which becomes 0, 1, 2, ...; loses the
- * velocity gradients, leaves a copy of the records in the spare buffer. */
+/* Moves every particle to its place in the current order list, which becomes 0, 1, 2, ...; loses
+ * the velocity gradients, leaves a copy of the records in the spare buffer. */
 void firn_store_reorder(firn_store *s, int32_t threads);
 
 /* Puts the copy left by firn_store_reorder back. */

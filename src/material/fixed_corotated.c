@@ -11,9 +11,9 @@
  * J_MOST is beyond the largest J the engine lets a particle have (stretches up to 20, 20^3 = 8000).
  * It exists because (J - 1) J of a wild F would overflow single precision.
  *
- * Stiffness: s^2 Psi_ii = 2 mu s^2 + lambda J^2. Under a negative lambda (auxetic) shear waves may be
- * faster than that sum says, so it counts as zero, at most 1.5 times too much at rest. (With such a
- * lambda Psi falls without end as J grows: neo_hookean.c bears auxetic material better.) */
+ * Stiffness: s^2 Psi_ii = 2 mu s^2 + lambda J^2. Under a negative lambda (auxetic) shear waves may
+ * be faster than that sum says, so it counts as zero, at most 1.5 times too much at rest. (With
+ * such a lambda Psi falls without end as J grows: neo_hookean.c bears auxetic material better.) */
 #include "material/elastic.h"
 #include "material/law.h"
 

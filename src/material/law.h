@@ -2,10 +2,10 @@
  *
  * A law sees W particles at a time (firn_lanes) and never loops over nodes or knows the transfer.
  * Kernel code calls each function once per run of particles of one material. The file is compiled
- * per instruction set and dimension, so the row is named with FIRN_KERNEL.
- * To add one: the enum in firn/material.h, my_law.c here, its declaration below, and a row each in
- * laws.c (functions) and table.c (name, parameters). test/test_laws.c walks the tables and tests the
- * new row as it stands. */
+ * per instruction set and dimension, so the row is named with FIRN_KERNEL. To add one: the enum in
+ * firn/material.h, my_law.c here, its declaration below, and a row each in laws.c (functions) and
+ * table.c (name, parameters). test/test_laws.c walks the tables and tests the new row as it
+ * stands. */
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 

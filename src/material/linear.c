@@ -2,7 +2,8 @@
  *
  *   eps = sym(F) - I,  Psi = mu eps:eps + lambda/2 tr(eps)^2,  P = 2 mu eps + lambda tr(eps) I
  * (physics.md section 3). tau = P F^T is not symmetric unless F is: a rotated body feels a torque.
- * That is the law, not an error; use another one for anything that turns by more than a degree or so.
+ * That is the law, not an error; use another one for anything that turns by more than a degree or
+ * so.
  *
  * Stiffness: for a plane wave dF = a n^T F, |a| = |n| = 1, with m = F^T n,
  *   d2Psi = mu |m|^2 + (mu + lambda) (a.m)^2 <= (2 mu + lambda) max_i s_i^2, as mu + lambda > 0. */
@@ -45,4 +46,5 @@ static void energy(const firn_law_constants *k, const firn_lanes *group, int n, 
     }
 }
 
-const firn_law FIRN_KERNEL(firn_law_linear) = {.name = "linear", .stress = stress, .energy = energy};
+const firn_law FIRN_KERNEL(firn_law_linear) = {
+    .name = "linear", .stress = stress, .energy = energy};

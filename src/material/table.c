@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What every elastic law reads. The upper ends are far above any matter: beyond them is a mistake of
- * units, found here rather than as an overflow. */
+/* What every elastic law reads. The upper ends are far above any matter: beyond them is a mistake
+ * of units, found here rather than as an overflow. */
 static const firn_param elastic[] = {
     {.name = "density",
      .unit = "kg/m3",
@@ -40,7 +40,10 @@ typedef struct law_row {
     int count;
 } law_row;
 
-#define ROW(name, params) {name, params, sizeof(params) / sizeof *(params)}
+#define ROW(name, params)                                                                          \
+    {                                                                                              \
+        name, params, sizeof(params) / sizeof *(params)                                            \
+    }
 static const law_row laws[FIRN_LAW_COUNT] = {
     [FIRN_LINEAR] = ROW("linear", elastic),
     [FIRN_ST_VENANT_KIRCHHOFF] = ROW("st_venant_kirchhoff", elastic),
@@ -94,16 +97,16 @@ firn_status firn_material_check(const firn_material_def *def, int index, firn_er
     const law_row *row = find_row(def->law);
     if (!row)
         return firn_fail(error, FIRN_INVALID,
-                         "materials[%d].law %d is not a law; use one of firn_law_kind, 0 to %d", index,
-                         (int)def->law, FIRN_LAW_COUNT - 1);
+                         "materials[%d].law %d is not a law; use one of firn_law_kind, 0 to %d",
+                         index, (int)def->law, FIRN_LAW_COUNT - 1);
     firn_material_def copy = *def;
     for (int i = 0; i < row->count; i++) {
         const firn_param *p = &row->params[i];
         double value = *value_of(&copy, p);
         if (value > p->min && value < p->max) continue; /* NaN fails too */
         return firn_fail(error, FIRN_INVALID,
-                         "materials[%d].%s %.9g%s%s must be above %g and below %g; %s", index, p->name,
-                         value, p->unit[0] ? " " : "", p->unit, p->min, p->max, p->cure);
+                         "materials[%d].%s %.9g%s%s must be above %g and below %g; %s", index,
+                         p->name, value, p->unit[0] ? " " : "", p->unit, p->min, p->max, p->cure);
     }
     return FIRN_OK;
 }

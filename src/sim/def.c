@@ -84,13 +84,15 @@ static firn_status check_choices(const firn_sim_def *def, firn_error *error)
                          (long long)checks[i].value, (long long)checks[i].min,
                          (long long)checks[i].max);
     }
-    if (!def->materials) return firn_fail(error, FIRN_INVALID, "materials is NULL; give at least one");
+    if (!def->materials)
+        return firn_fail(error, FIRN_INVALID, "materials is NULL; give at least one");
     if (def->collider_count && !def->colliders) {
         return firn_fail(error, FIRN_INVALID, "colliders is NULL but collider_count is %d",
                          def->collider_count);
     }
     if (def->force_count && !def->forces) {
-        return firn_fail(error, FIRN_INVALID, "forces is NULL but force_count is %d", def->force_count);
+        return firn_fail(error, FIRN_INVALID, "forces is NULL but force_count is %d",
+                         def->force_count);
     }
     return FIRN_OK;
 }
@@ -100,14 +102,16 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
     for (int32_t i = 0; i < def->force_count; i++) {
         const firn_acceleration_key *k = &def->forces[i];
         if (!isfinite(k->time) || (i > 0 && !(k->time > k[-1].time))) {
-            return firn_fail(error, FIRN_INVALID,
-                             "forces[%d].time %g must be finite and above the one before; sort the keys",
-                             i, k->time);
+            return firn_fail(
+                error, FIRN_INVALID,
+                "forces[%d].time %g must be finite and above the one before; sort the keys", i,
+                k->time);
         }
         for (int a = 0; a < 3; a++) {
             if (!isfinite(k->acceleration[a])) {
-                return firn_fail(error, FIRN_INVALID, "forces[%d].acceleration[%d] %g must be finite", i,
-                                 a, k->acceleration[a]);
+                return firn_fail(error, FIRN_INVALID,
+                                 "forces[%d].acceleration[%d] %g must be finite", i, a,
+                                 k->acceleration[a]);
             }
         }
     }
@@ -149,14 +153,15 @@ static firn_status choose_kernels(firn_sim *sim, firn_error *error)
                 strcat(known, firn_isa_name(i));
             }
         }
-        return firn_fail(error, FIRN_UNSUPPORTED, "isa \"%s\" is not available; this machine runs: %s",
-                         def->isa, known);
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "isa \"%s\" is not available; this machine runs: %s", def->isa, known);
     }
     bool fused = fused_serves(def, sim->kernels);
     if (def->path == FIRN_PATH_FUSED && !fused) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "path fused serves APIC with quadratic splines, MLS forces and no force hook; "
-                         "use FIRN_PATH_AUTO");
+        return firn_fail(
+            error, FIRN_UNSUPPORTED,
+            "path fused serves APIC with quadratic splines, MLS forces and no force hook; "
+            "use FIRN_PATH_AUTO");
     }
     sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
     int32_t most = firn_parallel_max_threads();
@@ -180,7 +185,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     const size_t materials = (size_t)def->material_count, colliders = (size_t)def->collider_count;
     firn_status st = copy_in(sim, &sim->material_pool, def->materials,
                              materials * sizeof *def->materials, error);
-#define COPY(pool, from, size) \
+#define COPY(pool, from, size)                                                                     \
     if (st == FIRN_OK) st = copy_in(sim, &sim->pool, from, size, error)
     COPY(collider_pool, def->colliders, colliders * sizeof *def->colliders);
     COPY(force_pool, def->forces, (size_t)def->force_count * sizeof *def->forces);
@@ -197,7 +202,8 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->threads * sizeof *sim->scratch);
     for (int32_t i = 0; i < def->material_count; i++) {
-        firn_material_constants(&sim->materials[i], (firn_law_constants *)sim->constant_pool.data + i);
+        firn_material_constants(&sim->materials[i],
+                                (firn_law_constants *)sim->constant_pool.data + i);
         ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
     }
     if (colliders) {
@@ -206,7 +212,8 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     }
     for (size_t i = 0; i < colliders && st == FIRN_OK; i++) {
         firn_collider_def *c = &sim->colliders[i];
-        st = copy_in(sim, &sim->key_pools[i], c->keys, (size_t)c->key_count * sizeof *c->keys, error);
+        st = copy_in(sim, &sim->key_pools[i], c->keys, (size_t)c->key_count * sizeof *c->keys,
+                     error);
         c->keys = sim->key_pools[i].data;
     }
     return st;
@@ -220,7 +227,8 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
 
     firn_allocator allocator = firn_allocator_or_default(def->allocator);
     firn_sim *sim = allocator.reallocate(allocator.user_data, NULL, 0, sizeof *sim, FIRN_ALIGN);
-    if (!sim) return firn_fail(error, FIRN_NO_MEMORY, "out of memory: %zu bytes asked for", sizeof *sim);
+    if (!sim)
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory: %zu bytes asked for", sizeof *sim);
     memset(sim, 0, sizeof *sim);
     sim->def = *def;
     sim->def.allocator = allocator;
@@ -253,13 +261,14 @@ void firn_sim_destroy(firn_sim *sim)
         for (int32_t t = 0; t < sim->threads; t++) firn_pool_free(&a, &sim->scratch[t].pool);
     }
     if (sim->key_pools) {
-        for (int32_t i = 0; i < sim->def.collider_count; i++) firn_pool_free(&a, &sim->key_pools[i]);
+        for (int32_t i = 0; i < sim->def.collider_count; i++)
+            firn_pool_free(&a, &sim->key_pools[i]);
     }
     firn_pool *pools[] = {
 #define CHANNEL(name) &sim->grid.name,
         FIRN_CHANNELS(CHANNEL)
 #undef CHANNEL
-            &sim->grid.arena,
+            & sim->grid.arena,
         &sim->snapshot.velocity,
         &sim->material_pool,
         &sim->collider_pool,

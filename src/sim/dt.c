@@ -4,8 +4,9 @@
 
 #include "sim/sim.h"
 
-/* The single-particle bound dt < h sqrt(s rho / (K M)): a lone particle pushes on its own kernel. K belongs
- * to spline and force form, s to the transfer (2 PIC, 4 APIC with MLS, 3 APIC with gradients). */
+/* The single-particle bound dt < h sqrt(s rho / (K M)): a lone particle pushes on its own kernel. K
+ * belongs to spline and force form, s to the transfer (2 PIC, 4 APIC with MLS, 3 APIC with
+ * gradients). */
 static double lone_factor(const firn_sim_def *def)
 {
     const bool mls = def->force_form == FIRN_MLS;
@@ -46,10 +47,11 @@ firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
         step = (firn_dt){sim->retry_cap, FIRN_LIMIT_RETRY};
     }
     sim->dt_free = step.dt;
-    /* The last steps of a frame share what is left, so that none is a sliver. A fixed dt is kept until the
-     * end; rounding must not leave a sliver there either. */
+    /* The last steps of a frame share what is left, so that none is a sliver. A fixed dt is kept
+     * until the end; rounding must not leave a sliver there either. */
     if (remaining <= step.dt * (1 + 1e-9)) {
-        step = (firn_dt){remaining, remaining < step.dt * (1 - 1e-9) ? FIRN_LIMIT_FRAME : step.limit};
+        step =
+            (firn_dt){remaining, remaining < step.dt * (1 - 1e-9) ? FIRN_LIMIT_FRAME : step.limit};
     } else if (remaining < 2 * step.dt && sim->def.dt == 0) {
         step = (firn_dt){remaining / 2, FIRN_LIMIT_FRAME};
     }
@@ -77,7 +79,8 @@ static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
     const int dim = s->dim;
     const real *r = s->record + i * FIRN_RECORD;
     double F2 = 0, v2 = 0;
-    for (int c = 0; c < dim * dim; c++) F2 += (double)r[firn_offset_F(dim) + c] * r[firn_offset_F(dim) + c];
+    for (int c = 0; c < dim * dim; c++)
+        F2 += (double)r[firn_offset_F(dim) + c] * r[firn_offset_F(dim) + c];
     for (int a = 0; a < dim; a++) {
         v2 += (double)r[firn_offset_velocity(dim) + a] * r[firn_offset_velocity(dim) + a];
     }

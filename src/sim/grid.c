@@ -1,7 +1,8 @@
 /* The grid between scatter and gather: arenas summed in a fixed order, forces, colliders.
  *
- * Everything here runs over blocks in parallel; a block depends on arenas and on itself only, and what is
- * reduced over blocks (the largest speed) is a maximum, so results do not depend on the thread count. */
+ * Everything here runs over blocks in parallel; a block depends on arenas and on itself only, and
+ * what is reduced over blocks (the largest speed) is a maximum, so results do not depend on the
+ * thread count. */
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +44,8 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
         st = firn_pool_renew(sim->allocator, &sim->grid.velocity_old, size, error);
     }
     if (st == FIRN_OK) {
-        st = firn_pool_renew(sim->allocator, &sim->partial_pool, blocks * sizeof(block_partial), error);
+        st = firn_pool_renew(sim->allocator, &sim->partial_pool, blocks * sizeof(block_partial),
+                             error);
     }
     return st;
 }
@@ -57,8 +59,8 @@ firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *
 
 /* ---- summing arenas ---- */
 
-/* Along one axis a block's nodes lie in its own superblock's arena and in one neighbour's: which, where
- * node 0 would be in it, and the range of nodes that are. */
+/* Along one axis a block's nodes lie in its own superblock's arena and in one neighbour's: which,
+ * where node 0 would be in it, and the range of nodes that are. */
 typedef struct overlap {
     int32_t super, offset, begin, end;
 } overlap;
@@ -106,8 +108,8 @@ static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[
         for (int p = 0; p < planes; p++, arena += (dim == 3 ? 1728 : 144) * FIRN_NODE) {
             for (int i = x->begin; i < x->end; i++) {
                 for (int j = y->begin; j < y->end; j++) {
-                    const int row = dim == 3 ? (i + x->offset) * FIRN_ARENA + j + y->offset
-                                             : i + x->offset;
+                    const int row =
+                        dim == 3 ? (i + x->offset) * FIRN_ARENA + j + y->offset : i + x->offset;
                     const int out = (dim == 3 ? i * FIRN_BLOCK + j : i) * FIRN_BLOCK;
                     const real *from =
                         arena + (row * FIRN_ARENA + z->begin + z->offset) * FIRN_NODE;
@@ -140,7 +142,10 @@ static void body_acceleration(const firn_sim *sim, double time, double a[3])
 
 static grid_job make_job(firn_sim *sim, const firn_directory *source, int32_t planes, double dt)
 {
-    grid_job job = {.sim = sim, .source = source, .planes = planes, .dt = dt,
+    grid_job job = {.sim = sim,
+                    .source = source,
+                    .planes = planes,
+                    .dt = dt,
                     .hook = sim->def.force_hook != NULL};
     body_acceleration(sim, sim->time, job.acceleration);
     job.keep = exp(-sim->def.damping * dt);
@@ -156,7 +161,8 @@ static void node_position(const firn_sim *sim, const int32_t coord[3], int n, do
     }
 }
 
-/* Whether a collider is within reach of the block's nodes, or of particles of it that have just moved. */
+/* Whether a collider is within reach of the block's nodes, or of particles of it that have just
+ * moved. */
 static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
 {
     const double h = sim->def.cell_size;
@@ -169,7 +175,8 @@ static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
     return false;
 }
 
-/* Applies every collider a point is in. Where several overlap the first may have been undone: once more. */
+/* Applies every collider a point is in. Where several overlap the first may have been undone: once
+ * more. */
 static bool respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
                         const double position[3], double velocity[3])
 {

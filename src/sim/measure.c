@@ -1,12 +1,14 @@
-/* Looking at the whole: sums over particles, and the grid of the current state. Computed when asked. */
+/* Looking at the whole: sums over particles, and the grid of the current state. Computed when
+ * asked. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/sim.h"
 
-/* Adds one particle. Angular momentum about the origin: x cross m v, plus what APIC keeps in C, which is
- * m times D's diagonal times the antisymmetric part. */
-static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const double x[3], double inertia)
+/* Adds one particle. Angular momentum about the origin: x cross m v, plus what APIC keeps in C,
+ * which is m times D's diagonal times the antisymmetric part. */
+static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const double x[3],
+                         double inertia)
 {
     const firn_store *s = &sim->store;
     const int dim = s->dim;

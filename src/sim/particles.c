@@ -34,14 +34,14 @@ static int32_t components(const firn_sim *sim, firn_field field)
 
 /* ---- adding ---- */
 
-/* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for all x of a block), so
- * that the same scene moved by whole blocks gives the same numbers. False when out of reach. */
+/* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for
+ * all x of a block), so that the same scene moved by whole blocks gives the same numbers. False
+ * when out of reach. */
 static bool locate(const firn_sim *sim, const double *position, int32_t coord[3], real local[3])
 {
     const double grain = sizeof(real) == 4 ? 0x1p21 : 0x1p48;
     for (int a = 0; a < sim->store.dim; a++) {
-        const double cells =
-            position[a] / sim->def.cell_size - firn_spline_shift(sim->def.spline);
+        const double cells = position[a] / sim->def.cell_size - firn_spline_shift(sim->def.spline);
         if (!(fabs(cells) < FIRN_REACH - 2 * FIRN_BLOCK)) return false;
         double block = floor(cells / FIRN_BLOCK);
         double in = rint((cells - block * FIRN_BLOCK) * grain) / grain;
@@ -60,8 +60,9 @@ static firn_status check_numbers(const char *field, const double *value, int64_t
 {
     for (int64_t i = 0; value && i < count * width; i++) {
         if (fabs(value[i]) <= 1e18) continue; /* false for NaN */
-        return firn_fail(error, FIRN_INVALID, "%s of particle %lld is %g; it must be finite and below 1e18",
-                         field, (long long)(i / width), value[i]);
+        return firn_fail(error, FIRN_INVALID,
+                         "%s of particle %lld is %g; it must be finite and below 1e18", field,
+                         (long long)(i / width), value[i]);
     }
     return FIRN_OK;
 }
@@ -71,8 +72,9 @@ static firn_status check_positive(const char *field, const double *value, int64_
 {
     for (int64_t i = 0; value && i < count; i++) {
         if (value[i] >= 1e-30 && value[i] <= 1e18) continue;
-        return firn_fail(error, FIRN_INVALID, "%s of particle %lld is %g; it must be from 1e-30 to 1e18",
-                         field, (long long)i, value[i]);
+        return firn_fail(error, FIRN_INVALID,
+                         "%s of particle %lld is %g; it must be from 1e-30 to 1e18", field,
+                         (long long)i, value[i]);
     }
     return FIRN_OK;
 }
@@ -83,9 +85,11 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
     firn_status st = firn_check_stamp(p->stamp, "firn_particles", error);
     if (st != FIRN_OK) return st;
     if (p->count < 0) {
-        return firn_fail(error, FIRN_INVALID, "count %lld must not be negative", (long long)p->count);
+        return firn_fail(error, FIRN_INVALID, "count %lld must not be negative",
+                         (long long)p->count);
     }
-    if (p->count && !p->position) return firn_fail(error, FIRN_INVALID, "position is NULL; it is required");
+    if (p->count && !p->position)
+        return firn_fail(error, FIRN_INVALID, "position is NULL; it is required");
     if (p->count && !p->volume && !(p->each_volume >= 1e-30 && p->each_volume <= 1e18)) {
         return firn_fail(error, FIRN_INVALID,
                          "each_volume %g must be above 0 (m3): set it, or give volume per particle",
@@ -94,7 +98,8 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
     st = check_numbers("position", p->position, p->count, dim, error);
     if (st == FIRN_OK) st = check_numbers("velocity", p->velocity, p->count, dim, error);
     if (st == FIRN_OK) {
-        st = check_numbers("deformation_gradient", p->deformation_gradient, p->count, dim * dim, error);
+        st = check_numbers("deformation_gradient", p->deformation_gradient, p->count, dim * dim,
+                           error);
     }
     if (st == FIRN_OK) {
         st = check_numbers("velocity_gradient", p->velocity_gradient, p->count, dim * dim, error);
@@ -111,10 +116,11 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
         int32_t coord[3];
         real local[3];
         if (st == FIRN_OK && !locate(sim, p->position + i * dim, coord, local)) {
-            st = firn_fail(error, FIRN_INVALID,
-                           "position of particle %lld is more than %d cells (%g m) from the origin; use "
-                           "larger cells or move the scene",
-                           (long long)i, FIRN_REACH, FIRN_REACH * sim->def.cell_size);
+            st = firn_fail(
+                error, FIRN_INVALID,
+                "position of particle %lld is more than %d cells (%g m) from the origin; use "
+                "larger cells or move the scene",
+                (long long)i, FIRN_REACH, FIRN_REACH * sim->def.cell_size);
         }
     }
     return st;
@@ -137,7 +143,8 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
         const double identity = c % (dim + 1) == 0;
         r[firn_offset_F(dim) + c] =
             (real)(p->deformation_gradient ? p->deformation_gradient[i * dd + c] : identity);
-        firn_store_gradient(s, to)[c] = p->velocity_gradient ? (real)p->velocity_gradient[i * dd + c] : 0;
+        firn_store_gradient(s, to)[c] =
+            p->velocity_gradient ? (real)p->velocity_gradient[i * dd + c] : 0;
     }
     s->material[to] = p->material ? p->material[i] : p->each_material;
     s->object[to] = p->object ? p->object[i] : p->each_object;
@@ -157,7 +164,8 @@ static void commit_bins(firn_sim *sim)
     sim->generation++;
 }
 
-firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id, firn_error *error)
+firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
+                         firn_error *error)
 {
     firn_store *s = &sim->store;
     firn_status st = check_particles(sim, p, error);
@@ -193,7 +201,8 @@ void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, d
     out[2] = 0;
     for (int a = 0; a < sim->store.dim; a++) {
         out[a] = (FIRN_BLOCK * (double)coord[a] + (double)sim->store.record[i * FIRN_RECORD + a] +
-                  firn_spline_shift(sim->def.spline)) * sim->def.cell_size;
+                  firn_spline_shift(sim->def.spline)) *
+                 sim->def.cell_size;
     }
 }
 
@@ -217,12 +226,13 @@ void firn_sim_positions(const firn_sim *sim, double (*out)[3])
 
 /* ---- removing ---- */
 
-firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_data, int64_t *removed,
-                            firn_error *error)
+firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_data,
+                            int64_t *removed, firn_error *error)
 {
     firn_store *s = &sim->store;
     if (removed) *removed = 0;
-    if (!keep) return firn_fail(error, FIRN_INVALID, "keep is NULL; give a function that says which stay");
+    if (!keep)
+        return firn_fail(error, FIRN_INVALID, "keep is NULL; give a function that says which stay");
     if (s->count == 0) return FIRN_OK;
     uint64_t *key = firn_store_key_scratch(s, s->count);
     firn_store_keys(s, sim->from, key);
@@ -246,8 +256,8 @@ firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_
         }
     }
     if (gone == 0) return FIRN_OK;
-    firn_status st =
-        firn_store_bin(s, sim->at, list, s->count, key, order, key + s->count, sim->allocator, error);
+    firn_status st = firn_store_bin(s, sim->at, list, s->count, key, order, key + s->count,
+                                    sim->allocator, error);
     if (st != FIRN_OK) return st;
     firn_store_compact(s, key, order, s->count - gone);
     commit_bins(sim);
@@ -269,7 +279,9 @@ firn_view firn_sim_view(const firn_sim *sim, firn_field field)
                    .stride = FIRN_RECORD * sizeof(real),
                    .generation = sim->generation};
     switch (field) {
-    case FIRN_DEFORMATION_GRADIENT: v.data = s->record ? s->record + firn_offset_F(dim) : NULL; break;
+    case FIRN_DEFORMATION_GRADIENT:
+        v.data = s->record ? s->record + firn_offset_F(dim) : NULL;
+        break;
     case FIRN_VELOCITY: v.data = s->record ? s->record + firn_offset_velocity(dim) : NULL; break;
     case FIRN_STATE: v.data = s->record ? s->record + firn_offset_state(dim) : NULL; break;
     case FIRN_VELOCITY_GRADIENT:
@@ -330,11 +342,13 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
 {
     const firn_store *s = &sim->store;
     if (field < 0 || field >= FIRN_FIELD_COUNT) {
-        return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field", (int)field);
+        return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field",
+                         (int)field);
     }
     if (first < 0 || count < 0 || first + count > s->count) {
-        return firn_fail(error, FIRN_INVALID, "particles %lld to %lld were asked for; there are %lld",
-                         (long long)first, (long long)(first + count), (long long)s->count);
+        return firn_fail(error, FIRN_INVALID,
+                         "particles %lld to %lld were asked for; there are %lld", (long long)first,
+                         (long long)(first + count), (long long)s->count);
     }
     if (count == 0) return FIRN_OK;
     if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
@@ -405,8 +419,10 @@ firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
         for (int64_t k = 0; k < s->count; k++) {
             const int64_t i = (int64_t)by_id[k];
             hash_word(&h, key[i]);
-            for (int c = 0; c < FIRN_RECORD; c++) hash_word(&h, bits_of((double)s->record[i * FIRN_RECORD + c]));
-            for (int c = 0; c < s->dim * s->dim; c++) hash_word(&h, bits_of((double)firn_store_gradient(s, i)[c]));
+            for (int c = 0; c < FIRN_RECORD; c++)
+                hash_word(&h, bits_of((double)s->record[i * FIRN_RECORD + c]));
+            for (int c = 0; c < s->dim * s->dim; c++)
+                hash_word(&h, bits_of((double)firn_store_gradient(s, i)[c]));
 #define SIDE(type, name, NAME, ...) hash_word(&h, bits_of((double)s->name[i]));
             FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE

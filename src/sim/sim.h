@@ -31,8 +31,8 @@ typedef struct firn_dt {
     firn_limit limit;
 } firn_dt;
 
-/* Where a fused advance returns to when a step breaks a limit: the entry of a fused sweep. The records
- * are in the store's spare buffer. */
+/* Where a fused advance returns to when a step breaks a limit: the entry of a fused sweep. The
+ * records are in the store's spare buffer. */
 typedef struct firn_snapshot {
     firn_directory from;
     firn_pool velocity;
@@ -65,15 +65,15 @@ struct firn_sim {
     firn_snapshot snapshot;
 
     double time;
-    int64_t plain_steps;     /* since the sim was made: when to reorder, which changes no result */
-    double dt_next;          /* the longest the next step may be; 0: none was taken yet. Part of the state */
-    double dt_free;          /* the step under way, but for the frame's end */
-    double retry_cap;        /* s; 0, or the longest step until the time that broke has passed */
-    double retry_until;      /* s */
-    double collider_speed;   /* m/s, of surfaces near the particles */
-    firn_extremes extremes;  /* of the last sweep that measured */
-    firn_limit limit_next;   /* what set dt_next */
-    firn_report report;      /* of the advance under way */
+    int64_t plain_steps; /* since the sim was made: when to reorder, which changes no result */
+    double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
+    double dt_free; /* the step under way, but for the frame's end */
+    double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
+    double retry_until;     /* s */
+    double collider_speed;  /* m/s, of surfaces near the particles */
+    firn_extremes extremes; /* of the last sweep that measured */
+    firn_limit limit_next;  /* what set dt_next */
+    firn_report report;     /* of the advance under way */
     uint64_t generation;
 };
 
@@ -83,8 +83,8 @@ struct firn_sim {
  * (0: not known). */
 firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed);
 
-/* Adds growth, the fixed dt, the cap after a retry and the end of the time asked for; notes in dt_free what it
- * would be but for that end. */
+/* Adds growth, the fixed dt, the cap after a retry and the end of the time asked for; notes in
+ * dt_free what it would be but for that end. */
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining);
 
 /* Says which particle, of which material, sets a limit, in `text`. */
@@ -98,8 +98,8 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error);
 /* Room for what a scatter over the current directory writes; what the last one wrote is lost. */
 firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *error);
 
-/* Sums the arenas of `at` into velocity_old (velocity before forces, mass) and velocity (acceleration,
- * mass), body forces and hook included. */
+/* Sums the arenas of `at` into velocity_old (velocity before forces, mass) and velocity
+ * (acceleration, mass), body forces and hook included. */
 void firn_grid_sum(firn_sim *sim);
 
 /* The same without body forces and hook: what the particles alone do. */
@@ -111,13 +111,15 @@ void firn_grid_probe(firn_sim *sim, double dt);
 /* velocity <- velocity_old + dt x acceleration, damped, then colliders. */
 void firn_grid_apply(firn_sim *sim, double dt);
 
-/* All of it in one go, for momentum that already holds dt x force; also sets max_speed and finite. */
+/* All of it in one go, for momentum that already holds dt x force; also sets max_speed and
+ * finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
 
 /* Notes which blocks are near colliders, as the updates do. */
 void firn_grid_mark_colliders(firn_sim *sim);
 
-/* Puts the colliders where they are at a time, and notes their largest surface speed near the particles. */
+/* Puts the colliders where they are at a time, and notes their largest surface speed near the
+ * particles. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
 
 /* ---- particles.c ---- */
@@ -130,7 +132,8 @@ void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, d
 /* A sweep's description, filled in from the sim. */
 firn_sweep firn_sim_sweep(const firn_sim *sim);
 
-/* Makes `at` the directory of the particles as the bins of `from` have them, with all room a sweep needs. */
+/* Makes `at` the directory of the particles as the bins of `from` have them, with all room a sweep
+ * needs. */
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Runs a sweep over all superblocks and merges the extremes. */

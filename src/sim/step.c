@@ -1,13 +1,15 @@
 /* The step: the method's outline.
  *
- * One step is: directory of touched blocks - scatter - forces, colliders - gather - bins. The plain path runs
- * exactly that, once per step (plain_step). The fused path opens an advance with a scatter and closes it with a
- * gather, and in between gathers and scatters each particle in one sweep (fused_advance). Either way the state
- * between calls is the particles, their order and the last free dt; the grid lives only inside a step.
+ * One step is: directory of touched blocks - scatter - forces, colliders - gather - bins. The plain
+ * path runs exactly that, once per step (plain_step). The fused path opens an advance with a
+ * scatter and closes it with a gather, and in between gathers and scatters each particle in one
+ * sweep (fused_advance). Either way the state between calls is the particles, their order and the
+ * last free dt; the grid lives only inside a step.
  *
- * Broken limits. Whatever can be known before particles are touched is checked there: the plain path rescales
- * velocities and dt after forces, the opening scatters again with a smaller dt. A fused sweep has to commit to the
- * next dt before it knows the next state; when that turns out too long it goes back to a snapshot. */
+ * Broken limits. Whatever can be known before particles are touched is checked there: the plain
+ * path rescales velocities and dt after forces, the opening scatters again with a smaller dt. A
+ * fused sweep has to commit to the next dt before it knows the next state; when that turns out too
+ * long it goes back to a snapshot. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -16,7 +18,7 @@
 #include "sim/sim.h"
 
 enum {
-    REORDER_EVERY = 50, /* steps between physical reorderings; in a fused advance each is a snapshot */
+    REORDER_EVERY = 50, /* steps between reorderings; in a fused advance each is a snapshot */
     OPENING_TRIES = 60, /* each at least halves dt */
 };
 
@@ -112,8 +114,10 @@ static firn_extremes merged_extremes(const firn_sim *sim)
     return e;
 }
 
-/* Buffers of one thread for blocks of up to `largest` particles; vectors may overrun per row of cells. */
-static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t largest, firn_error *error)
+/* Buffers of one thread for blocks of up to `largest` particles; vectors may overrun per row of
+ * cells. */
+static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t largest,
+                                   firn_error *error)
 {
     const size_t lanes = (size_t)sim->kernels->lanes, rows = 16;
     const size_t n = ((size_t)largest + lanes * (rows + 1) + 15) / 16 * 16;
@@ -152,7 +156,8 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
     return st;
 }
 
-/* A gathering sweep has written at's bins and the other order list: they are where particles are now. */
+/* A gathering sweep has written at's bins and the other order list: they are where particles are
+ * now. */
 static void turn_page(firn_sim *sim)
 {
     firn_directory *swap = sim->from;
@@ -193,10 +198,11 @@ static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, fir
 {
     char who[160];
     firn_dt_blame(sim, limit, who, sizeof who);
-    return firn_fail(error, FIRN_DIVERGED,
-                     "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; "
-                     "soften the material, slow it down or use smaller cells",
-                     sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who);
+    return firn_fail(
+        error, FIRN_DIVERGED,
+        "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; "
+        "soften the material, slow it down or use smaller cells",
+        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who);
 }
 
 /* ---- the plain path ---- */
@@ -226,7 +232,8 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
         step = (firn_dt){part * h / sim->grid.max_speed, FIRN_LIMIT_FORCE};
         sim->dt_free = step.dt;
     }
-    if (step.dt < sim->def.dt_min && step.dt < remaining) return give_up(sim, step.limit, step.dt, error);
+    if (step.dt < sim->def.dt_min && step.dt < remaining)
+        return give_up(sim, step.limit, step.dt, error);
     firn_sim_pose_colliders(sim, sim->time + step.dt);
     firn_grid_apply(sim, step.dt);
     book(sim, PHASE_GRID, &mark);
@@ -260,8 +267,8 @@ static firn_status plain_advance(firn_sim *sim, double seconds, bool single, fir
 
 /* ---- the fused path ---- */
 
-/* What is wrong with a step that has been scattered with dt, if anything: FIRN_LIMIT_NONE, or the limit that broke;
- * *dt_fit is a step that should do. */
+/* What is wrong with a step that has been scattered with dt, if anything: FIRN_LIMIT_NONE, or the
+ * limit that broke; *dt_fit is a step that should do. */
 static firn_limit broken_limit(const firn_sim *sim, double dt, double *dt_fit)
 {
     const double h = sim->def.cell_size;
@@ -282,7 +289,8 @@ static firn_limit broken_limit(const firn_sim *sim, double dt, double *dt_fit)
     return FIRN_LIMIT_NONE;
 }
 
-/* Caps steps below what broke at this dt, until the end of that step. False when the floor is reached. */
+/* Caps steps below what broke at this dt, until the end of that step. False when the floor is
+ * reached. */
 static bool shorten(firn_sim *sim, double dt, double dt_fit, double until)
 {
     sim->retry_cap = fmin(dt_fit, dt / 2);
@@ -291,8 +299,8 @@ static bool shorten(firn_sim *sim, double dt, double dt_fit, double until)
     return sim->retry_cap >= sim->def.dt_min;
 }
 
-/* Scatters with a dt that holds and updates the grid: *step is pending when it returns. Particles are untouched,
- * so a step that does not hold is simply scattered anew. */
+/* Scatters with a dt that holds and updates the grid: *step is pending when it returns. Particles
+ * are untouched, so a step that does not hold is simply scattered anew. */
 static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, firn_error *error)
 {
     double mark = seconds_now();
@@ -327,7 +335,8 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     return give_up(sim, broken, step->dt, error);
 }
 
-/* Keeps the state at the entry of a fused sweep, and puts the records into list order on the way. */
+/* Keeps the state at the entry of a fused sweep, and puts the records into list order on the
+ * way. */
 static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
 {
     firn_snapshot *s = &sim->snapshot;

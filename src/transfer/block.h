@@ -1,5 +1,6 @@
-/* What every sweep does with the particles of a block: collect, load into lanes, deform, stress, move,
- * store, and sort by the cell they ended in. Included by the kernel files; all inline or static. */
+/* What every sweep does with the particles of a block: collect, load into lanes, deform, stress,
+ * move, store, and sort by the cell they ended in. Included by the kernel files; all inline or
+ * static. */
 #ifndef FIRN_TRANSFER_BLOCK_H
 #define FIRN_TRANSFER_BLOCK_H
 
@@ -23,11 +24,13 @@ enum {
 
 /* ---- collecting ---- */
 
-/* Neighbours that cells 0, 1, 2, 3 of an axis can have received particles from, by how far they move. */
+/* Neighbours that cells 0, 1, 2, 3 of an axis can have received particles from, by how far they
+ * move. */
 static const int8_t SOURCES[FIRN_BLOCK][2] = {{0, -1}, {0, 9}, {0, 9}, {0, 1}};
 
-/* Writes the record indices of the block's particles to index, row by row; row[r] is where row r starts.
- * Within a row the order is: per source neighbour, by cell, then as the previous sweep left them. */
+/* Writes the record indices of the block's particles to index, row by row; row[r] is where row r
+ * starts. Within a row the order is: per source neighbour, by cell, then as the previous sweep left
+ * them. */
 static int collect(const firn_sweep *s, int32_t block, uint32_t *index, int row[ROWS + 1])
 {
     const int32_t *source = s->at->source[block];
@@ -39,14 +42,18 @@ static int collect(const firn_sweep *s, int32_t block, uint32_t *index, int row[
             for (int b = 0; b < (D == 3 ? 2 : 1) && SOURCES[c1][b] != 9; b++) {
                 const int d0 = SOURCES[c0][a], d1 = D == 3 ? SOURCES[c1][b] : 0;
                 const int first = (D == 3 ? (c0 + 1 - 4 * d0) * FIRN_SHIFTED + c1 + 1 - 4 * d1
-                                          : c0 + 1 - 4 * d0) * FIRN_SHIFTED;
-                const int32_t *near = source + (D == 3 ? (d0 + 1) * 9 + (d1 + 1) * 3 : (d0 + 1) * 3);
-                /* Its own row; then what came up from the block below and down from the one above. */
+                                          : c0 + 1 - 4 * d0) *
+                                  FIRN_SHIFTED;
+                const int32_t *near =
+                    source + (D == 3 ? (d0 + 1) * 9 + (d1 + 1) * 3 : (d0 + 1) * 3);
+                /* Its own row; then what came up from the block below and down from the one
+                 * above. */
                 static const int8_t from[3] = {1, 0, 2}, low[3] = {1, 5, 0}, high[3] = {5, 6, 1};
                 for (int z = 0; z < 3; z++) {
                     if (near[from[z]] < 0) continue;
                     const firn_bin *bin = &s->from->bin[near[from[z]]];
-                    const uint32_t begin = bin->cell[first + low[z]], end = bin->cell[first + high[z]];
+                    const uint32_t begin = bin->cell[first + low[z]],
+                                   end = bin->cell[first + high[z]];
                     memcpy(index + n, s->order + bin->start + begin, (end - begin) * sizeof *index);
                     n += (int)(end - begin);
                 }
@@ -57,8 +64,8 @@ static int collect(const firn_sweep *s, int32_t block, uint32_t *index, int row[
     return n;
 }
 
-/* The next W of `left` indices; lanes past the last repeat it, so that they are real particles of the same run and
- * change no maximum. */
+/* The next W of `left` indices; lanes past the last repeat it, so that they are real particles of
+ * the same run and change no maximum. */
 LANE_INLINE const uint32_t *pad_group(const uint32_t *index, int left, uint32_t padded[W])
 {
     if (left >= W) return index;
@@ -106,9 +113,11 @@ LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16
         for (int c = 0; c < 8; c++) r[c] = (__m256)in[8 * half + c];
         transpose8(r);
         if (n == 8) { /* apart, so that it unrolls and the rows stay in registers */
-            for (int l = 0; l < 8; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+            for (int l = 0; l < 8; l++)
+                _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
         } else {
-            for (int l = 0; l < n; l++) _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+            for (int l = 0; l < n; l++)
+                _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
         }
     }
 }
@@ -204,7 +213,8 @@ LANE_INLINE void load_gradient(firn_lanes *g, const firn_store *s, const uint32_
     }
 }
 
-LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index, int n)
+LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index,
+                                int n)
 {
     for (int l = 0; l < n; l++) {
         for (int i = 0; i < DD; i++) s->spare[(size_t)index[l] * DD + (size_t)i] = g->C[i][l];
@@ -234,8 +244,10 @@ static __attribute__((noinline)) void clamp_stretch(vr F[DD])
     }
 }
 
-/* The second-order term of the update, for lanes whose velocity gradient is too large for the first. */
-static __attribute__((noinline)) void deform_more(vr F[DD], const vr A[DD], const vr before[DD], vi large)
+/* The second-order term of the update, for lanes whose velocity gradient is too large for the
+ * first. */
+static __attribute__((noinline)) void deform_more(vr F[DD], const vr A[DD], const vr before[DD],
+                                                  vi large)
 {
     vr B[DD], G[DD];
     m_mul(A, A, B);
@@ -243,10 +255,10 @@ static __attribute__((noinline)) void deform_more(vr F[DD], const vr A[DD], cons
     for (int i = 0; i < DD; i++) F[i] = v_select(large, F[i] + (real)0.5 * G[i], F[i]);
 }
 
-/* F <- (I + A) F with A = dt L, which is how positions move: with more terms F would not know of the outward drift
- * of x + dt v in a rotation, and a disc at 5 rad/s loses 1 % of its energy per second to growing (measured; 0.01 %
- * as it is). Beyond |A| = 0.2, where I + A may invert an element, A^2/2 joins: det(I + A + A^2/2) cannot be
- * negative. */
+/* F <- (I + A) F with A = dt L, which is how positions move: with more terms F would not know of
+ * the outward drift of x + dt v in a rotation, and a disc at 5 rad/s loses 1 % of its energy per
+ * second to growing (measured; 0.01 % as it is). Beyond |A| = 0.2, where I + A may invert an
+ * element, A^2/2 joins: det(I + A + A^2/2) cannot be negative. */
 LANE_INLINE void deform(vr F[DD], const vr L[DD], real dt)
 {
     vr A[DD], G[DD], before[DD], most = v_set(0);
@@ -268,10 +280,7 @@ LANE_INLINE void deform(vr F[DD], const vr L[DD], real dt)
 }
 
 /* Growth of the single-particle modulus away from J = 1 (Sun et al. 2020, rounded up for J > 1). */
-LANE_INLINE vr lone_factor(vr J)
-{
-    return v_select(J > 1, J * J * J, (2 - J) * (2 - J));
-}
+LANE_INLINE vr lone_factor(vr J) { return v_select(J > 1, J * J * J, (2 - J) * (2 - J)); }
 
 /* Running maxima over lanes. */
 typedef struct lane_extremes {
@@ -288,8 +297,9 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_law_constants *k, c
     e->lone2 = v_max(v_select(mine, lone2, v_set(0)), e->lone2);
 }
 
-/* Fills tau, J and stiffness of the n groups whose particles' records are index[0 .. count). A block mostly
- * holds one material; where several meet, each law runs over all lanes and its own are taken. */
+/* Fills tau, J and stiffness of the n groups whose particles' records are index[0 .. count). A
+ * block mostly holds one material; where several meet, each law runs over all lanes and its own are
+ * taken. */
 static void stress(const firn_sweep *s, firn_lanes *g, int n, const uint32_t *index, int count,
                    lane_extremes *e)
 {
@@ -344,12 +354,13 @@ LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
 
 /* ---- moving ---- */
 
-/* Displacements end within this many cells: the bins reach one cell around a block. The limits on dt keep
- * them far below; what remains is push-out and the FLIP part of ASFLIP. */
+/* Displacements end within this many cells: the bins reach one cell around a block. The limits on
+ * dt keep them far below; what remains is push-out and the FLIP part of ASFLIP. */
 #define MOVE_MAX ((real)0.98)
 
-/* A position's cell is the whole part of x + 1, less 1, here and in store.c: binning and look-ups must round alike. So
- * stored positions are kept in [0, BLOCK_END], the largest number for which that is 3. */
+/* A position's cell is the whole part of x + 1, less 1, here and in store.c: binning and look-ups
+ * must round alike. So stored positions are kept in [0, BLOCK_END], the largest number for which
+ * that is 3. */
 #ifdef FIRN_DOUBLE
 #define BLOCK_END 0x1.ffffffffffffep+1
 #else
@@ -362,14 +373,16 @@ LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D]
 {
     position[2] = 0;
     for (int a = 0; a < D; a++) {
-        position[a] = (FIRN_BLOCK * s->at->coord[block][a] + (double)y[a][l] +
-                       firn_spline_shift(s->spline)) * s->cell_size;
+        position[a] =
+            (FIRN_BLOCK * s->at->coord[block][a] + (double)y[a][l] + firn_spline_shift(s->spline)) *
+            s->cell_size;
     }
 }
 
-/* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the block. */
-static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t block, vr y[D], vr v[D],
-                                                    int n)
+/* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the
+ * block. */
+static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t block, vr y[D],
+                                                    vr v[D], int n)
 {
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
     const int32_t *coord = s->at->coord[block];
@@ -377,7 +390,8 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
         double position[3], velocity[3] = {0};
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
-        if (!firn_collide_particle(s->colliders, s->collider_count, D, position, velocity)) continue;
+        if (!firn_collide_particle(s->colliders, s->collider_count, D, position, velocity))
+            continue;
         for (int a = 0; a < D; a++) {
             y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);
             v[a][l] = (real)velocity[a];
@@ -385,8 +399,8 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
     }
 }
 
-/* Moves to y. Returns the shifted cell number; leaves in y the position after the move as seen from this
- * block and in g->x as seen from the block that now has the particle. */
+/* Moves to y. Returns the shifted cell number; leaves in y the position after the move as seen from
+ * this block and in g->x as seen from the block that now has the particle. */
 LANE_INLINE vi move(firn_lanes *g, vr y[D])
 {
     vi cell = vi_set(0);
@@ -400,10 +414,11 @@ LANE_INLINE vi move(firn_lanes *g, vr y[D])
     return cell;
 }
 
-/* Sorts the block's n particles by shifted cell into its bin; with slot, their places are sorted along. Neighbours in
- * the list mostly share a cell, so four counters take turns: one alone would wait for its own last increment. */
-static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index, const uint16_t *cell,
-                      int n, const uint32_t *place, uint32_t *slot)
+/* Sorts the block's n particles by shifted cell into its bin; with slot, their places are sorted
+ * along. Neighbours in the list mostly share a cell, so four counters take turns: one alone would
+ * wait for its own last increment. */
+static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
+                      const uint16_t *cell, int n, const uint32_t *place, uint32_t *slot)
 {
     enum { TURNS = 4 };
     firn_bin *bin = &s->at->bin[block];

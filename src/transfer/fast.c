@@ -1,18 +1,20 @@
 /* The fast path: APIC with MLS forces on quadratic splines, W particles at a time.
  *
- * Three sweeps from one source: scatter (opens an advance), gather (closes it), and fused, which gathers from the
- * finished grid, deforms, moves, and scatters to the next grid while the particle is in registers
- * (Wang et al. 2020 call it G2P2G). A block goes through four stages:
+ * Three sweeps from one source: scatter (opens an advance), gather (closes it), and fused, which
+ * gathers from the finished grid, deforms, moves, and scatters to the next grid while the particle
+ * is in registers (Wang et al. 2020 call it G2P2G). A block goes through four stages:
  *
- *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes are one or two
- *            registers and every lane picks its own by a permute
+ *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes
+ *            are one or two registers and every lane picks its own by a permute
  *   law      over the run, in a buffer that fits the first cache
- *   move     new position and cell, record written back, and what the scatter needs laid out per particle
- *   scatter  sorted by cell; lanes are nodes: the cell's columns of nodes stay in registers while its particles go by,
- *            and are added to the arena once
+ *   move     new position and cell; the record is written back, and what the scatter needs is laid
+ *            out per particle
+ *   scatter  sorted by cell; lanes are nodes: the cell's columns of nodes stay in registers while
+ *            its particles go by, and are added to the arena once
  *
- * With u = node - particle in cells, f = particle - lowest node: APIC momentum and MLS force of a particle
- * at a node are w (m v + A u), A = h m C - (4 dt V0 / h) tau (Hu et al. 2018, eq. 16 for quadratic splines). */
+ * With u = node - particle in cells, f = particle - lowest node: APIC momentum and MLS force of a
+ * particle at a node are w (m v + A u), A = h m C - (4 dt V0 / h) tau (Hu et al. 2018, eq. 16 for
+ * quadratic splines). */
 #ifndef FIRN_DOUBLE
 
 #include "transfer/block.h"
@@ -22,13 +24,14 @@ enum { AXIS_I = 0, AXIS_J = D == 3 ? 1 : 0, AXIS_K = D - 1, NJ = D == 3 ? 3 : 1 
 enum { LOCAL = FIRN_BLOCK + 2 }; /* nodes per axis a block's particles reach */
 enum { LOCAL_ROWS = D == 3 ? LOCAL * LOCAL : LOCAL };
 
-/* A run is what one register file of node velocities serves: a row of 4 cells, or with 16 lanes a slab of 4 rows. */
+/* A run is what one register file of node velocities serves: a row of 4 cells, or with 16 lanes a
+ * slab of 4 rows. */
 enum { RUN_ROWS = W == 16 && D == 3 ? 4 : 1, RUNS = ROWS / RUN_ROWS };
 
 typedef uint32_t vu __attribute__((vector_size(W * 4)));
 typedef uint16_t vh __attribute__((vector_size(W * 2)));
-static const uint32_t IN_TURN[16] __attribute__((aligned(64))) = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                                  8, 9, 10, 11, 12, 13, 14, 15};
+static const uint32_t IN_TURN[16]
+    __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 LANE_INLINE void weights(vr w[3], vr f)
 {
@@ -62,7 +65,8 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
         const int i = D == 3 ? r / LOCAL : r, j = D == 3 ? r % LOCAL : 0;
         const int inside = (D == 3 ? i % 4 * 4 + j % 4 : i % 4) * 4;
         for (int half = 0; half < 2; half++) {
-            const int32_t from = corner[D == 3 ? (i / 4) * 4 + (j / 4) * 2 + half : (i / 4) * 2 + half];
+            const int32_t from =
+                corner[D == 3 ? (i / 4) * 4 + (j / 4) * 2 + half : (i / 4) * 2 + half];
             float *to = local->v[0] + r * 8 + half * 4;
             const size_t next = sizeof local->v[0] / sizeof(float);
             if (from < 0) { /* no particle reaches that far */
@@ -118,9 +122,9 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
         for (int i = 0; i < 3; i++) {
             vr a = v_set(0), a_j = a, a_k = a;
             for (int j = 0; j < NJ; j++) {
-                const float *row =
-                    local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
-                const vr v0 = look_up(row, at), v1 = look_up(row, at + 1), v2 = look_up(row, at + 2);
+                const float *row = local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
+                const vr v0 = look_up(row, at), v1 = look_up(row, at + 1),
+                         v2 = look_up(row, at + 2);
                 const vr p1 = wk[1] * v1, p2 = wk[2] * v2;
                 const vr along = wk[0] * v0 + (p1 + p2), along_k = p1 + 2 * p2;
                 if (D == 2) {
@@ -165,7 +169,8 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
         local->v[n] = (four){0};
         if (corner[which] >= 0) {
             memcpy(&local->v[n],
-                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE, sizeof(four));
+                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE,
+                   sizeof(four));
         }
     }
 }
@@ -207,9 +212,9 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
 
 /* ---- scatter ---- */
 
-/* What the scatter needs of W particles: 16 floats each side by side (momentum at the lowest node and mass, then A's
- * columns along i, j, k, fourth components zero), then by lane the products of the weights along i and j and
- * the weights along k. */
+/* What the scatter needs of W particles: 16 floats each side by side (momentum at the lowest node
+ * and mass, then A's columns along i, j, k, fourth components zero), then by lane the products of
+ * the weights along i and j and the weights along k. */
 enum { ENTRY = 16, ENTRY_WEIGHTS = 12, GROUP = (ENTRY + ENTRY_WEIGHTS) * W };
 
 LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
@@ -237,46 +242,50 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
     }
 }
 
-/* Adds the particles slot[0 .. n) of one cell to its columns of nodes, NZ nodes along k from node KZ on. */
-#define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                                       \
-    typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                            \
-    LANE_INLINE void NAME(float *node, const float *entries, const uint32_t *slot, int n)                      \
-    {                                                                                                          \
-        typedef NAME##_v vec;                                                                                  \
-        vec sum[3 * NJ];                                                                                       \
-        for (int c = 0; c < 3 * NJ; c++) sum[c] = (vec){0};                                                    \
-        const vec step = STEP;                                                                                 \
-        for (int p = 0; p < n; p++) {                                                                          \
-            const float *group = entries + slot[p] / W * (size_t)GROUP;                                        \
-            const float *e = group + slot[p] % W * ENTRY, *weight = group + ENTRY * W + slot[p] % W;           \
-            const vec wk = WEIGHT(weight + 9 * W);                                                             \
-            vec t = wk * (REPEAT(e) + step * REPEAT(e + 12));                                                  \
-            const vec ti = wk * REPEAT(e + 4);                                                                 \
-            if (D == 3) {                                                                                      \
-                const vec tj = wk * REPEAT(e + 8);                                                             \
-                vec t1 = t + ti, t2 = t1 + ti;                                                                 \
-                for (int j = 0; j < NJ; j++) {                                                                 \
-                    sum[j] += weight[j * W] * t;                                                               \
-                    sum[NJ + j] += weight[(NJ + j) * W] * t1;                                                  \
-                    sum[2 * NJ + j] += weight[(2 * NJ + j) * W] * t2;                                          \
-                    t += tj;                                                                                   \
-                    t1 += tj;                                                                                  \
-                    t2 += tj;                                                                                  \
-                }                                                                                              \
-            } else {                                                                                           \
-                for (int i = 0; i < 3; i++, t += ti) sum[i] += weight[i * W] * t;                              \
-            }                                                                                                  \
-        }                                                                                                      \
-        for (int c = 0; c < 3 * NJ; c++) {                                                                     \
-            float *to = node + ((D == 3 ? c / 3 * FIRN_ARENA + c % 3 : c) * FIRN_ARENA + (KZ)) * FIRN_NODE;    \
-            vec old;                                                                                           \
-            memcpy(&old, to, sizeof old);                                                                      \
-            old += sum[c];                                                                                     \
-            memcpy(to, &old, sizeof old);                                                                      \
-        }                                                                                                      \
+/* Adds the particles slot[0 .. n) of one cell to its columns of nodes, NZ nodes along k from node
+ * KZ on. */
+#define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                           \
+    typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                \
+    LANE_INLINE void NAME(float *node, const float *entries, const uint32_t *slot, int n)          \
+    {                                                                                              \
+        typedef NAME##_v vec;                                                                      \
+        vec sum[3 * NJ];                                                                           \
+        for (int c = 0; c < 3 * NJ; c++) sum[c] = (vec){0};                                        \
+        const vec step = STEP;                                                                     \
+        for (int p = 0; p < n; p++) {                                                              \
+            const float *group = entries + slot[p] / W * (size_t)GROUP;                            \
+            const float *e = group + slot[p] % W * ENTRY,                                          \
+                        *weight = group + ENTRY * W + slot[p] % W;                                 \
+            const vec wk = WEIGHT(weight + 9 * W);                                                 \
+            vec t = wk * (REPEAT(e) + step * REPEAT(e + 12));                                      \
+            const vec ti = wk * REPEAT(e + 4);                                                     \
+            if (D == 3) {                                                                          \
+                const vec tj = wk * REPEAT(e + 8);                                                 \
+                vec t1 = t + ti, t2 = t1 + ti;                                                     \
+                for (int j = 0; j < NJ; j++) {                                                     \
+                    sum[j] += weight[j * W] * t;                                                   \
+                    sum[NJ + j] += weight[(NJ + j) * W] * t1;                                      \
+                    sum[2 * NJ + j] += weight[(2 * NJ + j) * W] * t2;                              \
+                    t += tj;                                                                       \
+                    t1 += tj;                                                                      \
+                    t2 += tj;                                                                      \
+                }                                                                                  \
+            } else {                                                                               \
+                for (int i = 0; i < 3; i++, t += ti) sum[i] += weight[i * W] * t;                  \
+            }                                                                                      \
+        }                                                                                          \
+        for (int c = 0; c < 3 * NJ; c++) {                                                         \
+            float *to = node + ((D == 3 ? c / 3 * FIRN_ARENA + c % 3 : c) * FIRN_ARENA + (KZ)) *   \
+                                   FIRN_NODE;                                                      \
+            vec old;                                                                               \
+            memcpy(&old, to, sizeof old);                                                          \
+            old += sum[c];                                                                         \
+            memcpy(to, &old, sizeof old);                                                          \
+        }                                                                                          \
     }
 
-/* Four floats, once, twice, or four times over; and the weights along k of the nodes a register covers. */
+/* Four floats, once, twice, or four times over; and the weights along k of the nodes a register
+ * covers. */
 #if W == 16
 LANE_INLINE vr repeat_four(const float *p)
 {
@@ -288,7 +297,10 @@ LANE_INLINE vr four_weights(const float *w)
     const four a = {w[0], w[W], w[2 * W], 0};
     return __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
 }
-#define STEP_ALL {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}
+#define STEP_ALL                                                                                   \
+    {                                                                                              \
+        0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3                                             \
+    }
 SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_ALL, repeat_four)
 #elif W == 8
 LANE_INLINE vr repeat_two(const float *p) { return (vr)_mm256_broadcast_ps((const __m128 *)p); }
@@ -297,24 +309,40 @@ LANE_INLINE vr two_weights(const float *w)
     return (vr)_mm256_insertf128_ps(_mm256_broadcast_ss(w), _mm_broadcast_ss(w + W), 1);
 }
 LANE_INLINE four last_weight(const float *w) { return (four)_mm_broadcast_ss(w + 2 * W); }
-#define STEP_TWO {0, 0, 0, 0, 1, 1, 1, 1}
-#define STEP_LAST {2, 2, 2, 2}
+#define STEP_TWO                                                                                   \
+    {                                                                                              \
+        0, 0, 0, 0, 1, 1, 1, 1                                                                     \
+    }
+#define STEP_LAST                                                                                  \
+    {                                                                                              \
+        2, 2, 2, 2                                                                                 \
+    }
 SCATTER_CELL(scatter_two, 2, 0, two_weights, STEP_TWO, repeat_two)
 SCATTER_CELL(scatter_last, 1, 2, last_weight, STEP_LAST, load_four)
 #else
 LANE_INLINE four weight_0(const float *w) { return (four){0} + w[0]; }
 LANE_INLINE four weight_1(const float *w) { return (four){0} + w[W]; }
 LANE_INLINE four weight_2(const float *w) { return (four){0} + w[2 * W]; }
-#define STEP_0 {0, 0, 0, 0}
-#define STEP_1 {1, 1, 1, 1}
-#define STEP_2 {2, 2, 2, 2}
+#define STEP_0                                                                                     \
+    {                                                                                              \
+        0, 0, 0, 0                                                                                 \
+    }
+#define STEP_1                                                                                     \
+    {                                                                                              \
+        1, 1, 1, 1                                                                                 \
+    }
+#define STEP_2                                                                                     \
+    {                                                                                              \
+        2, 2, 2, 2                                                                                 \
+    }
 SCATTER_CELL(scatter_0, 1, 0, weight_0, STEP_0, load_four)
 SCATTER_CELL(scatter_1, 1, 1, weight_1, STEP_1, load_four)
 SCATTER_CELL(scatter_2, 1, 2, weight_2, STEP_2, load_four)
 #endif
 
-/* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of shifted cell c. Cells
- * next to each other along k share nodes, so they are not visited one after the other. */
+/* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
+ * shifted cell c. Cells next to each other along k share nodes, so they are not visited one after
+ * the other. */
 static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
                           const float *entries, const uint32_t *slot)
 {
@@ -346,10 +374,12 @@ static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, cons
 
 /* ---- a block ---- */
 
+enum { AHEAD = 16 }; /* records */
+
 typedef enum sweep_kind { SCATTER, GATHER, FUSED } sweep_kind;
 
-LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, firn_scratch *scratch,
-                             lane_extremes *extremes, const sweep_kind kind)
+LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
+                             firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, scale = 4 / h;
     const bool near = kind != SCATTER && s->at->near_collider[block];
@@ -357,7 +387,10 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
     firn_lanes *lanes = (firn_lanes *)scratch->lanes;
     int row[ROWS + 1];
     const int n = collect(s, block, index, row);
-    for (int i = n; i < n + 2 * W; i++) index[i] = index[n - 1]; /* for the look-ahead only */
+    /* Records are fetched ahead: the first ones behind the loading of nodes, the others a group
+     * behind. */
+    for (int i = n; i < n + AHEAD + W; i++) index[i] = index[n - 1];
+    for (int i = 0; i < AHEAD; i++) __builtin_prefetch(s->store->record + 16 * (size_t)index[i]);
     local_nodes local;
     if (kind != SCATTER) load_local(s, block, &local);
 
@@ -371,7 +404,8 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
             uint32_t padded[W];
             const uint32_t *mine = pad_group(index + begin + i * W, end - begin - i * W, padded);
             for (int l = 0; l < W; l++) {
-                __builtin_prefetch(s->store->record + 16 * (size_t)index[begin + (i + 1) * W + l]);
+                __builtin_prefetch(s->store->record +
+                                   16 * (size_t)index[begin + i * W + AHEAD + l]);
             }
             load_lanes(g, s->store, mine);
             if (kind == SCATTER) {
@@ -413,8 +447,8 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena, f
                     f[a] = y[a] - v_to_real(cell_of(y[a])) + 0.5f;
                     weights(w[a], f[a]);
                 }
-                write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w, h,
-                              (real)s->dt_scatter);
+                write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w,
+                              h, (real)s->dt_scatter);
                 const vu place = *(const vu *)IN_TURN + (uint32_t)(entries * W);
                 memcpy(scratch->place + first, &place, sizeof place);
                 entries++;

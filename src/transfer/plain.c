@@ -1,14 +1,19 @@
-/* The plain path: scatter and gather for every transfer, spline and force form, one particle at a time.
+/* The plain path: scatter and gather for every transfer, spline and force form, one particle at a
+ * time.
  *
  * It serves what the fast path does not and is the reference the fast path is held against; in the
- * double build it is the only one. Laws still run on lanes. Formulas: Jiang et al. 2016 (course notes),
- * Hu et al. 2018 (MLS), Fei et al. 2021 (ASFLIP). u = (x_p - x_i) / h. */
+ * double build it is the only one. Laws still run on lanes. Formulas: Jiang et al. 2016 (course
+ * notes), Hu et al. 2018 (MLS), Fei et al. 2021 (ASFLIP). u = (x_p - x_i) / h. */
 #include "transfer/block.h"
 
-enum { STENCIL = 4, LOCAL = FIRN_BLOCK + STENCIL - 1 }; /* nodes per axis a block's particles reach */
+enum {
+    STENCIL = 4,
+    LOCAL = FIRN_BLOCK + STENCIL - 1
+}; /* nodes per axis a block's particles reach */
 enum { LOCAL_NODES = D == 3 ? LOCAL * LOCAL * LOCAL : LOCAL * LOCAL };
 
-/* Weights and their derivatives (per cell) of the stencil nodes along one axis; offset[k] = (x_k - x_p) / h. */
+/* Weights and their derivatives (per cell) of the stencil nodes along one axis; offset[k] = (x_k -
+ * x_p) / h. */
 typedef struct axis_weights {
     real w[STENCIL], dw[STENCIL], offset[STENCIL];
 } axis_weights;
@@ -161,7 +166,8 @@ static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_
     }
 }
 
-void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock,
+                                     firn_scratch *scratch);
 void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
 {
     real *arena = superblock_arena(s, superblock);
@@ -258,7 +264,8 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr L[DD], y[D], kept[D]; /* y: velocity of the motion at first; kept: FLIP's part of the velocity */
+        vr L[DD], y[D],
+            kept[D]; /* y: velocity of the motion at first; kept: FLIP's part of the velocity */
         for (int l = 0; l < W; l++) {
             real x[D];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
@@ -275,7 +282,8 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         }
         for (int a = 0; a < D; a++) g.v[a] = y[a] + kept[a];
         if (s->transfer == FIRN_ASFLIP) {
-            /* Positions keep their FLIP part too, unless the particle is compressed or in a collider. */
+            /* Positions keep their FLIP part too, unless the particle is compressed or in a
+             * collider. */
             vr trace = L[0];
             for (int a = 1; a < D; a++) trace += L[a * D + a];
             vr J = v_max(m_det(g.F), v_set((real)1e-6));
@@ -283,7 +291,8 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
             if (near) apart &= ~in_collider(s, block, g.x);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }
-        if (!is_affine(s->transfer)) memcpy(g.C, L, sizeof L); /* for dt's limits and viewers only */
+        if (!is_affine(s->transfer))
+            memcpy(g.C, L, sizeof L); /* for dt's limits and viewers only */
         deform(g.F, L, dt);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
         if (near) collide_lanes(s, block, y, g.v, lanes);

@@ -1,8 +1,9 @@
 /* One sweep over all particles: what the kernels get, and the table of kernels.
  *
- * A sweep runs over the superblocks of a directory in parallel. Each superblock is one call: its blocks'
- * particles are collected from the bins of the previous sweep, in a fixed order, and processed by one
- * thread, which scatters into the superblock's own arena. So no sum depends on the thread count. */
+ * A sweep runs over the superblocks of a directory in parallel. Each superblock is one call: its
+ * blocks' particles are collected from the bins of the previous sweep, in a fixed order, and
+ * processed by one thread, which scatters into the superblock's own arena. So no sum depends on the
+ * thread count. */
 #ifndef FIRN_SWEEP_H
 #define FIRN_SWEEP_H
 
@@ -14,7 +15,9 @@
 #include "data/store.h"
 #include "material/material.h"
 
-enum { FIRN_NODE = 4 }; /* reals per node of a velocity channel: velocity (2D: 0 in the third), mass */
+enum {
+    FIRN_NODE = 4
+}; /* reals per node of a velocity channel: velocity (2D: 0 in the third), mass */
 
 /* Reals of one superblock's arena; the padding lets vector code read past the last node. */
 #define FIRN_ARENA_REALS(dim, channels) ((size_t)(((dim) == 3 ? 1728 : 144) * (channels) + 16))
@@ -71,7 +74,8 @@ typedef struct firn_sweep {
     firn_extremes *extremes; /* out, per superblock */
 } firn_sweep;
 
-typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock, firn_scratch *scratch);
+typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock,
+                                 firn_scratch *scratch);
 
 /* Energy of `count` particles at record indices `index`, summed in that order. */
 typedef double firn_energy_function(const firn_sweep *sweep, const uint32_t *index, int64_t count);
@@ -89,13 +93,14 @@ typedef struct firn_kernels {
 /* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */
 const firn_kernels *firn_kernels_find(const char *isa, int32_t dim);
 
-/* Moves the particles of one block out of colliders: positions (world, m) and velocities. In common code
- * since it is double precision and rare. Returns whether the particle was inside one. */
+/* Moves the particles of one block out of colliders: positions (world, m) and velocities. In common
+ * code since it is double precision and rare. Returns whether the particle was inside one. */
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
                            double position[3], double velocity[3]);
 
-/* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at whole
- * multiples of cell_size, and the local position's whole part is the lowest node of the stencil. */
+/* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at
+ * whole multiples of cell_size, and the local position's whole part is the lowest node of the
+ * stencil. */
 static inline double firn_spline_shift(firn_spline spline)
 {
     return spline == FIRN_QUADRATIC ? 0.5 : 1.0;

@@ -7,7 +7,9 @@
 static inline bool always(void) { return true; }
 
 #define ROW(isa, runs)                                                                             \
-    {#isa, runs, {&firn_kernels_##isa##_2d, &firn_kernels_##isa##_3d}}
+    {                                                                                              \
+#isa, runs, { &firn_kernels_##isa##_2d, &firn_kernels_##isa##_3d }                         \
+    }
 #define DECLARE(isa) extern const firn_kernels firn_kernels_##isa##_2d, firn_kernels_##isa##_3d
 
 #if defined(FIRN_HAVE_AVX512)
@@ -20,7 +22,17 @@ static bool runs_avx512(void)
 #endif
 #if defined(FIRN_HAVE_AVX2)
 DECLARE(avx2);
-static bool runs_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool runs_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+#if defined(FIRN_HAVE_LANES16)
+DECLARE(lanes16);
+static bool runs_lanes16(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
 #endif
 #if defined(FIRN_HAVE_SSE2)
 DECLARE(sse2);
@@ -48,6 +60,9 @@ static const struct {
 #endif
 #if defined(FIRN_HAVE_AVX2)
     ROW(avx2, runs_avx2),
+#endif
+#if defined(FIRN_HAVE_LANES16)
+    ROW(lanes16, runs_lanes16),
 #endif
 #if defined(FIRN_HAVE_SSE2)
     ROW(sse2, always),
