@@ -21,8 +21,8 @@ extern "C" {
 #define FIRN_VERSION_MINOR 1
 #define FIRN_VERSION_PATCH 0
 
-/* What a fallible call returns. Anything but FIRN_OK means the call changed nothing, except
- * FIRN_DIVERGED from an advance: then the sim stands at the last good time. */
+/* What a fallible call returns. Anything but FIRN_OK means the call changed nothing, except that an
+ * advance that diverged or ran out of memory leaves the sim at the last good time. */
 typedef enum firn_status {
     FIRN_OK = 0,
     FIRN_INVALID,     /* an argument is wrong; the message names field, value and remedy */

@@ -31,8 +31,8 @@ typedef enum firn_force_form {
     FIRN_FORCE_FORM_COUNT
 } firn_force_form;
 
-/* AUTO takes the fused path where transfer, spline and force allow it and the plain one
- * elsewhere. */
+/* AUTO takes the fused path where transfer, spline and force form allow it and there is no force
+ * hook, and the plain one elsewhere. */
 typedef enum firn_path {
     FIRN_PATH_AUTO,
     FIRN_PATH_PLAIN,
@@ -83,10 +83,11 @@ typedef struct firn_sim_def {
     double flip_ratio;    /* part of the FLIP difference kept per flip_interval, in [0, 1] */
     double flip_interval; /* s, > 0 */
 
-    double dt;      /* s; 0 chooses automatically, > 0 is fixed (less only where a frame ends) */
-    double dt_max;  /* s, > 0: the largest automatic step */
-    double dt_min;  /* s, > 0: below this a step is given up as diverged */
-    double courant; /* part of a cell a particle may cross per step, in (0, 0.9] */
+    double dt;          /* s; 0: automatic; > 0: fixed, less only at a frame's end or where a
+                        particle would cross a cell */
+    double dt_max;      /* s, > 0: the largest automatic step */
+    double dt_min;      /* s, > 0: below this a step is given up as diverged */
+    double courant;     /* part of a cell a particle may cross per step, in (0, 0.9] */
     double wave_factor; /* part of a cell a sound wave may cross per step, in (0, 1] */
 
     int32_t threads; /* 0: all that the machine offers */
@@ -172,8 +173,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_fie
 
 /* Where a field lies in memory, in storage order, which is not id order: for code that cannot
  * afford a copy. Const, and valid until the next call that changes the sim; `generation` changes
- * then. Positions are stored per block and have no raw view: read them with firn_sim_read or
- * firn_sim_positions. */
+ * then. Positions and deformation gradients are stored in other forms and have no raw view: use
+ * firn_sim_read, or firn_sim_positions. */
 typedef struct firn_view {
     const void *data; /* NULL when the field has no raw view */
     size_t stride;    /* bytes between particles */
@@ -244,7 +245,7 @@ typedef struct firn_totals {
     double gravitational;       /* J, zero at the origin's height */
     double max_speed;           /* m/s, of a particle */
     double min_J, max_J;        /* range of det F */
-    int64_t outside;            /* particles inside a collider */
+    int64_t outside;            /* particles outside of the free room: inside a collider */
 } firn_totals;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,
                                                       firn_error *error);

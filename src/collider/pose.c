@@ -213,3 +213,31 @@ double firn_collider_speed_bound(const firn_posed_collider *c, const double cent
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
            reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
+
+bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
+                               const double position[3], double velocity[3])
+{
+    int hits = 0;
+    for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
+        for (int32_t i = 0; i < count; i++) {
+            double normal[3];
+            if (firn_collider_distance(&c[i], dim, position, normal) > 0) continue;
+            firn_collider_respond(&c[i], position, normal, velocity);
+            hits++;
+        }
+    }
+    return hits > 0;
+}
+
+bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
+                           double position[3], double velocity[3])
+{
+    if (!firn_collider_respond_all(colliders, count, dim, position, velocity)) return false;
+    for (int32_t i = 0; i < count; i++) {
+        double normal[3];
+        double distance = firn_collider_distance(&colliders[i], dim, position, normal);
+        if (distance >= 0) continue;
+        for (int a = 0; a < dim; a++) position[a] -= distance * normal[a];
+    }
+    return true;
+}

@@ -189,11 +189,11 @@ static firn_status reserve(firn_directory *d, int32_t count, const firn_allocato
 }
 
 /* Takes sorted keys; fills coordinates and both hashes. Superblocks without particles are left out
- * later by their empty ranges: they cost an arena only when populated, see count_supers. */
+ * later by their empty ranges: they cost an arena only when populated, see index_supers. */
 static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
 {
     d->count = count;
-    memmove(d->key, key, (size_t)count * sizeof *key);
+    if (count) memcpy(d->key, key, (size_t)count * sizeof *key);
     memset(d->hash, -1, 2 * (size_t)(d->hash_mask + 1) * sizeof *d->hash);
     for (int32_t b = 0; b < count; b++) {
         key_coord(d->dim, d->key[b], d->coord[b]);
@@ -287,6 +287,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     assert(d != from);
     const int32_t dim = from->dim, neighbours = firn_pow(3, dim), corners = firn_pow(2, dim);
     d->dim = dim;
+    d->count = d->super_count = 0;
 
     /* An upper bound of the blocks: particles spread by one block at most, nodes by one more. */
     int64_t occupied = 0;
@@ -310,6 +311,13 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     /* Occupied blocks first, then the upper neighbours their particles' stencils reach. */
     for (int32_t b = 0; b < from->count; b++) {
         if (!from->bin[b].count) continue;
+        for (int a = 0; a < dim; a++) { /* keys would wrap around */
+            if (from->coord[b][a] > -BIAS + 2 && from->coord[b][a] < BIAS - 3) continue;
+            return firn_fail(error, FIRN_DIVERGED,
+                             "particles have come to the end of the grid, %d cells from the origin "
+                             "along axis %d; use larger cells, or remove particles that leave",
+                             FIRN_REACH, a);
+        }
         uint64_t key[FIRN_MAX_NEIGHBOURS];
         neighbour_keys(dim, from->coord[b], key);
         for (int n = 0; n < neighbours; n++) {

@@ -1,6 +1,7 @@
 /* The particle field list: the one place that says which attributes a particle has.
  *
  * X(type, name, NAME, components, unit, who writes it); DIM is the dimension, 2 or 3.
+ * The deformation gradient is kept as F - I (see deform in transfer/block.h); reads add I.
  *   record  in the particle's record of 16 reals, which a step reads and writes as one cache line
  *   spare   in the spare buffer between calls (see store.h)
  *   side    in an array of its own, constant while stepping, moved only when particles are

@@ -7,16 +7,13 @@
 #include "base/parallel.h"
 
 /* Sweeps read whole vectors: arrays end with a little room nobody owns. */
-enum { PADDING = 32, CHUNK = 1 << 14 };
+enum { PADDING = 64, CHUNK = 1 << 14 };
 
 firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_allocator *allocator,
                                firn_error *error)
 {
     if (capacity <= s->capacity) return FIRN_OK;
-    if (capacity > UINT32_MAX - PADDING) {
-        return firn_fail(error, FIRN_INVALID, "%lld particles; one sim holds at most %lld",
-                         (long long)capacity, (long long)UINT32_MAX - PADDING);
-    }
+    assert(capacity <= FIRN_STORE_MOST);
     size_t n = (size_t)capacity + PADDING;
     firn_status st = FIRN_OK;
 #define RESERVE(pool, size)                                                                        \

@@ -42,7 +42,11 @@ static inline real *firn_store_gradient(const firn_store *s, int64_t i)
     return s->spare + i * s->dim * s->dim;
 }
 
-/* Room for `capacity` particles; failure changes nothing that can be seen. */
+/* Lists hold 32-bit indices. */
+#define FIRN_STORE_MOST ((int64_t)UINT32_MAX - 64)
+
+/* Room for `capacity` particles, at most FIRN_STORE_MOST; failure changes nothing that can be
+ * seen. */
 firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_allocator *allocator,
                                firn_error *error);
 

@@ -1,7 +1,7 @@
 /* Corotated elasticity: linear elasticity in the frame of the rotation R of F = R S.
  *
  *   Psi = mu |F - R|^2 + lambda/2 tr(S - I)^2,  P = 2 mu (F - R) + lambda tr(S - I) R
- * (physics.md section 3); tr(S - I) = R:(F - R), as R:R = D. R is the proper rotation also of an
+ * tr(S - I) = R:(F - R), as R:R = D. R is the proper rotation also of an
  * inverted F; then S has one negative eigenvalue, that of least size. Where that choice jumps (F
  * singular in two directions, or s_D = -s_(D-1)) Psi has a kink and P is one of its sides.
  * It resists neither volume change nor inversion more than a spring would; see fixed_corotated.c.

@@ -5,7 +5,7 @@
  *   Psi = mu |F - R|^2 + lambda f(J),  P = 2 mu (F - R) + lambda f'(J) cof F
  *   tau = 2 mu (F - R) F^T + lambda f'(J) J I
  *   f = (J - 1)^2 / 2 for |J| <= J_MOST, continued by its tangents
- * (physics.md section 3, which has no limit). R is the proper rotation also of an inverted F: see
+ * R is the proper rotation also of an inverted F: see
  * corotated.c.
  *
  * J_MOST is beyond the largest J the engine lets a particle have (stretches up to 20, 20^3 = 8000).

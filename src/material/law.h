@@ -18,6 +18,7 @@
 typedef struct firn_lanes {
     vr x[D];         /* position in the block, cells */
     vr F[DD];        /* elastic deformation gradient */
+    vr H[DD];        /* F - I, which is what is kept: steps add less than a float near 1 resolves */
     vr v[D];         /* velocity, m/s */
     vr state;        /* the law's scalar */
     vr C[DD];        /* velocity gradient, 1/s */

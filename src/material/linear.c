@@ -1,7 +1,7 @@
 /* Linear elasticity: quadratic in the displacement gradient, so it knows no rotations.
  *
  *   eps = sym(F) - I,  Psi = mu eps:eps + lambda/2 tr(eps)^2,  P = 2 mu eps + lambda tr(eps) I
- * (physics.md section 3). tau = P F^T is not symmetric unless F is: a rotated body feels a torque.
+ * tau = P F^T is not symmetric unless F is: a rotated body feels a torque.
  * That is the law, not an error; use another one for anything that turns by more than a degree or
  * so.
  *

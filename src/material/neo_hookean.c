@@ -2,7 +2,7 @@
  *
  *   Psi = mu/2 (|F|^2 - D) + f(J),  P = mu F + f'(J) cof F,  tau = mu b + f'(J) J I
  *   f = -mu log J + lambda/2 (log J)^2 for J >= J_LEAST, continued by its tangent below
- * (physics.md section 3; Bonet and Wood 2008, chapter 6, for the part above the limit). There tau =
+ * (Bonet and Wood 2008, chapter 6, for the part above the limit). There tau =
  * mu (b - I) + lambda log(J) I. Below the limit f' stays f'(J_LEAST), a constant Cauchy pressure of
  * (mu - lambda log J_LEAST)/J_LEAST that pushes J up again, from negative values and through 0: so
  * every F has a finite stress, and it is the gradient of the energy everywhere.

@@ -1,7 +1,7 @@
 /* St. Venant-Kirchhoff: linear in the Green strain E = (F^T F - I)/2.
  *
  *   Psi = mu E:E + lambda/2 tr(E)^2,  P = F (2 mu E + lambda tr(E) I)
- * (physics.md section 3). With G = F F^T - I, which has the invariants of 2E and commutes with b,
+ * With G = F F^T - I, which has the invariants of 2E and commutes with b,
  *   tau = b (mu G + lambda/2 tr(G) I),  Psi = mu/4 G:G + lambda/8 tr(G)^2.
  * It softens when compressed to less than 58 % (1/sqrt 3) of the length and does not resist
  * inversion: the stress vanishes as a stretch does.

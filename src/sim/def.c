@@ -25,7 +25,7 @@ firn_sim_def firn_sim_def_default(void)
     };
 }
 
-/* A number of the def with its allowed range, ends included where `closed`. */
+/* A number of the def with its allowed range, ends included. */
 typedef struct range_check {
     const char *field;
     double value, min, max;
@@ -59,6 +59,10 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "%s %g must be from %g to %g; %s", c->field, c->value,
                          c->min, c->max, c->cure);
     }
+    if (def->dt_min > def->dt_max) {
+        return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_max %g", def->dt_min,
+                         def->dt_max);
+    }
     return FIRN_OK;
 }
 
@@ -87,11 +91,13 @@ static firn_status check_choices(const firn_sim_def *def, firn_error *error)
     if (!def->materials)
         return firn_fail(error, FIRN_INVALID, "materials is NULL; give at least one");
     if (def->collider_count && !def->colliders) {
-        return firn_fail(error, FIRN_INVALID, "colliders is NULL but collider_count is %d",
+        return firn_fail(error, FIRN_INVALID,
+                         "colliders is NULL but collider_count is %d; give them, or set it to 0",
                          def->collider_count);
     }
     if (def->force_count && !def->forces) {
-        return firn_fail(error, FIRN_INVALID, "forces is NULL but force_count is %d",
+        return firn_fail(error, FIRN_INVALID,
+                         "forces is NULL but force_count is %d; give them, or set it to 0",
                          def->force_count);
     }
     return FIRN_OK;
@@ -221,7 +227,10 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
 
 firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error *error)
 {
+    if (!out) return firn_fail(error, FIRN_INVALID, "sim is NULL; give a place for the handle");
     *out = NULL;
+    if (!def)
+        return firn_fail(error, FIRN_INVALID, "def is NULL; start from firn_sim_def_default()");
     firn_status st = check_def(def, error);
     if (st != FIRN_OK) return st;
 
@@ -236,6 +245,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->store.dim = def->dimension;
     sim->from = &sim->directory[0];
     sim->at = &sim->directory[1];
+    sim->limit_next = FIRN_LIMIT_MAXIMUM;
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
     if (st == FIRN_OK) {

@@ -7,10 +7,10 @@
 /* The single-particle bound dt < h sqrt(s rho / (K M)): a lone particle pushes on its own kernel. K
  * belongs to spline and force form, s to the transfer (2 PIC, 4 APIC with MLS, 3 APIC with
  * gradients). */
-static double lone_factor(const firn_sim_def *def)
+static double lone_bound(const firn_sim_def *def)
 {
     const bool mls = def->force_form == FIRN_MLS;
-    const bool affine = def->transfer != FIRN_PIC && def->transfer != FIRN_FLIP;
+    const bool affine = firn_transfer_is_affine(def->transfer);
     const double K = def->spline == FIRN_QUADRATIC ? (mls ? 4 : 6) : (mls ? 3 : 3.14);
     const double s = affine ? (mls ? 4 : 3) : 2;
     return 0.9 * sqrt(s / K);
@@ -25,7 +25,7 @@ firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_sp
         {def->courant * h / fmax(speed, max_speed), FIRN_LIMIT_VELOCITY},
         {0.2 / (double)e->gradient, FIRN_LIMIT_STRAIN},
         {def->wave_factor * h / sqrt((double)e->wave2), FIRN_LIMIT_WAVE},
-        {lone_factor(def) * h / sqrt((double)e->lone2), FIRN_LIMIT_PARTICLE},
+        {lone_bound(def) * h / sqrt((double)e->lone2), FIRN_LIMIT_PARTICLE},
         {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
     };
     firn_dt least = {def->dt_max, FIRN_LIMIT_MAXIMUM};
@@ -48,12 +48,13 @@ firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
     }
     sim->dt_free = step.dt;
     /* The last steps of a frame share what is left, so that none is a sliver. A fixed dt is kept
-     * until the end; rounding must not leave a sliver there either. */
+     * until the end; rounding must not leave a sliver there either. The limit stays that of the
+     * free step, which says more than that frames end, unless one step is all there is. */
     if (remaining <= step.dt * (1 + 1e-9)) {
-        step =
-            (firn_dt){remaining, remaining < step.dt * (1 - 1e-9) ? FIRN_LIMIT_FRAME : step.limit};
+        const bool cut = sim->report.steps == 0 && remaining < step.dt * (1 - 1e-9);
+        step = (firn_dt){remaining, cut ? FIRN_LIMIT_FRAME : step.limit};
     } else if (remaining < 2 * step.dt && sim->def.dt == 0) {
-        step = (firn_dt){remaining / 2, FIRN_LIMIT_FRAME};
+        step.dt = remaining / 2;
     }
     return step;
 }
@@ -79,8 +80,10 @@ static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
     const int dim = s->dim;
     const real *r = s->record + i * FIRN_RECORD;
     double F2 = 0, v2 = 0;
-    for (int c = 0; c < dim * dim; c++)
-        F2 += (double)r[firn_offset_F(dim) + c] * r[firn_offset_F(dim) + c];
+    for (int c = 0; c < dim * dim; c++) {
+        const double F = (double)r[firn_offset_F(dim) + c] + (c % (dim + 1) == 0);
+        F2 += F * F;
+    }
     for (int a = 0; a < dim; a++) {
         v2 += (double)r[firn_offset_velocity(dim) + a] * r[firn_offset_velocity(dim) + a];
     }

@@ -175,36 +175,6 @@ static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
     return false;
 }
 
-/* Applies every collider a point is in. Where several overlap the first may have been undone: once
- * more. */
-static bool respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
-                        const double position[3], double velocity[3])
-{
-    int hits = 0;
-    for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
-        for (int32_t i = 0; i < count; i++) {
-            double normal[3];
-            if (firn_collider_distance(&c[i], dim, position, normal) > 0) continue;
-            firn_collider_respond(&c[i], position, normal, velocity);
-            hits++;
-        }
-    }
-    return hits > 0;
-}
-
-bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double position[3], double velocity[3])
-{
-    if (!respond_all(colliders, count, dim, position, velocity)) return false;
-    for (int32_t i = 0; i < count; i++) {
-        double normal[3];
-        double distance = firn_collider_distance(&colliders[i], dim, position, normal);
-        if (distance >= 0) continue;
-        for (int a = 0; a < dim; a++) position[a] -= distance * normal[a];
-    }
-    return true;
-}
-
 /* Colliders on a block's nodes, in place. */
 static void collide_block(const firn_sim *sim, int64_t block, real *node)
 {
@@ -217,7 +187,8 @@ static void collide_block(const firn_sim *sim, int64_t block, real *node)
         double position[3], velocity[3] = {0};
         node_position(sim, d->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
-        if (!respond_all(sim->posed_pool.data, sim->def.collider_count, dim, position, velocity)) {
+        if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, position,
+                                       velocity)) {
             continue;
         }
         for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];
@@ -418,7 +389,10 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
     firn_posed_collider *posed = sim->posed_pool.data;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         firn_collider_pose(&sim->colliders[i], dim, time, &posed[i]);
-        sim->collider_speed =
-            fmax(sim->collider_speed, firn_collider_speed_bound(&posed[i], center, reach));
+        const double speed = firn_collider_speed_bound(&posed[i], center, reach);
+        double normal[3];
+        const double gap = firn_collider_distance(&posed[i], dim, center, normal) - reach;
+        if (gap > 4 * h + speed * sim->def.dt_max) continue; /* not there within a step */
+        sim->collider_speed = fmax(sim->collider_speed, speed);
     }
 }

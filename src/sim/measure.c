@@ -30,15 +30,14 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
         const double spin = (double)C[c * dim + b] - (double)C[b * dim + c];
         t->angular_momentum[a] += m * (x[b] * v[c] - x[c] * v[b] + inertia * spin);
     }
-    const real *F = r + firn_offset_F(dim);
-    double J;
-    if (dim == 2) {
-        J = (double)F[0] * F[3] - (double)F[1] * F[2];
-    } else {
-        J = F[0] * ((double)F[4] * F[8] - (double)F[5] * F[7]) -
-            F[1] * ((double)F[3] * F[8] - (double)F[5] * F[6]) +
-            F[2] * ((double)F[3] * F[7] - (double)F[4] * F[6]);
+    double F[9] = {0};
+    for (int c = 0; c < dim * dim; c++) {
+        F[c] = (double)r[firn_offset_F(dim) + c] + (c % (dim + 1) == 0);
     }
+    const double J = dim == 2
+                         ? F[0] * F[3] - F[1] * F[2]
+                         : F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
+                               F[2] * (F[3] * F[7] - F[4] * F[6]);
     t->min_J = fmin(t->min_J, J);
     t->max_J = fmax(t->max_J, J);
     double normal[3];
@@ -57,7 +56,7 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
     const firn_store *s = &sim->store;
     const firn_directory *d = sim->from;
     const double h = sim->def.cell_size;
-    const bool affine = sim->def.transfer != FIRN_PIC && sim->def.transfer != FIRN_FLIP;
+    const bool affine = firn_transfer_is_affine(sim->def.transfer);
     const double inertia = affine ? h * h / (sim->def.spline == FIRN_QUADRATIC ? 4 : 3) : 0;
     const uint32_t *order = s->order[s->current];
     firn_totals t = {.min_J = INFINITY, .max_J = -INFINITY};

@@ -82,11 +82,19 @@ static firn_status check_positive(const char *field, const double *value, int64_
 static firn_status check_particles(const firn_sim *sim, const firn_particles *p, firn_error *error)
 {
     const int32_t dim = sim->store.dim;
+    if (!p) {
+        return firn_fail(error, FIRN_INVALID,
+                         "particles is NULL; start from firn_particles_default()");
+    }
     firn_status st = firn_check_stamp(p->stamp, "firn_particles", error);
     if (st != FIRN_OK) return st;
     if (p->count < 0) {
         return firn_fail(error, FIRN_INVALID, "count %lld must not be negative",
                          (long long)p->count);
+    }
+    if (p->count > FIRN_STORE_MOST - sim->store.count) {
+        return firn_fail(error, FIRN_INVALID, "count %lld is too many; one sim holds at most %lld",
+                         (long long)p->count, (long long)FIRN_STORE_MOST);
     }
     if (p->count && !p->position)
         return firn_fail(error, FIRN_INVALID, "position is NULL; it is required");
@@ -142,7 +150,7 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     for (int c = 0; c < dd; c++) {
         const double identity = c % (dim + 1) == 0;
         r[firn_offset_F(dim) + c] =
-            (real)(p->deformation_gradient ? p->deformation_gradient[i * dd + c] : identity);
+            (real)(p->deformation_gradient ? p->deformation_gradient[i * dd + c] - identity : 0);
         firn_store_gradient(s, to)[c] =
             p->velocity_gradient ? (real)p->velocity_gradient[i * dd + c] : 0;
     }
@@ -171,7 +179,10 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
     firn_status st = check_particles(sim, p, error);
     if (st != FIRN_OK) return st;
     const int64_t before = s->count, after = before + p->count;
-    st = firn_store_reserve(s, after, sim->allocator, error);
+    /* Exactly what a first batch needs; those that come later are likely to be followed by more. */
+    const int64_t slack = before > 0 && after > s->capacity ? after / 8 : 0;
+    const int64_t wanted = after + slack < FIRN_STORE_MOST ? after + slack : FIRN_STORE_MOST;
+    st = firn_store_reserve(s, wanted, sim->allocator, error);
     if (st != FIRN_OK) return st;
     for (int64_t i = 0; i < p->count; i++) write_particle(sim, p, i, before + i);
 
@@ -269,7 +280,8 @@ int64_t firn_sim_count(const firn_sim *sim) { return sim->store.count; }
 
 /* ---- reading ---- */
 
-firn_view firn_sim_view(const firn_sim *sim, firn_field field)
+/* Where a field is, as it is kept. */
+static firn_view stored_view(const firn_sim *sim, firn_field field)
 {
     const firn_store *s = &sim->store;
     const int32_t dim = s->dim;
@@ -296,19 +308,28 @@ firn_view firn_sim_view(const firn_sim *sim, firn_field field)
         break;
         FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
-    default: break; /* positions are per block */
+    default: break; /* positions are kept per block */
     }
     return v;
 }
 
-/* One component of a raw view as a double. */
-static double view_value(const firn_view *v, firn_field field, int64_t i, int32_t c)
+firn_view firn_sim_view(const firn_sim *sim, firn_field field)
+{
+    firn_view v = stored_view(sim, field);
+    if (field == FIRN_DEFORMATION_GRADIENT) v.data = NULL; /* kept less the identity */
+    return v;
+}
+
+/* One component of a stored field as a double. */
+static double stored_value(const firn_view *v, firn_field field, int64_t i, int32_t c)
 {
     const char *at = (const char *)v->data + (size_t)i * v->stride + (size_t)(c * v->bytes);
     switch (field) {
     case FIRN_MATERIAL:
     case FIRN_OBJECT: return *(const uint16_t *)at;
     case FIRN_ID: return (double)*(const uint64_t *)at;
+    case FIRN_DEFORMATION_GRADIENT:
+        return (double)*(const real *)at + (c % (v->components == 4 ? 3 : 4) == 0);
     default: return (double)*(const real *)at;
     }
 }
@@ -345,7 +366,7 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
         return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field",
                          (int)field);
     }
-    if (first < 0 || count < 0 || first + count > s->count) {
+    if (first < 0 || count < 0 || count > s->count - first) {
         return firn_fail(error, FIRN_INVALID,
                          "particles %lld to %lld were asked for; there are %lld", (long long)first,
                          (long long)(first + count), (long long)s->count);
@@ -377,10 +398,10 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
         }
         return FIRN_OK;
     }
-    const firn_view v = firn_sim_view(sim, field);
+    const firn_view v = stored_view(sim, field);
     for (int64_t k = 0; k < count; k++) {
         for (int32_t c = 0; c < width; c++) {
-            out[k * width + c] = view_value(&v, field, (int64_t)by_id[first + k], c);
+            out[k * width + c] = stored_value(&v, field, (int64_t)by_id[first + k], c);
         }
     }
     return FIRN_OK;
@@ -406,7 +427,7 @@ static uint64_t bits_of(double value)
 
 firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
 {
-    (void)error;
+    if (!hash) return firn_fail(error, FIRN_INVALID, "hash is NULL; give a place for it");
     firn_store *s = &sim->store;
     firn_hash h = {{0x243f6a8885a308d3u, 0x13198a2e03707344u}};
     hash_word(&h, bits_of(sim->time));

@@ -39,6 +39,7 @@ typedef struct firn_snapshot {
     firn_extremes extremes;
     firn_dt step; /* pending */
     double time, max_speed, dt_next;
+    double cap, until; /* smallest and latest of what breaks since it was taken asked for; s */
     int64_t steps;
 } firn_snapshot;
 

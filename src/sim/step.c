@@ -11,6 +11,7 @@
  * fused sweep has to commit to the next dt before it knows the next state; when that turns out too
  * long it goes back to a snapshot. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -171,7 +172,8 @@ static void turn_page(firn_sim *sim)
 static void begin_report(firn_sim *sim)
 {
     sim->report = (firn_report){.dt_least = INFINITY};
-    sim->retry_cap = 0;
+    sim->retry_cap = sim->retry_until = 0;
+    sim->snapshot.cap = sim->snapshot.until = 0;
     sim->generation++;
 }
 
@@ -191,6 +193,7 @@ static void end_report(firn_sim *sim, firn_report *report)
     sim->report.dt_next = sim->dt_next;
     sim->report.max_speed = sim->grid.max_speed;
     sim->report.blocks = sim->from->count;
+    if (sim->report.steps == 0) sim->report.dt_least = 0;
     if (report) *report = sim->report;
 }
 
@@ -203,6 +206,12 @@ static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, fir
         "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; "
         "soften the material, slow it down or use smaller cells",
         sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who);
+}
+
+/* Whether a step is shorter than the def allows, other than by the end of the time asked for. */
+static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaining)
+{
+    return sim->dt_free < sim->def.dt_min && step->dt < remaining;
 }
 
 /* ---- the plain path ---- */
@@ -232,8 +241,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
         step = (firn_dt){part * h / sim->grid.max_speed, FIRN_LIMIT_FORCE};
         sim->dt_free = step.dt;
     }
-    if (step.dt < sim->def.dt_min && step.dt < remaining)
-        return give_up(sim, step.limit, step.dt, error);
+    if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
     firn_sim_pose_colliders(sim, sim->time + step.dt);
     firn_grid_apply(sim, step.dt);
     book(sim, PHASE_GRID, &mark);
@@ -291,11 +299,22 @@ static firn_limit broken_limit(const firn_sim *sim, double dt, double *dt_fit)
 
 /* Caps steps below what broke at this dt, until the end of that step. False when the floor is
  * reached. */
-static bool shorten(firn_sim *sim, double dt, double dt_fit, double until)
+static bool shorten(firn_sim *sim, firn_limit broken, double dt, double dt_fit, double until)
 {
-    sim->retry_cap = fmin(dt_fit, dt / 2);
-    sim->retry_until = until;
+    /* A replay comes by where earlier ones broke: the smallest cap holds until all are behind. */
+    firn_snapshot *s = &sim->snapshot;
+    const double cap = fmin(dt_fit, dt / 2);
+    s->cap = s->cap > 0 ? fmin(s->cap, cap) : cap;
+    s->until = fmax(s->until, until);
+    sim->retry_cap = s->cap;
+    sim->retry_until = s->until;
     sim->report.retries++;
+    if (sim->def.log.write) {
+        char text[160];
+        snprintf(text, sizeof text, "at %g s a step of %g s broke the %s limit; again with %g s",
+                 sim->time, dt, firn_limit_name(broken), s->cap);
+        sim->def.log.write(sim->def.log.user_data, FIRN_LOG_WARNING, "step", text);
+    }
     return sim->retry_cap >= sim->def.dt_min;
 }
 
@@ -326,13 +345,14 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
         double dt_fit = 0;
         broken = broken_limit(sim, step->dt, &dt_fit);
         if (broken == FIRN_LIMIT_NONE) {
+            if (below_floor(sim, step, remaining)) break;
             sim->dt_next = GROWTH * sim->dt_free;
             return FIRN_OK;
         }
         if (first && i == 0 && broken != FIRN_LIMIT_FINITE) continue; /* that one was to measure */
-        if (!shorten(sim, step->dt, dt_fit, sim->time + step->dt)) break;
+        if (!shorten(sim, broken, step->dt, dt_fit, sim->time + step->dt)) break;
     }
-    return give_up(sim, broken, step->dt, error);
+    return give_up(sim, broken == FIRN_LIMIT_NONE ? step->limit : broken, step->dt, error);
 }
 
 /* Keeps the state at the entry of a fused sweep, and puts the records into list order on the
@@ -347,6 +367,8 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     if (st != FIRN_OK) return st;
     memcpy(s->velocity.data, sim->grid.velocity.data, size);
     firn_store_reorder(&sim->store, sim->threads);
+    s->cap = sim->retry_cap;
+    s->until = sim->retry_until;
     s->step = *step;
     s->extremes = sim->extremes;
     s->time = sim->time;
@@ -356,7 +378,7 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     return FIRN_OK;
 }
 
-/* Back to the snapshot. Needs no memory it has not had before. */
+/* Back to the snapshot. Asks for no more memory than it had when that was taken. */
 static firn_status restore_snapshot(firn_sim *sim, firn_dt *step, firn_error *error)
 {
     firn_snapshot *s = &sim->snapshot;
@@ -435,7 +457,12 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
         if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 1, error);
         if (st != FIRN_OK) break; /* nothing is lost yet: the pending step closes */
         const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
-        const firn_dt next = firn_dt_choose(sim, limit, end - sim->time - step.dt);
+        const double remaining = end - sim->time - step.dt;
+        const firn_dt next = firn_dt_choose(sim, limit, remaining);
+        if (below_floor(sim, &next, remaining)) {
+            st = give_up(sim, next.limit, next.dt, error);
+            break;
+        }
         st = fused_step(sim, &step, &next, error);
         double dt_fit = 0;
         const firn_limit broken =
@@ -445,7 +472,8 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
             sim->dt_next = GROWTH * sim->dt_free;
             continue;
         }
-        const bool again = st == FIRN_OK && shorten(sim, next.dt, dt_fit, sim->time + next.dt);
+        const bool again =
+            st == FIRN_OK && shorten(sim, broken, next.dt, dt_fit, sim->time + next.dt);
         if (st == FIRN_OK && !again) st = give_up(sim, broken, next.dt, error);
         if (restore_snapshot(sim, &step, error) != FIRN_OK) return FIRN_NO_MEMORY;
         if (!again) break;

@@ -420,7 +420,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
                 weights(w[a], f[a]);
             }
             gather(&local, run, cell, f, (const vr(*)[3])w, scale, g);
-            deform(g->F, g->C, dt);
+            deform(g, g->C, dt);
         }
         if (kind != GATHER) stress(s, lanes, groups, index + begin, end - begin, extremes);
         for (int i = 0; i < groups; i++) {

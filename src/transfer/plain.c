@@ -44,19 +44,14 @@ static axis_weights cubic(real x)
     a.w[3] = f * f * f / 6;
     a.dw[0] = -g * g / 2;
     a.dw[1] = (real)1.5 * f * f - 2 * f;
-    a.dw[2] = 2 * g - (real)1.5 * g * g;
     a.dw[3] = f * f / 2;
+    a.dw[2] = -(a.dw[0] + a.dw[1] + a.dw[3]); /* 2g - 1.5 g^2, such that the sum is 0 */
     return a;
 }
 
 static axis_weights weigh(firn_spline spline, real x)
 {
     return spline == FIRN_QUADRATIC ? quadratic(x) : cubic(x);
-}
-
-static bool is_affine(firn_transfer t)
-{
-    return t == FIRN_APIC || t == FIRN_AFLIP || t == FIRN_ASFLIP;
 }
 
 static bool is_flip(firn_transfer t)
@@ -126,7 +121,7 @@ static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, co
         momentum[a] = mass * g->v[a][l];
     }
     for (int c = 0; c < DD; c++) {
-        affine[c] = is_affine(s->transfer) ? h * mass * g->C[c][l] : 0;
+        affine[c] = firn_transfer_is_affine(s->transfer) ? h * mass * g->C[c][l] : 0;
         stress_volume[c] = volume * g->tau[c][l];
     }
     stencil_node node[STENCIL * STENCIL * STENCIL];
@@ -291,9 +286,9 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
             if (near) apart &= ~in_collider(s, block, g.x);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }
-        if (!is_affine(s->transfer))
+        if (!firn_transfer_is_affine(s->transfer))
             memcpy(g.C, L, sizeof L); /* for dt's limits and viewers only */
-        deform(g.F, L, dt);
+        deform(&g, L, dt);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
         if (near) collide_lanes(s, block, y, g.v, lanes);
         vi cell = move(&g, y);

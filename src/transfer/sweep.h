@@ -51,7 +51,7 @@ typedef struct firn_sweep {
 
     /* Grid: velocity channels by block of `at`, arenas by superblock of `at`. */
     const real *velocity;     /* after forces and colliders */
-    const real *velocity_old; /* before; NULL unless the transfer is of FLIP type */
+    const real *velocity_old; /* before; written by the plain path only */
     real *arena;              /* written: momentum, mass [, force] per node */
     int32_t arena_channels;   /* FIRN_NODE, or twice that with the force apart */
 
@@ -93,10 +93,8 @@ typedef struct firn_kernels {
 /* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */
 const firn_kernels *firn_kernels_find(const char *isa, int32_t dim);
 
-/* Moves the particles of one block out of colliders: positions (world, m) and velocities. In common
- * code since it is double precision and rare. Returns whether the particle was inside one. */
-bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double position[3], double velocity[3]);
+/* Whether particles carry C to the grid. */
+static inline bool firn_transfer_is_affine(firn_transfer t) { return t >= FIRN_APIC; }
 
 /* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at
  * whole multiples of cell_size, and the local position's whole part is the lowest node of the

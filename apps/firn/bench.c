@@ -1,0 +1,201 @@
+#include "bench.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "options.h"
+
+/* ---- the command ---- */
+
+static const struct {
+    const char *name, *help;
+    int (*run)(int argc, char **argv);
+} benches[] = {
+    {"step", "speed of one scene next to the machine's peak", firn_bench_step_main},
+    {"scaling", "cost per particle and memory from 100 k to 10 M particles",
+     firn_bench_scaling_main},
+    {"realtime", "jelly scenes of 32,096 and 52,730 particles", firn_bench_realtime_main},
+    {"stable", "largest stable fixed time steps (takes minutes)", firn_bench_stable_main},
+};
+
+static int usage(FILE *out)
+{
+    fprintf(out, "usage: firn bench NAME [options]\n\n");
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        fprintf(out, "  %-10s %s\n", benches[i].name, benches[i].help);
+    }
+    fprintf(out, "\nfirn bench NAME --help says more.\n");
+    return out == stdout ? 0 : FIRN_EXIT_USAGE;
+}
+
+int firn_bench_main(int argc, char **argv)
+{
+    if (argc < 2) return usage(stderr);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return usage(stdout);
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+        if (strcmp(argv[1], benches[i].name) == 0) return benches[i].run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "firn bench: there is no benchmark \"%s\"\n\n", argv[1]);
+    return usage(stderr);
+}
+
+/* ---- measuring ---- */
+
+double firn_bench_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *reallocate(void *user_data, void *block, size_t old_size, size_t new_size,
+                        size_t alignment)
+{
+    firn_bench_memory *memory = user_data;
+    void *grown = NULL;
+    if (new_size > 0) {
+        grown = aligned_alloc(alignment, (new_size + alignment - 1) / alignment * alignment);
+        if (!grown) return NULL;
+        memory->held += new_size;
+        if (memory->held > memory->peak) memory->peak = memory->held;
+        if (block) memcpy(grown, block, old_size < new_size ? old_size : new_size);
+    }
+    free(block);
+    memory->held -= old_size;
+    return grown;
+}
+
+firn_allocator firn_bench_allocator(firn_bench_memory *memory)
+{
+    return (firn_allocator){.reallocate = reallocate, .user_data = memory};
+}
+
+/* The number after `key` in a file of the system, or -1. */
+static int64_t number_in(const char *path, const char *key)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return -1;
+    char line[256];
+    int64_t value = -1;
+    while (value < 0 && fgets(line, sizeof line, file)) {
+        if (strncmp(line, key, strlen(key)) != 0) continue;
+        char *end = NULL;
+        const char *digits = line + strlen(key);
+        const long long number = strtoll(digits, &end, 10);
+        if (end != digits) value = number;
+    }
+    fclose(file);
+    return value;
+}
+
+int64_t firn_bench_memory_available(void)
+{
+    int64_t least = INT64_MAX;
+    const int64_t machine = number_in("/proc/meminfo", "MemAvailable:");
+    if (machine >= 0) least = machine * 1024;
+    const int64_t limit = number_in("/sys/fs/cgroup/memory.max", "");
+    const int64_t used = number_in("/sys/fs/cgroup/memory.current", "");
+    if (limit >= 0 && used >= 0 && limit - used < least) least = limit - used;
+    return least;
+}
+
+/* ---- results ---- */
+
+void firn_bench_machine(char *text, size_t size)
+{
+    char name[96] = "unknown CPU", line[256];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (!colon || strncmp(line, "model name", 10) != 0) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(colon, "\n"), colon);
+        break;
+    }
+    if (file) fclose(file);
+    /* Virtual machines shorten the name; family and model still tell the generation. */
+    const int64_t family = number_in("/proc/cpuinfo", "cpu family\t:");
+    const int64_t model = number_in("/proc/cpuinfo", "model\t\t:");
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (family >= 0 && model >= 0) {
+        snprintf(text, size, "%s (family %lld model %lld) x %ld", name, (long long)family,
+                 (long long)model, cores);
+    } else {
+        snprintf(text, size, "%s x %ld", name, cores);
+    }
+}
+
+const char *firn_bench_compiler(void)
+{
+#if defined(__clang__)
+    return __VERSION__;
+#elif defined(__GNUC__)
+    return "gcc " __VERSION__;
+#else
+    return "unknown compiler";
+#endif
+}
+
+/* Whether the last comment of a file is this line. Leaves the position at the end. */
+static bool ends_under(FILE *file, const char *comment)
+{
+    bool same = false;
+    char line[512];
+    while (fgets(line, sizeof line, file)) {
+        if (line[0] == '#') same = strcmp(line, comment) == 0;
+    }
+    fseek(file, 0, SEEK_END);
+    return same;
+}
+
+bool firn_bench_csv_open(firn_bench_csv *csv, const char *command, const char *path,
+                         const char *columns)
+{
+    *csv = (firn_bench_csv){.path = path};
+    if (!path) return true;
+    csv->file = fopen(path, "r+");
+    if (!csv->file) csv->file = fopen(path, "w+");
+    if (!csv->file) {
+        fprintf(stderr, "%s: cannot write %s; choose a file in a directory that exists\n", command,
+                path);
+        return false;
+    }
+    char machine[128], date[32], comment[512];
+    firn_bench_machine(machine, sizeof machine);
+    const time_t now = time(NULL);
+    struct tm utc;
+    gmtime_r(&now, &utc);
+    strftime(date, sizeof date, "%Y-%m-%d", &utc);
+    snprintf(comment, sizeof comment, "# %s, %s, %s, firn %s\n", machine, firn_bench_compiler(),
+             date, firn_version());
+    const bool known = ends_under(csv->file, comment);
+    if (ftell(csv->file) == 0) fprintf(csv->file, "%s\n", columns);
+    if (!known) fputs(comment, csv->file);
+    return true;
+}
+
+void firn_bench_csv_row(const firn_bench_csv *csv, const char *format, ...)
+{
+    if (!csv->file) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(csv->file, format, arguments);
+    va_end(arguments);
+    fputc('\n', csv->file);
+    fflush(csv->file);
+}
+
+bool firn_bench_csv_close(firn_bench_csv *csv, const char *command)
+{
+    if (!csv->file) return true;
+    const bool failed = ferror(csv->file) != 0;
+    if (fclose(csv->file) != 0 || failed) {
+        fprintf(stderr, "%s: could not write all of %s; is the disk full?\n", command, csv->path);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,49 @@
+/* Command-line options: one table per command, from which come the parsing and the --help text. */
+#ifndef FIRN_OPTIONS_H
+#define FIRN_OPTIONS_H
+
+#include <stdbool.h>
+
+#include <firn/firn.h>
+
+enum {
+    FIRN_EXIT_USAGE = 2,
+    FIRN_EXIT_OUTPUT = 4,
+    FIRN_EXIT_DIVERGED = 5,
+};
+
+typedef enum firn_option_kind {
+    FIRN_OPTION_FLAG,  /* bool: true when given */
+    FIRN_OPTION_COUNT, /* int64_t: a decimal number from min to max */
+    FIRN_OPTION_TEXT,  /* const char *: anything */
+} firn_option_kind;
+
+typedef struct firn_option {
+    const char *name; /* with its dashes */
+    firn_option_kind kind;
+    void *value;             /* holds the default before, the choice after; type by kind */
+    const char *placeholder; /* what --help calls the argument; unused by flags */
+    const char *help;
+    int64_t min, max; /* of a count */
+} firn_option;
+
+typedef struct firn_command {
+    const char *name;    /* as typed: "firn bench step" */
+    const char *summary; /* printed by --help */
+    const firn_option *options;
+    int option_count;
+} firn_command;
+
+/* Reads the arguments after argv[0], written `--name value` or `--name=value`. True: go on. False:
+ * leave with *exit_code; help has been printed, or a message naming what is wrong. */
+bool firn_options_parse(const firn_command *command, int argc, char **argv, int *exit_code);
+
+/* Whether there is such a law, which goes to *law, or such an instruction set (NULL is the best one);
+ * when not, says which there are. */
+bool firn_options_law(const char *command, const char *name, firn_law_kind *law);
+bool firn_options_isa(const char *command, const char *name);
+
+/* Prints why a command failed and returns the exit code that goes with it. */
+int firn_options_failure(const char *command, firn_status status, const firn_error *error);
+
+#endif

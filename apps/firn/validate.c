@@ -1,0 +1,225 @@
+/* firn validate: runs the cases of cases.h on every path of this build and tells how they compare.
+ *
+ * Built twice, as firn (single precision: plain and fused paths) and firn_double (plain path, tight
+ * tolerances); which it is, the library says. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app.h"
+#include "cases.h"
+#include "options.h"
+
+static const firn_path paths[] = {FIRN_PATH_PLAIN, FIRN_PATH_FUSED};
+static const char *const path_names[] = {"plain", "fused"};
+enum { PATHS = sizeof paths / sizeof *paths };
+
+/* ---- choosing ---- */
+
+/* How many letters to change, insert or leave out to come from a to b (Levenshtein). */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 63 };
+    int row[MOST + 1];
+    const int n = (int)strlen(b) < MOST ? (int)strlen(b) : MOST;
+    for (int j = 0; j <= n; j++) row[j] = j;
+    for (int i = 1; a[i - 1]; i++) {
+        int corner = row[0];
+        row[0] = i;
+        for (int j = 1; j <= n; j++) {
+            int best = corner + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            corner = row[j];
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+static int unknown_case(const char *name)
+{
+    const firn_case *nearest = &firn_cases[0];
+    for (int32_t i = 1; i < firn_case_count; i++) {
+        if (distance(name, firn_cases[i].name) < distance(name, nearest->name)) {
+            nearest = &firn_cases[i];
+        }
+    }
+    fprintf(stderr, "firn validate: there is no case \"%s\"; did you mean %s? There are ", name,
+            nearest->name);
+    for (int32_t i = 0; i < firn_case_count; i++) {
+        fprintf(stderr, "%s%s", i ? ", " : "", firn_cases[i].name);
+    }
+    fprintf(stderr, "\n");
+    return FIRN_EXIT_USAGE;
+}
+
+/* ---- printing ---- */
+
+/* Where the output goes and what has been seen so far. */
+typedef struct tally {
+    bool json;
+    int runs, failed_runs, checks, failed_checks;
+    char failed[512]; /* names */
+} tally;
+
+static void print_row(const firn_check *c)
+{
+    char tolerance[32];
+    switch (c->bound) {
+    case FIRN_NEAR: snprintf(tolerance, sizeof tolerance, "+- %.3g", c->tolerance); break;
+    case FIRN_AT_MOST: snprintf(tolerance, sizeof tolerance, "at most"); break;
+    case FIRN_AT_LEAST: snprintf(tolerance, sizeof tolerance, "at least"); break;
+    case FIRN_NOTE: snprintf(tolerance, sizeof tolerance, "-"); break;
+    }
+    const char *verdict = c->bound == FIRN_NOTE ? "" : c->passed ? "ok" : "FAILED";
+    printf("  %-45s %13.7g %13.7g  %-12s %s\n", c->quantity, c->measured, c->reference, tolerance,
+           verdict);
+}
+
+static void print_text(const firn_case *which, const char *path, const firn_case_run *run)
+{
+    printf("\n%s (%s, %.1f s): %s\n", which->name, path, run->seconds, which->shows);
+    for (int32_t i = 0; i < run->count; i++) print_row(&run->check[i]);
+    if (run->failure[0]) printf("  FAILED to run: %s\n", run->failure);
+}
+
+static void print_json_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20)
+            printf("\\u%04x", c);
+        else
+            putchar(c);
+    }
+    putchar('"');
+}
+
+/* ,"name":value; what is no number is null. */
+static void print_json_number(const char *name, double value)
+{
+    if (isfinite(value))
+        printf(",\"%s\":%.17g", name, value);
+    else
+        printf(",\"%s\":null", name);
+}
+
+static void print_json(const firn_case *which, const char *path, const firn_case_run *run,
+                       bool first)
+{
+    static const char *const bounds[] = {"near", "at_most", "at_least", "note"};
+    printf("%s\n {\"case\":\"%s\",\"path\":\"%s\",\"passed\":%s", first ? "" : ",", which->name,
+           path, run->passed ? "true" : "false");
+    print_json_number("seconds", run->seconds);
+    if (run->failure[0]) {
+        printf(",\"failure\":");
+        print_json_string(run->failure);
+    }
+    printf(",\"checks\":[");
+    for (int32_t i = 0; i < run->count; i++) {
+        const firn_check *c = &run->check[i];
+        printf("%s\n  {\"quantity\":", i ? "," : "");
+        print_json_string(c->quantity);
+        print_json_number("measured", c->measured);
+        print_json_number("reference", c->reference);
+        print_json_number("tolerance", c->tolerance);
+        printf(",\"bound\":\"%s\",\"passed\":%s}", bounds[c->bound], c->passed ? "true" : "false");
+    }
+    printf("]}");
+}
+
+/* ---- running ---- */
+
+static void add_to_tally(tally *t, const firn_case *which, const char *path,
+                         const firn_case_run *run)
+{
+    t->runs++;
+    for (int32_t i = 0; i < run->count; i++) {
+        t->checks += run->check[i].bound != FIRN_NOTE;
+        t->failed_checks += !run->check[i].passed;
+    }
+    if (run->passed) return;
+    const size_t used = strlen(t->failed);
+    snprintf(t->failed + used, sizeof t->failed - used, "%s%s (%s)", used ? ", " : "", which->name,
+             path);
+    t->failed_runs++;
+}
+
+static void run_case(const firn_case *which, bool quick, tally *t)
+{
+    for (int i = 0; i < PATHS; i++) {
+        if (paths[i] == FIRN_PATH_FUSED && !which->fused) continue;
+        if (!firn_case_has_path(paths[i])) continue;
+        static firn_case_run run;
+        firn_case_run_on(which, paths[i], quick, &run);
+        if (t->json)
+            print_json(which, path_names[i], &run, t->runs == 0);
+        else
+            print_text(which, path_names[i], &run);
+        fflush(stdout);
+        add_to_tally(t, which, path_names[i], &run);
+    }
+}
+
+static void print_heading(bool json, bool quick)
+{
+    const firn_sim_info info = firn_case_probe(FIRN_PATH_PLAIN);
+    if (json) {
+        printf("{\"version\":\"%s\",\"real_bytes\":%d,\"isa\":\"%s\",\"quick\":%s,\"runs\":[",
+               firn_version(), (int)info.real_bytes, info.isa, quick ? "true" : "false");
+        return;
+    }
+    printf("firn %s, %s precision, %s%s\n\n  %-45s %13s %13s  %s\n", firn_version(),
+           info.real_bytes == 8 ? "double" : "single", info.isa, quick ? ", quick variants" : "",
+           "quantity", "measured", "reference", "tolerance");
+}
+
+static void print_ending(const tally *t)
+{
+    if (t->json) {
+        printf("],\n \"passed\":%s}\n", t->failed_runs ? "false" : "true");
+    } else if (t->failed_runs) {
+        printf("\n%d of %d checks FAILED, in: %s\n", t->failed_checks, t->checks, t->failed);
+    } else {
+        printf("\nall %d checks hold\n", t->checks);
+    }
+}
+
+int firn_validate_main(int argc, char **argv)
+{
+    bool quick = false, list = false, json = false;
+    const char *name = NULL;
+    const firn_option options[] = {
+        {"--quick", FIRN_OPTION_FLAG, &quick, NULL, "coarser and shorter: under a minute", 0, 0},
+        {"--case", FIRN_OPTION_TEXT, &name, "NAME", "this case only", 0, 0},
+        {"--list", FIRN_OPTION_FLAG, &list, NULL, "say which cases there are", 0, 0},
+        {"--json", FIRN_OPTION_FLAG, &json, NULL, "for machines", 0, 0},
+    };
+    const firn_command command = {"firn validate",
+                                  "Runs worlds whose behaviour is known and compares. Exit code 0: "
+                                  "every check holds; 1: one does\n"
+                                  "not; 2: usage.",
+                                  options, sizeof options / sizeof *options};
+    int exit_code;
+    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
+    if (list) {
+        for (int32_t i = 0; i < firn_case_count; i++) {
+            printf("%-24s %s\n", firn_cases[i].name, firn_cases[i].shows);
+        }
+        return 0;
+    }
+    const firn_case *only = name ? firn_case_find(name) : NULL;
+    if (name && !only) return unknown_case(name);
+
+    tally t = {.json = json};
+    print_heading(json, quick);
+    for (int32_t i = 0; i < firn_case_count; i++) {
+        if (!only || only == &firn_cases[i]) run_case(&firn_cases[i], quick, &t);
+    }
+    print_ending(&t);
+    return t.failed_runs ? 1 : 0;
+}
