@@ -51,6 +51,7 @@ bench: firn
 	$(BUILD)/firn bench realtime
 
 validate: firn
+	$(BUILD)/firn_double validate
 	$(BUILD)/firn validate
 
 install: everything

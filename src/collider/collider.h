@@ -93,13 +93,14 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
 double firn_collider_speed_bound(const firn_posed_collider *c, const double center[3],
                                  double reach);
 
-/* Applies every collider a point is in, in order; where several overlap the first may have been
- * undone, so once more. Returns whether there was one. */
+/* Applies every collider a point is in, or within `slack` metres of, in order; where several
+ * overlap the first may have been undone, so once more. Returns whether there was one. */
 bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                               const double position[3], double velocity[3]);
+                               double slack, const double position[3], double velocity[3]);
 
-/* The same for a particle, which is also pushed out. */
+/* The same for a particle that is inside, which is also pushed out, to `slack` metres off the surface
+ * so that rounding does not leave it inside. */
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double position[3], double velocity[3]);
+                           double slack, double position[3], double velocity[3]);
 
 #endif

@@ -215,13 +215,13 @@ double firn_collider_speed_bound(const firn_posed_collider *c, const double cent
 }
 
 bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
-                               const double position[3], double velocity[3])
+                               double slack, const double position[3], double velocity[3])
 {
     int hits = 0;
     for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
         for (int32_t i = 0; i < count; i++) {
             double normal[3];
-            if (firn_collider_distance(&c[i], dim, position, normal) > 0) continue;
+            if (firn_collider_distance(&c[i], dim, position, normal) > slack) continue;
             firn_collider_respond(&c[i], position, normal, velocity);
             hits++;
         }
@@ -230,14 +230,14 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
 }
 
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double position[3], double velocity[3])
+                           double slack, double position[3], double velocity[3])
 {
-    if (!firn_collider_respond_all(colliders, count, dim, position, velocity)) return false;
+    if (!firn_collider_respond_all(colliders, count, dim, 0, position, velocity)) return false;
     for (int32_t i = 0; i < count; i++) {
         double normal[3];
         double distance = firn_collider_distance(&colliders[i], dim, position, normal);
         if (distance >= 0) continue;
-        for (int a = 0; a < dim; a++) position[a] -= distance * normal[a];
+        for (int a = 0; a < dim; a++) position[a] += (slack - distance) * normal[a];
     }
     return true;
 }

@@ -151,8 +151,8 @@ static uint32_t hash_size(int32_t count)
 }
 
 /* Room for `count` blocks: one pool cut into the arrays, and one for the bins. */
-static firn_status reserve(firn_directory *d, int32_t count, const firn_allocator *allocator,
-                           firn_error *error)
+firn_status firn_directory_reserve(firn_directory *d, int32_t count,
+                                   const firn_allocator *allocator, firn_error *error)
 {
     size_t n = (size_t)count, hash = hash_size(count);
     size_t size = 0, offset[10];
@@ -224,12 +224,14 @@ firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *
                                 const firn_allocator *allocator, firn_error *error)
 {
     d->dim = dim;
-    firn_status st = reserve(d, count, allocator, error);
+    firn_status st = firn_directory_reserve(d, count, allocator, error);
     if (st != FIRN_OK) return st;
     index_blocks(d, key, count);
-    memset(d->population, 0, (size_t)count * sizeof *d->population);
-    memset(d->bin, 0, (size_t)count * sizeof *d->bin);
-    memset(d->leaving, 0, (size_t)count * sizeof *d->leaving);
+    if (count) { /* the arrays of an empty directory need not exist */
+        memset(d->population, 0, (size_t)count * sizeof *d->population);
+        memset(d->bin, 0, (size_t)count * sizeof *d->bin);
+        memset(d->leaving, 0, (size_t)count * sizeof *d->leaving);
+    }
     index_supers(d);
     return FIRN_OK;
 }
@@ -280,9 +282,9 @@ static void link_block(void *context, int64_t b, int32_t thread)
     memset(d->leaving[b], 0, sizeof d->leaving[b]);
 }
 
-firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t threads,
-                                 const firn_allocator *allocator, firn_pool *scratch,
-                                 firn_error *error)
+firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
+                                 int32_t threads, const firn_allocator *allocator,
+                                 firn_pool *scratch, firn_error *error)
 {
     assert(d != from);
     const int32_t dim = from->dim, neighbours = firn_pow(3, dim), corners = firn_pow(2, dim);
@@ -338,7 +340,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     }
     firn_sort_keys(set.key, sort_scratch, set.count);
 
-    st = reserve(d, set.count, allocator, error);
+    st = firn_directory_reserve(d, set.count > room ? set.count : room, allocator, error);
     if (st != FIRN_OK) return st;
     index_blocks(d, set.key, set.count);
 
@@ -349,24 +351,6 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         d->start[b] = start;
         start += d->population[b];
     }
-    index_supers(d);
-    return FIRN_OK;
-}
-
-firn_status firn_directory_copy(firn_directory *d, const firn_directory *from,
-                                const firn_allocator *allocator, firn_error *error)
-{
-    d->dim = from->dim;
-    firn_status st = reserve(d, from->count, allocator, error);
-    if (st != FIRN_OK) return st;
-    index_blocks(d, from->key, from->count);
-    size_t n = (size_t)from->count;
-    memcpy(d->start, from->start, n * sizeof *d->start);
-    memcpy(d->population, from->population, n * sizeof *d->population);
-    memcpy(d->source, from->source, n * sizeof *d->source);
-    memcpy(d->near_collider, from->near_collider, n * sizeof *d->near_collider);
-    memcpy(d->bin, from->bin, n * sizeof *d->bin);
-    memcpy(d->leaving, from->leaving, n * sizeof *d->leaving);
     index_supers(d);
     return FIRN_OK;
 }

@@ -66,17 +66,18 @@ int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);
 
 /* Makes `d` the directory of the particles that the bins of `from` describe: their blocks, and the
- * blocks of every node they reach. d != from. Failure leaves `from` alone and `d` empty. */
-firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t threads,
-                                 const firn_allocator *allocator, firn_pool *scratch,
-                                 firn_error *error);
+ * blocks of every node they reach, with room for at least `room` blocks. d != from. Failure leaves
+ * `from` alone and `d` empty. */
+firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
+                                 int32_t threads, const firn_allocator *allocator,
+                                 firn_pool *scratch, firn_error *error);
+
+/* Room for `count` blocks; empties the directory. */
+firn_status firn_directory_reserve(firn_directory *d, int32_t count,
+                                   const firn_allocator *allocator, firn_error *error);
 
 /* Makes `d` a directory of exactly the given block keys (sorted, unique), with empty bins. */
 firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *key, int32_t count,
-                                const firn_allocator *allocator, firn_error *error);
-
-/* Copies `from` into `d`. */
-firn_status firn_directory_copy(firn_directory *d, const firn_directory *from,
                                 const firn_allocator *allocator, firn_error *error);
 
 /* Counts a block's particles per neighbour from the cell offsets of its bin. */

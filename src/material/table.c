@@ -108,6 +108,13 @@ firn_status firn_material_check(const firn_material_def *def, int index, firn_er
                          "materials[%d].%s %.9g%s%s must be above %g and below %g; %s", index,
                          p->name, value, p->unit[0] ? " " : "", p->unit, p->min, p->max, p->cure);
     }
+    if (def->law == FIRN_FIXED_COROTATED && def->poisson < 0) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "materials[%d].poisson %g must not be below 0 under fixed_corotated, whose "
+            "energy then has no floor; use neo_hookean for auxetic material",
+            index, def->poisson);
+    }
     return FIRN_OK;
 }
 

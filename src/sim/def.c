@@ -265,8 +265,7 @@ void firn_sim_destroy(firn_sim *sim)
     if (!sim) return;
     const firn_allocator a = *sim->allocator;
     firn_store_free(&sim->store, &a);
-    for (int i = 0; i < 2; i++) firn_directory_free(&sim->directory[i], &a);
-    firn_directory_free(&sim->snapshot.from, &a);
+    for (int i = 0; i < 4; i++) firn_directory_free(&sim->directory[i], &a);
     if (sim->scratch) {
         for (int32_t t = 0; t < sim->threads; t++) firn_pool_free(&a, &sim->scratch[t].pool);
     }

@@ -39,13 +39,13 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
     const size_t blocks = (size_t)sim->at->count;
     const size_t size =
         blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE * sizeof(real);
-    firn_status st = firn_pool_renew(sim->allocator, &sim->grid.velocity, size, error);
+    firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity, size, error);
     if (st == FIRN_OK && planes > 1) {
         st = firn_pool_renew(sim->allocator, &sim->grid.velocity_old, size, error);
     }
     if (st == FIRN_OK) {
-        st = firn_pool_renew(sim->allocator, &sim->partial_pool, blocks * sizeof(block_partial),
-                             error);
+        st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
+                                     blocks * sizeof(block_partial), error);
     }
     return st;
 }
@@ -122,32 +122,36 @@ static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[
 
 /* ---- forces and colliders ---- */
 
-static void body_acceleration(const firn_sim *sim, double time, double a[3])
+/* The keyed acceleration's integral from -infinity side of the first key to a time, less that of
+ * constant parts: differences of it are what a step receives, however short a pulse is. */
+static double keyed_impulse(const firn_acceleration_key *key, int32_t n, int axis, double time)
 {
-    const firn_acceleration_key *key = sim->forces;
+    double sum = (fmin(time, key[0].time) - key[0].time) * key[0].acceleration[axis];
+    for (int32_t i = 1; i < n && key[i - 1].time < time; i++) {
+        const double length = key[i].time - key[i - 1].time;
+        const double part = fmin(1, (time - key[i - 1].time) / length);
+        const double a = key[i - 1].acceleration[axis], b = key[i].acceleration[axis];
+        sum += length * part * (a + 0.5 * part * (b - a));
+    }
+    return sum + fmax(0, time - key[n - 1].time) * key[n - 1].acceleration[axis];
+}
+
+/* Gravity and keyed forces, averaged over the step. */
+static void body_acceleration(const firn_sim *sim, double dt, double a[3])
+{
     const int32_t n = sim->def.force_count;
     memcpy(a, sim->def.gravity, 3 * sizeof *a);
-    if (n == 0) return;
-    int32_t i = 0;
-    while (i < n && key[i].time <= time) i++;
-    for (int c = 0; c < 3; c++) {
-        if (i == 0 || i == n) {
-            a[c] += key[i == 0 ? 0 : n - 1].acceleration[c];
-        } else {
-            double t = (time - key[i - 1].time) / (key[i].time - key[i - 1].time);
-            a[c] += (1 - t) * key[i - 1].acceleration[c] + t * key[i].acceleration[c];
-        }
+    for (int c = 0; c < 3 && n > 0 && dt > 0; c++) {
+        a[c] += (keyed_impulse(sim->forces, n, c, sim->time + dt) -
+                 keyed_impulse(sim->forces, n, c, sim->time)) /
+                dt;
     }
 }
 
 static grid_job make_job(firn_sim *sim, const firn_directory *source, int32_t planes, double dt)
 {
-    grid_job job = {.sim = sim,
-                    .source = source,
-                    .planes = planes,
-                    .dt = dt,
-                    .hook = sim->def.force_hook != NULL};
-    body_acceleration(sim, sim->time, job.acceleration);
+    grid_job job = {.sim = sim, .source = source, .planes = planes, .dt = dt};
+    body_acceleration(sim, dt, job.acceleration);
     job.keep = exp(-sim->def.damping * dt);
     return job;
 }
@@ -182,13 +186,15 @@ static void collide_block(const firn_sim *sim, int64_t block, real *node)
     d->near_collider[block] = is_near_collider(sim, d->coord[block]);
     if (!d->near_collider[block]) return;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
+    const double slack = 1e-6 * sim->def.cell_size;
     for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
         if (!(node[3] > 0)) continue;
         double position[3], velocity[3] = {0};
         node_position(sim, d->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
-        if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, position,
-                                       velocity)) {
+        if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,
+                                       position, velocity)) {
             continue;
         }
         for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];
@@ -242,23 +248,16 @@ static void sum_block(void *context, int64_t block, int32_t thread)
         const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
         for (int a = 0; a < 3; a++) {
             before[n][a] = sum[0][n][a] * inverse;
-            acceleration[n][a] =
-                sum[1][n][a] * inverse + (mass > 0 && a < dim ? (real)job->acceleration[a] : 0);
+            acceleration[n][a] = sum[1][n][a] * inverse;
         }
         before[n][3] = acceleration[n][3] = mass;
     }
     if (job->hook) call_hook(sim, block, (const real(*)[FIRN_NODE])before, acceleration);
 }
 
-void firn_grid_sum_internal(firn_sim *sim)
+void firn_grid_sum(firn_sim *sim, bool hook)
 {
-    grid_job job = {.sim = sim, .source = sim->at, .planes = 2};
-    firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
-}
-
-void firn_grid_sum(firn_sim *sim)
-{
-    grid_job job = make_job(sim, sim->at, 2, 0);
+    grid_job job = {.sim = sim, .source = sim->at, .planes = 2, .hook = hook};
     firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
 }
 
@@ -272,11 +271,17 @@ static void probe_block(void *context, int64_t block, int32_t thread)
     const real *acceleration = channel(sim, &sim->grid.velocity, block);
     block_partial p = {0, true};
     for (int n = 0; n < nodes; n++, before += FIRN_NODE, acceleration += FIRN_NODE) {
+        if (!(before[3] > 0)) {
+            p.finite &= before[3] == 0; /* a NaN is neither */
+            continue;
+        }
         real after[3];
-        for (int a = 0; a < dim; a++) after[a] = before[a] + (real)job->dt * acceleration[a];
-        const double s = fmax(speed2(before, dim), speed2(after, dim));
-        if (s > p.speed2) p.speed2 = s;
-        if (!isfinite(s)) p.finite = false;
+        for (int a = 0; a < dim; a++) {
+            after[a] = before[a] + (real)job->dt * (acceleration[a] + (real)job->acceleration[a]);
+        }
+        const double s = speed2(before, dim), t = speed2(after, dim);
+        p.speed2 = fmax(p.speed2, fmax(s, t));
+        p.finite &= isfinite(s) && isfinite(t); /* fmax drops NaNs */
     }
     partials(sim)[block] = p;
 }
@@ -311,7 +316,8 @@ static void apply_block(void *context, int64_t block, int32_t thread)
     for (int n = 0; n < nodes; n++) {
         for (int a = 0; a < dim; a++) {
             real *v = &node[n * FIRN_NODE + a];
-            *v = (real)job->keep * (before[n * FIRN_NODE + a] + (real)job->dt * *v);
+            const real body = before[n * FIRN_NODE + 3] > 0 ? (real)job->acceleration[a] : 0;
+            *v = (real)job->keep * (before[n * FIRN_NODE + a] + (real)job->dt * (*v + body));
         }
     }
     collide_block(sim, block, node);
@@ -360,13 +366,6 @@ void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double 
     merge_partials(sim);
 }
 
-void firn_grid_mark_colliders(firn_sim *sim)
-{
-    for (int32_t b = 0; b < sim->at->count; b++) {
-        sim->at->near_collider[b] = is_near_collider(sim, sim->at->coord[b]);
-    }
-}
-
 void firn_sim_pose_colliders(firn_sim *sim, double time)
 {
     const int32_t dim = sim->store.dim;
@@ -389,7 +388,14 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
     firn_posed_collider *posed = sim->posed_pool.data;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         firn_collider_pose(&sim->colliders[i], dim, time, &posed[i]);
-        const double speed = firn_collider_speed_bound(&posed[i], center, reach);
+        double speed = firn_collider_speed_bound(&posed[i], center, reach);
+        for (int32_t k = 0; k < sim->colliders[i].key_count; k++) { /* what starts within a step */
+            const double start = sim->colliders[i].keys[k].time;
+            if (start <= time || start > time + sim->def.dt_max) continue;
+            firn_posed_collider later;
+            firn_collider_pose(&sim->colliders[i], dim, start, &later);
+            speed = fmax(speed, firn_collider_speed_bound(&later, center, reach));
+        }
         double normal[3];
         const double gap = firn_collider_distance(&posed[i], dim, center, normal) - reach;
         if (gap > 4 * h + speed * sim->def.dt_max) continue; /* not there within a step */

@@ -52,6 +52,7 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
 
 firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!totals) return firn_fail(error, FIRN_INVALID, "totals is NULL");
     const firn_store *s = &sim->store;
     const firn_directory *d = sim->from;
@@ -83,6 +84,7 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
 firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *user_data,
                                 firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
     firn_status st = firn_sim_prepare(sim, 2, error);
@@ -91,7 +93,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
     firn_sweep sweep = firn_sim_sweep(sim);
     sweep.arena_channels = 2 * FIRN_NODE;
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
-    firn_grid_sum_internal(sim);
+    firn_grid_sum(sim, false);
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     const real *velocity = sim->grid.velocity_old.data, *force = sim->grid.velocity.data;
     for (int32_t b = 0; b < sim->at->count; b++) {

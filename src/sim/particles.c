@@ -175,6 +175,7 @@ static void commit_bins(firn_sim *sim)
 firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
                          firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     firn_store *s = &sim->store;
     firn_status st = check_particles(sim, p, error);
     if (st != FIRN_OK) return st;
@@ -240,8 +241,9 @@ void firn_sim_positions(const firn_sim *sim, double (*out)[3])
 firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_data,
                             int64_t *removed, firn_error *error)
 {
-    firn_store *s = &sim->store;
     if (removed) *removed = 0;
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    firn_store *s = &sim->store;
     if (!keep)
         return firn_fail(error, FIRN_INVALID, "keep is NULL; give a function that says which stay");
     if (s->count == 0) return FIRN_OK;
@@ -361,6 +363,7 @@ static const uint64_t *order_by_id(const firn_sim *sim)
 firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, int64_t count,
                           double *out, firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     const firn_store *s = &sim->store;
     if (field < 0 || field >= FIRN_FIELD_COUNT) {
         return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field",
@@ -427,6 +430,7 @@ static uint64_t bits_of(double value)
 
 firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!hash) return firn_fail(error, FIRN_INVALID, "hash is NULL; give a place for it");
     firn_store *s = &sim->store;
     firn_hash h = {{0x243f6a8885a308d3u, 0x13198a2e03707344u}};

@@ -34,8 +34,9 @@ typedef struct firn_dt {
 /* Where a fused advance returns to when a step breaks a limit: the entry of a fused sweep. The
  * records are in the store's spare buffer. */
 typedef struct firn_snapshot {
-    firn_directory from;
+    firn_directory *from, *at; /* kept as they are until the next; NULL: none */
     firn_pool velocity;
+    size_t size; /* of the velocities, bytes */
     firn_extremes extremes;
     firn_dt step; /* pending */
     double time, max_speed, dt_next;
@@ -58,8 +59,9 @@ struct firn_sim {
     int32_t threads;
 
     firn_store store;
-    firn_directory directory[2];
-    firn_directory *from, *at; /* where the bins are; what is being swept */
+    firn_directory directory[4]; /* two under way, two in the snapshot */
+    firn_directory *from, *at;   /* where the bins are; what is being swept */
+    int32_t block_peak;          /* most blocks so far */
     firn_grid grid;
     firn_scratch *scratch; /* per thread */
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
@@ -100,11 +102,8 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error);
 firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Sums the arenas of `at` into velocity_old (velocity before forces, mass) and velocity
- * (acceleration, mass), body forces and hook included. */
-void firn_grid_sum(firn_sim *sim);
-
-/* The same without body forces and hook: what the particles alone do. */
-void firn_grid_sum_internal(firn_sim *sim);
+ * (acceleration by stress and, if asked for, the caller's hook; mass). */
+void firn_grid_sum(firn_sim *sim, bool hook);
 
 /* The fastest node if the step were dt, before colliders: sets grid.max_speed and finite. */
 void firn_grid_probe(firn_sim *sim, double dt);
@@ -115,9 +114,6 @@ void firn_grid_apply(firn_sim *sim, double dt);
 /* All of it in one go, for momentum that already holds dt x force; also sets max_speed and
  * finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
-
-/* Notes which blocks are near colliders, as the updates do. */
-void firn_grid_mark_colliders(firn_sim *sim);
 
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the
  * particles. */

@@ -144,8 +144,9 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
 
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
 {
-    firn_status st = firn_directory_build(sim->at, sim->from, sim->threads, sim->allocator,
-                                          &sim->key_scratch, error);
+    firn_status st = firn_directory_build(sim->at, sim->from, sim->block_peak, sim->threads,
+                                          sim->allocator, &sim->key_scratch, error);
+    if (sim->at->count > sim->block_peak) sim->block_peak = sim->at->count;
     if (st == FIRN_OK) st = firn_grid_reserve(sim, planes, error);
     if (st == FIRN_OK) {
         st = firn_pool_reserve_slack(sim->allocator, &sim->extremes_pool,
@@ -161,9 +162,11 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
  * now. */
 static void turn_page(firn_sim *sim)
 {
-    firn_directory *swap = sim->from;
     sim->from = sim->at;
-    sim->at = swap;
+    sim->at = sim->directory;
+    while (sim->at == sim->from || sim->at == sim->snapshot.from || sim->at == sim->snapshot.at) {
+        sim->at++;
+    }
     sim->store.current ^= 1;
 }
 
@@ -233,11 +236,12 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
 
     firn_sim_pose_colliders(sim, sim->time);
     firn_dt step = firn_dt_choose(sim, firn_dt_limit(sim, &sim->extremes, 0), remaining);
-    firn_grid_sum(sim);
+    firn_grid_sum(sim, sim->def.force_hook != NULL);
     firn_grid_probe(sim, step.dt);
     if (!sim->grid.finite) return give_up(sim, FIRN_LIMIT_FINITE, step.dt, error);
     const double part = sim->def.dt > 0 ? CELL_LIMIT : sim->def.courant;
-    if (sim->grid.max_speed * step.dt > part * h) { /* rescale dt, and with it what forces do */
+    if (sim->grid.max_speed * step.dt >
+        part * h * 1.01) { /* rescale dt, and with it what forces do */
         step = (firn_dt){part * h / sim->grid.max_speed, FIRN_LIMIT_FORCE};
         sim->dt_free = step.dt;
     }
@@ -360,12 +364,13 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
 static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
 {
     firn_snapshot *s = &sim->snapshot;
-    const size_t size = (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) *
-                        FIRN_NODE * sizeof(real);
-    firn_status st = firn_directory_copy(&s->from, sim->from, sim->allocator, error);
-    if (st == FIRN_OK) st = firn_pool_reserve_slack(sim->allocator, &s->velocity, size, error);
+    const size_t size = sim->grid.velocity.size;
+    firn_status st = firn_pool_reserve(sim->allocator, &s->velocity, size, error);
     if (st != FIRN_OK) return st;
     memcpy(s->velocity.data, sim->grid.velocity.data, size);
+    s->size = size;
+    s->from = sim->from;
+    s->at = sim->at;
     firn_store_reorder(&sim->store, sim->threads);
     s->cap = sim->retry_cap;
     s->until = sim->retry_until;
@@ -378,17 +383,14 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     return FIRN_OK;
 }
 
-/* Back to the snapshot. Asks for no more memory than it had when that was taken. */
-static firn_status restore_snapshot(firn_sim *sim, firn_dt *step, firn_error *error)
+/* Back to the snapshot; needs no memory, so it cannot fail. */
+static void restore_snapshot(firn_sim *sim, firn_dt *step)
 {
     firn_snapshot *s = &sim->snapshot;
     firn_store_restore(&sim->store, sim->threads);
-    firn_status st = firn_directory_copy(sim->from, &s->from, sim->allocator, error);
-    if (st == FIRN_OK) st = firn_sim_prepare(sim, 1, error);
-    if (st != FIRN_OK) return st;
-    memcpy(sim->grid.velocity.data, s->velocity.data,
-           (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE *
-               sizeof(real));
+    sim->from = s->from;
+    sim->at = s->at;
+    memcpy(sim->grid.velocity.data, s->velocity.data, s->size);
     *step = s->step;
     sim->extremes = s->extremes;
     sim->time = s->time;
@@ -397,8 +399,6 @@ static firn_status restore_snapshot(firn_sim *sim, firn_dt *step, firn_error *er
     sim->dt_next = s->dt_next;
     sim->report.steps = s->steps;
     firn_sim_pose_colliders(sim, sim->time + step->dt);
-    firn_grid_mark_colliders(sim);
-    return FIRN_OK;
 }
 
 /* Finishes the pending step with a gather: the state is whole again. */
@@ -442,6 +442,18 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
     return FIRN_OK;
 }
 
+/* What the advance did not use at its peak gets as much room, so that the next one asks for none. */
+static firn_status reserve_spares(firn_sim *sim, firn_error *error)
+{
+    firn_status st =
+        firn_pool_reserve(sim->allocator, &sim->snapshot.velocity, sim->grid.velocity.size, error);
+    for (firn_directory *d = sim->directory; st == FIRN_OK && d < sim->directory + 4; d++) {
+        if (d == sim->from) continue;
+        st = firn_directory_reserve(d, sim->block_peak, sim->allocator, error);
+    }
+    return st;
+}
+
 static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
 {
     const double end = sim->time + seconds;
@@ -475,13 +487,14 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
         const bool again =
             st == FIRN_OK && shorten(sim, broken, next.dt, dt_fit, sim->time + next.dt);
         if (st == FIRN_OK && !again) st = give_up(sim, broken, next.dt, error);
-        if (restore_snapshot(sim, &step, error) != FIRN_OK) return FIRN_NO_MEMORY;
+        restore_snapshot(sim, &step);
         if (!again) break;
         sweeps = 0; /* the snapshot just restored still stands */
     }
+    sim->snapshot.from = sim->snapshot.at = NULL;
     close_fused(sim, &step);
     if (st == FIRN_OK && !single) sim->time = end;
-    return st;
+    return st == FIRN_OK ? reserve_spares(sim, error) : st;
 }
 
 /* ---- the calls ---- */
@@ -504,6 +517,7 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
 
 firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report, firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!(seconds > 0) || !isfinite(seconds)) {
         return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0", seconds);
     }
@@ -512,5 +526,6 @@ firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report,
 
 firn_status firn_sim_step(firn_sim *sim, firn_report *report, firn_error *error)
 {
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     return advance(sim, 1e30, true, report, error);
 }

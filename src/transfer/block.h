@@ -77,47 +77,51 @@ LANE_INLINE const uint32_t *pad_group(const uint32_t *index, int left, uint32_t 
 
 /* W records of 16 reals to 16 vectors and back: a transpose in registers. */
 #if W == 8 && defined(__AVX2__)
-LANE_INLINE void transpose8(__m256 r[8])
+/* Four components of eight particles: particles 0-3 in the low halves, 4-7 in the high ones, so
+ * that no shuffle crosses halves. */
+LANE_INLINE void transpose_quad(__m256 r[4])
 {
-    __m256 t[8], s[8];
-    for (int i = 0; i < 4; i++) {
-        t[2 * i] = _mm256_unpacklo_ps(r[2 * i], r[2 * i + 1]);
-        t[2 * i + 1] = _mm256_unpackhi_ps(r[2 * i], r[2 * i + 1]);
-    }
-    for (int i = 0; i < 2; i++) {
-        __m256d a = (__m256d)t[4 * i], b = (__m256d)t[4 * i + 1], c = (__m256d)t[4 * i + 2],
-                d = (__m256d)t[4 * i + 3];
-        s[4 * i] = (__m256)_mm256_unpacklo_pd(a, c);
-        s[4 * i + 1] = (__m256)_mm256_unpackhi_pd(a, c);
-        s[4 * i + 2] = (__m256)_mm256_unpacklo_pd(b, d);
-        s[4 * i + 3] = (__m256)_mm256_unpackhi_pd(b, d);
-    }
-    for (int j = 0; j < 4; j++) {
-        r[j] = _mm256_permute2f128_ps(s[j], s[4 + j], 0x20);
-        r[4 + j] = _mm256_permute2f128_ps(s[j], s[4 + j], 0x31);
-    }
+    const __m256d a = (__m256d)_mm256_unpacklo_ps(r[0], r[1]),
+                  b = (__m256d)_mm256_unpackhi_ps(r[0], r[1]),
+                  c = (__m256d)_mm256_unpacklo_ps(r[2], r[3]),
+                  d = (__m256d)_mm256_unpackhi_ps(r[2], r[3]);
+    r[0] = (__m256)_mm256_unpacklo_pd(a, c);
+    r[1] = (__m256)_mm256_unpackhi_pd(a, c);
+    r[2] = (__m256)_mm256_unpacklo_pd(b, d);
+    r[3] = (__m256)_mm256_unpackhi_pd(b, d);
 }
 LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
 {
-    for (int half = 0; half < 2; half++) {
-        __m256 r[8];
-        for (int l = 0; l < 8; l++) r[l] = _mm256_loadu_ps(base + 16 * (size_t)index[l] + 8 * half);
-        transpose8(r);
-        for (int c = 0; c < 8; c++) out[8 * half + c] = (vr)r[c];
+    for (int q = 0; q < 16; q += 4) {
+        __m256 r[4];
+        for (int l = 0; l < 4; l++) {
+            const real *low = base + 16 * (size_t)index[l] + q,
+                       *high = base + 16 * (size_t)index[l + 4] + q;
+            r[l] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
+                                        _mm_loadu_ps(high), 1);
+        }
+        transpose_quad(r);
+        for (int c = 0; c < 4; c++) out[q + c] = (vr)r[c];
     }
 }
 LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
 {
-    for (int half = 0; half < 2; half++) {
-        __m256 r[8];
-        for (int c = 0; c < 8; c++) r[c] = (__m256)in[8 * half + c];
-        transpose8(r);
+    for (int q = 0; q < 16; q += 4) {
+        __m256 r[4];
+        for (int c = 0; c < 4; c++) r[c] = (__m256)in[q + c];
+        transpose_quad(r);
         if (n == 8) { /* apart, so that it unrolls and the rows stay in registers */
-            for (int l = 0; l < 8; l++)
-                _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+            for (int l = 0; l < 4; l++) {
+                _mm_storeu_ps(base + 16 * (size_t)index[l] + q, _mm256_castps256_ps128(r[l]));
+                _mm_storeu_ps(base + 16 * (size_t)index[l + 4] + q, _mm256_extractf128_ps(r[l], 1));
+            }
         } else {
-            for (int l = 0; l < n; l++)
-                _mm256_storeu_ps(base + 16 * (size_t)index[l] + 8 * half, r[l]);
+            for (int l = 0; l < 4; l++) {
+                const __m128 low = _mm256_castps256_ps128(r[l]),
+                             high = _mm256_extractf128_ps(r[l], 1);
+                if (l < n) _mm_storeu_ps(base + 16 * (size_t)index[l] + q, low);
+                if (l + 4 < n) _mm_storeu_ps(base + 16 * (size_t)index[l + 4] + q, high);
+            }
         }
     }
 }
@@ -295,8 +299,8 @@ static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr A[DD],
  * element, A^2/2 joins: det(I + A + A^2/2) cannot be negative.
  *
  * The sum is kept as H = F - I. A stiff body's strain grows by less than 1e-7 per step, which F
- * itself, near 1, would not notice: a clamped beam then sags 6 % short (measured; 2.4 % with H, as
- * in double). */
+ * itself, near 1, would not notice: a clamped beam then sags 6 % too far (measured; 2.4 % with H,
+ * as in double). */
 LANE_INLINE void deform(firn_lanes *g, const vr L[DD], real dt)
 {
     vr A[DD], G[DD], most = v_set(0);
@@ -428,7 +432,8 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
         double position[3], velocity[3] = {0};
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
-        if (!firn_collide_particle(s->colliders, s->collider_count, D, position, velocity))
+        if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, position,
+                                   velocity))
             continue;
         for (int a = 0; a < D; a++) {
             y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);
@@ -460,14 +465,21 @@ static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
 {
     enum { TURNS = 4 };
     firn_bin *bin = &s->at->bin[block];
-    uint32_t at[TURNS][SHIFTED_CELLS] = {{0}};
-    for (int i = 0; i < n; i++) at[i % TURNS][cell[i]]++;
+    uint32_t at[SHIFTED_CELLS][TURNS] = {{0}};
+    int i = 0;
+    for (; i + TURNS <= n; i += TURNS) {
+        at[cell[i]][0]++;
+        at[cell[i + 1]][1]++;
+        at[cell[i + 2]][2]++;
+        at[cell[i + 3]][3]++;
+    }
+    for (; i < n; i++) at[cell[i]][0]++;
     uint32_t offset = 0;
     for (int c = 0; c < SHIFTED_CELLS; c++) {
         bin->cell[c] = offset;
         for (int t = 0; t < TURNS; t++) {
-            const uint32_t count = at[t][c];
-            at[t][c] = offset;
+            const uint32_t count = at[c][t];
+            at[c][t] = offset;
             offset += count;
         }
     }
@@ -475,15 +487,20 @@ static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
     bin->start = s->at->start[block];
     bin->count = (uint32_t)n;
     uint32_t *order = s->order_out + bin->start;
-    if (slot) {
-        for (int i = 0; i < n; i++) {
-            const uint32_t to = at[i % TURNS][cell[i]]++;
-            order[to] = index[i];
-            slot[to] = place[i];
-        }
-    } else {
-        for (int i = 0; i < n; i++) order[at[i % TURNS][cell[i]]++] = index[i];
+#define PUT(i, turn)                                                                               \
+    do {                                                                                           \
+        const uint32_t to = at[cell[i]][turn]++;                                                   \
+        order[to] = index[i];                                                                      \
+        if (slot) slot[to] = place[i];                                                             \
+    } while (0)
+    for (i = 0; i + TURNS <= n; i += TURNS) {
+        PUT(i, 0);
+        PUT(i + 1, 1);
+        PUT(i + 2, 2);
+        PUT(i + 3, 3);
     }
+    for (; i < n; i++) PUT(i, 0);
+#undef PUT
     firn_directory_count_leaving(s->at, block);
 }
 

@@ -92,18 +92,20 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
     }
 }
 
-/* table[index] per lane; the table is one row of 8, or for a slab four rows. */
-LANE_INLINE vr look_up(const float *table, vi index)
+/* row[at + k] per lane; for a slab, at counts through four rows. With 8 lanes, at is below 4: the
+ * four nodes from k on, loaded into both halves, need a permute within halves only, which is half
+ * the work of one across. */
+LANE_INLINE vr look_up(const float *row, int k, vi at)
 {
 #if W == 8 && defined(__AVX2__)
-    return (vr)_mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);
+    return (vr)_mm256_permutevar_ps(_mm256_broadcast_ps((const __m128 *)(row + k)), (__m256i)at);
 #elif W == 16 && defined(__AVX512F__)
-    __m512 low = _mm512_loadu_ps(table);
-    if (RUN_ROWS == 1) return (vr)_mm512_permutexvar_ps((__m512i)index, low);
-    return (vr)_mm512_permutex2var_ps(low, (__m512i)index, _mm512_loadu_ps(table + 16));
+    const __m512 low = _mm512_loadu_ps(row);
+    if (RUN_ROWS == 1) return (vr)_mm512_permutexvar_ps((__m512i)(at + k), low);
+    return (vr)_mm512_permutex2var_ps(low, (__m512i)(at + k), _mm512_loadu_ps(row + 16));
 #else
-    vr r;
-    for (int l = 0; l < W; l++) r[l] = table[index[l]];
+    vr r = v_set(0);
+    for (int l = 0; l < W; l++) r[l] = row[at[l] + k];
     return r;
 #endif
 }
@@ -123,8 +125,8 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
             vr a = v_set(0), a_j = a, a_k = a;
             for (int j = 0; j < NJ; j++) {
                 const float *row = local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
-                const vr v0 = look_up(row, at), v1 = look_up(row, at + 1),
-                         v2 = look_up(row, at + 2);
+                const vr v0 = look_up(row, 0, at), v1 = look_up(row, 1, at),
+                         v2 = look_up(row, 2, at);
                 const vr p1 = wk[1] * v1, p2 = wk[2] * v2;
                 const vr along = wk[0] * v0 + (p1 + p2), along_k = p1 + 2 * p2;
                 if (D == 2) {

@@ -39,9 +39,9 @@ static axis_weights cubic(real x)
     const real g = 1 - f;
     for (int k = 0; k < 4; k++) a.offset[k] = (real)(k - 1) - f;
     a.w[0] = g * g * g / 6;
-    a.w[1] = f * f * f / 2 - f * f + (real)(2.0 / 3.0);
     a.w[2] = g * g * g / 2 - g * g + (real)(2.0 / 3.0);
     a.w[3] = f * f * f / 6;
+    a.w[1] = 1 - (a.w[0] + a.w[2] + a.w[3]); /* f^3/2 - f^2 + 2/3, such that the sum is 1 */
     a.dw[0] = -g * g / 2;
     a.dw[1] = (real)1.5 * f * f - 2 * f;
     a.dw[3] = f * f / 2;

@@ -1,0 +1,253 @@
+/* Same binary, same instruction set, same scene: same bytes, whatever the thread count.
+ *
+ * Runs under ThreadSanitizer too, so the worlds are as small as they can be and still have several
+ * superblocks, contact, two materials in one block, and retried steps. */
+#include "worlds.h"
+
+static const int32_t thread_counts[] = {1, 2, 3, 7};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof *thread_counts };
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__) || defined(THREAD_SANITIZER)
+enum { STEPS = 100 }; /* fifteen times slower, and races show in the first steps */
+#else
+enum { STEPS = 500 };
+#endif
+
+/* Two bodies of two laws thrown at the ground and at a moving ball; they meet each other in the
+ * air. */
+static world contact_world(int dimension, firn_path path)
+{
+    world w = world_default(dimension, 0.02);
+    w.def.path = path;
+    w.def.gravity[1] = -9.81;
+    w.def.material_count = 2;
+    w.material[0].young = 5e4;
+    w.material[1].law = FIRN_FIXED_COROTATED;
+    w.material[1].young = 2e4;
+    w.material[1].density = 700;
+    w.def.collider_count = 2;
+    w.collider[0].position[1] = -0.1107;
+    w.collider[1].shape = FIRN_SPHERE;
+    w.collider[1].size[0] = 0.06;
+    w.collider[1].key_count = 2;
+    w.collider[1].boundary = FIRN_STICKY;
+    w.key[1][0] = (firn_pose_key){0, {0.3, -0.1, 0}, {1, 0, 0, 0}};
+    w.key[1][1] = (firn_pose_key){1, {-0.9, -0.1, 0}, {0, 0, 0, 1}};
+    return w;
+}
+
+static void add_bodies(firn_sim *sim, const world *w)
+{
+    const int d = w->def.dimension;
+    random_state = 41;
+    const brick left = {.low = {-9, -3, -3},
+                        .cells = {8, d == 2 ? 10 : 5, 5},
+                        .per_axis = d == 2 ? 2 : 1,
+                        .jitter = 0.8,
+                        .velocity = {1.5, -1.5, 0.4}};
+    const brick right = {.low = {0, -3, -2},
+                         .cells = {8, d == 2 ? 10 : 5, 4},
+                         .per_axis = d == 2 ? 2 : 1,
+                         .jitter = 0.8,
+                         .velocity = {-1, -1, 0},
+                         .material = 1};
+    brick_add(sim, w, &left);
+    brick_add(sim, w, &right);
+}
+
+static void advance_part(firn_sim *sim, double seconds)
+{
+    assert_ok(firn_sim_advance(sim, seconds, NULL, &error));
+}
+
+/* STEPS steps in ten advances, or as many automatic ones as that time takes. */
+static void check_thread_counts(int dimension, firn_path path, bool automatic)
+{
+    firn_hash first[10] = {{{0}}};
+    for (int t = 0; t < THREAD_COUNTS; t += automatic ? 2 : 1) {
+        world w = contact_world(dimension, path);
+        w.def.threads = thread_counts[t];
+        w.def.dt = automatic ? 0 : 4e-4;
+        firn_sim *sim = world_create(&w);
+        assert_int_equal(firn_sim_get_info(sim).path, path);
+        assert_int_equal(firn_sim_get_info(sim).threads, thread_counts[t]);
+        add_bodies(sim, &w);
+        const firn_hash start = hash_of(sim);
+        double least_J = 1;
+        for (int part = 0; part < 10; part++) {
+            advance_part(sim, 0.1 * STEPS * 4e-4);
+            const firn_hash now = hash_of(sim);
+            assert_memory_not_equal(&now, &start, sizeof now);
+            if (t == 0) first[part] = now;
+            if (memcmp(&now, &first[part], sizeof now) != 0) {
+                print_error("%dD, path %d, %s dt: %d threads part from 1 thread by %g s\n",
+                            dimension, (int)path, automatic ? "automatic" : "fixed",
+                            (int)thread_counts[t], firn_sim_time(sim));
+                fail();
+            }
+            least_J = fmin(least_J, totals_of(sim).min_J);
+        }
+        if (STEPS == 500) assert_true(least_J < 0.99); /* there was contact */
+        firn_sim_destroy(sim);
+    }
+}
+
+static void same_bytes_with_1_2_3_and_7_threads_fused_2d(void **state)
+{
+    (void)state;
+    check_thread_counts(2, FIRN_PATH_FUSED, false);
+    check_thread_counts(2, FIRN_PATH_FUSED, true);
+}
+
+static void same_bytes_with_1_2_3_and_7_threads_fused_3d(void **state)
+{
+    (void)state;
+    check_thread_counts(3, FIRN_PATH_FUSED, false);
+    check_thread_counts(3, FIRN_PATH_FUSED, true);
+}
+
+static void same_bytes_with_1_2_3_and_7_threads_plain_2d(void **state)
+{
+    (void)state;
+    check_thread_counts(2, FIRN_PATH_PLAIN, false);
+    check_thread_counts(2, FIRN_PATH_PLAIN, true);
+}
+
+static void same_bytes_with_1_2_3_and_7_threads_plain_3d(void **state)
+{
+    (void)state;
+    check_thread_counts(3, FIRN_PATH_PLAIN, false);
+    check_thread_counts(3, FIRN_PATH_PLAIN, true);
+}
+
+/* ---- adding and removing ---- */
+
+static int keep_most(void *user_data, uint64_t id, const double position[3], uint16_t material,
+                     uint16_t object)
+{
+    (void)position, (void)material, (void)object;
+    return (id + *(const uint64_t *)user_data) % 5 != 0;
+}
+
+/* Adds and removes between advances; returns the hash after each advance. */
+static void run_editing(int dimension, firn_path path, int32_t threads, firn_hash hash[8])
+{
+    world w = contact_world(dimension, path);
+    w.def.threads = threads;
+    firn_sim *sim = world_create(&w);
+    add_bodies(sim, &w);
+    for (int part = 0; part < 8; part++) {
+        advance_part(sim, 0.006);
+        if (part % 2 == 0) {
+            uint64_t salt = (uint64_t)part;
+            int64_t removed = 0;
+            assert_ok(firn_sim_remove(sim, keep_most, &salt, &removed, &error));
+            assert_true(removed > 0);
+        } else {
+            const brick more = {.low = {-2 * part, 6 + 3 * part, -1},
+                                .cells = {4, 2, 2},
+                                .per_axis = 2,
+                                .jitter = 1,
+                                .velocity = {0, -3, 0},
+                                .material = (uint16_t)(part / 2 % 2)};
+            brick_add(sim, &w, &more);
+        }
+        hash[part] = hash_of(sim);
+    }
+    firn_sim_destroy(sim);
+}
+
+static void the_same_after_adding_and_removing(void **state)
+{
+    (void)state;
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        for (int path = FIRN_PATH_PLAIN; path <= FIRN_PATH_FUSED; path++) {
+            firn_hash first[8];
+            run_editing(dimension, (firn_path)path, 1, first);
+            for (int t = 1; t < THREAD_COUNTS; t++) {
+                firn_hash again[8];
+                run_editing(dimension, (firn_path)path, thread_counts[t], again);
+                for (int part = 0; part < 8; part++) assert_same_hash(again[part], first[part]);
+            }
+        }
+    }
+}
+
+/* ---- repeating ---- */
+
+static void a_repeated_sequence_repeats_the_bytes(void **state)
+{
+    (void)state;
+    static const double seconds[] = {1e-3, 0.0123, 1.0 / 24, 7e-5, 0.02};
+    for (int dimension = 2; dimension <= 3; dimension++) {
+        for (int path = FIRN_PATH_PLAIN; path <= FIRN_PATH_FUSED; path++) {
+            /* Two sims side by side on different thread counts, so that they share nothing but
+             * the code. */
+            world w = contact_world(dimension, (firn_path)path);
+            w.def.threads = 1;
+            firn_sim *one = world_create(&w);
+            w.def.threads = 3;
+            firn_sim *other = world_create(&w);
+            add_bodies(one, &w);
+            add_bodies(other, &w);
+            assert_same_hash(hash_of(one), hash_of(other));
+            for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+                advance_part(one, seconds[i]);
+                advance_part(other, seconds[i]);
+                assert_same_hash(hash_of(one), hash_of(other));
+                assert_ok(firn_sim_step(one, NULL, &error));
+                assert_ok(firn_sim_step(other, NULL, &error));
+                assert_same_hash(hash_of(one), hash_of(other));
+            }
+            firn_sim_destroy(one);
+            firn_sim_destroy(other);
+        }
+    }
+}
+
+static void visit_nothing(void *user_data, const firn_grid_node *node)
+{
+    (void)user_data, (void)node;
+}
+
+static void looking_changes_nothing(void **state)
+{
+    (void)state;
+    for (int path = FIRN_PATH_PLAIN; path <= FIRN_PATH_FUSED; path++) {
+        world w = contact_world(3, (firn_path)path);
+        firn_sim *watched = world_create(&w), *alone = world_create(&w);
+        add_bodies(watched, &w);
+        add_bodies(alone, &w);
+        for (int part = 0; part < 4; part++) {
+            const firn_hash before = hash_of(watched);
+            totals_of(watched);
+            assert_ok(firn_sim_visit_grid(watched, visit_nothing, NULL, &error));
+            free(read_all(watched, 3, FIRN_POSITION));
+            free(read_all(watched, 3, FIRN_VELOCITY_GRADIENT));
+            assert_same_hash(hash_of(watched), before);
+            advance_part(watched, 0.004);
+            advance_part(alone, 0.004);
+            assert_same_hash(hash_of(watched), hash_of(alone));
+        }
+        firn_sim_destroy(watched);
+        firn_sim_destroy(alone);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_2d),
+        cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_3d),
+        cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_2d),
+        cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_3d),
+        cmocka_unit_test(the_same_after_adding_and_removing),
+        cmocka_unit_test(a_repeated_sequence_repeats_the_bytes),
+        cmocka_unit_test(looking_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
+}
