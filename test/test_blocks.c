@@ -28,7 +28,7 @@ static int32_t random_between(int32_t low, int32_t high) /* high included */
     return low + (int32_t)(random_bits() % (uint64_t)(high - low + 1));
 }
 
-static firn_allocator memory(void) { return firn_allocator_or_default((firn_allocator){0}); }
+static firn_allocator memory(void) { return firn_allocator_default(); }
 
 #define assert_ok(call)                                                                            \
     do {                                                                                           \

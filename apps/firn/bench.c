@@ -56,17 +56,13 @@ static void *reallocate(void *user_data, void *block, size_t old_size, size_t ne
                         size_t alignment)
 {
     firn_bench_memory *memory = user_data;
-    void *grown = NULL;
-    if (new_size > 0) {
-        grown = aligned_alloc(alignment, (new_size + alignment - 1) / alignment * alignment);
-        if (!grown) return NULL;
-        memory->held += new_size;
-        if (memory->held > memory->peak) memory->peak = memory->held;
-        if (block) memcpy(grown, block, old_size < new_size ? old_size : new_size);
-    }
-    free(block);
-    memory->held -= old_size;
-    return grown;
+    const firn_allocator allocator = firn_allocator_default();
+    void *result = allocator.reallocate(allocator.user_data, block, old_size, new_size, alignment);
+    if (new_size > 0 && !result) return NULL;
+    /* While a block grows, old and new exist. */
+    if (memory->held + new_size > memory->peak) memory->peak = memory->held + new_size;
+    memory->held += new_size - old_size;
+    return result;
 }
 
 firn_allocator firn_bench_allocator(firn_bench_memory *memory)

@@ -92,8 +92,8 @@ typedef struct firn_cube_run {
     firn_limit limit;
     double bytes_per_particle;
     firn_sim_info info;
-    /* The machine's peak, taken before and after every timed advance. 0: none known. */
-    double peak_gflops, peak_least;
+    /* The machine's peak around the advance reported, and its range over the run. 0: none known. */
+    double peak_gflops, peak_least, peak_most;
 } firn_cube_run;
 FIRN_MUST_CHECK firn_status firn_bench_cube(firn_cube_run *run, firn_error *error);
 

@@ -35,6 +35,7 @@ static firn_status fill(firn_sim *sim, int64_t particles, firn_error *error)
 
 typedef struct sample {
     double seconds_per_step;
+    double peak_gflops; /* the better of just before and just after */
     double phase_seconds[FIRN_PHASES];
 } sample;
 
@@ -46,11 +47,12 @@ static int by_time(const void *left, const void *right)
 }
 
 /* Interleaved with the steps, because a shared machine is fast at one moment and slow at the next. */
-static void note_peak(firn_cube_run *run)
+static double take_peak(firn_cube_run *run)
 {
     const double gflops = firn_bench_peak_gflops(run->info.isa, run->info.threads);
-    if (gflops > run->peak_gflops) run->peak_gflops = gflops;
+    run->peak_most = fmax(run->peak_most, gflops);
     if (run->peak_least == 0 || gflops < run->peak_least) run->peak_least = gflops;
+    return gflops;
 }
 
 static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
@@ -64,7 +66,7 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
     if (st == FIRN_OK && run->warmup > 1) {
         st = firn_sim_advance(sim, (run->warmup - 1) * report.dt_next, &report, error);
     }
-    note_peak(run);
+    double peak = take_peak(run);
     while (st == FIRN_OK && run->advances < run->most && run->advances < MOST) {
         const double spent = firn_bench_clock() - begin;
         if (run->advances >= run->least && spent > run->time_allowed) break;
@@ -77,7 +79,9 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
         for (int p = 0; p < FIRN_PHASES; p++) s->phase_seconds[p] = report.phase_seconds[p] / steps;
         run->steps += report.steps;
         run->retries += report.retries;
-        note_peak(run);
+        const double after = take_peak(run);
+        s->peak_gflops = fmax(peak, after);
+        peak = after;
     }
     if (st != FIRN_OK) return st;
     /* The last step of an advance is cut to fit; a single one is not. */
@@ -88,6 +92,7 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
     qsort(samples, (size_t)run->advances, sizeof *samples, by_time);
     const sample *median = &samples[run->advances / 2];
     run->seconds_per_step = median->seconds_per_step;
+    run->peak_gflops = median->peak_gflops;
     memcpy(run->phase_seconds, median->phase_seconds, sizeof run->phase_seconds);
     return FIRN_OK;
 }

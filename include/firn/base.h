@@ -62,6 +62,10 @@ typedef struct firn_allocator {
     void *user_data;
 } firn_allocator;
 
+/* What a zero firn_allocator stands for: malloc, with large blocks on large pages. To count or to
+ * limit, wrap it. */
+FIRN_API firn_allocator firn_allocator_default(void);
+
 #ifdef __cplusplus
 }
 #endif

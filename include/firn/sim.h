@@ -94,7 +94,7 @@ typedef struct firn_sim_def {
     const char *isa; /* NULL: the best this machine runs; else "scalar", "sse2", "avx2", ... */
 
     firn_log log;             /* zero: silent */
-    firn_allocator allocator; /* zero: malloc */
+    firn_allocator allocator; /* zero: firn_allocator_default */
     uint32_t stamp;           /* set by the default function */
 } firn_sim_def;
 

@@ -1,31 +1,40 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "base/error.h"
 
+/* Blocks of at least this size start on a 2 MiB page and ask for more such pages: particles are
+ * walked in an order that touches many small pages (4 % of a step at 1 M particles). */
+enum { LARGE = 16 << 20, LARGE_PAGE = 2 << 20 };
+
 /* aligned_alloc has no aligned realloc: growing copies. */
-static void *default_reallocate(void *user_data, void *block, size_t old_size, size_t new_size,
-                                size_t alignment)
+static void *reallocate(void *user_data, void *block, size_t old_size, size_t new_size,
+                        size_t alignment)
 {
     (void)user_data;
     void *grown = NULL;
     if (new_size > 0) {
+        if (new_size >= LARGE) alignment = LARGE_PAGE;
         if (new_size > SIZE_MAX - alignment) return NULL;
         grown = aligned_alloc(alignment, (new_size + alignment - 1) / alignment * alignment);
         if (!grown) return NULL;
+#ifdef MADV_HUGEPAGE
+        /* A wish: where it is not granted, nothing else changes. */
+        if (new_size >= LARGE) (void)madvise(grown, new_size, MADV_HUGEPAGE);
+#endif
         if (block) memcpy(grown, block, old_size < new_size ? old_size : new_size);
     }
     free(block);
     return grown;
 }
 
-firn_allocator firn_allocator_or_default(firn_allocator hook)
-{
-    if (!hook.reallocate) hook.reallocate = default_reallocate;
-    return hook;
-}
+firn_allocator firn_allocator_default(void) { return (firn_allocator){.reallocate = reallocate}; }
 
 firn_status firn_pool_reserve(const firn_allocator *allocator, firn_pool *pool, size_t size,
                               firn_error *error)

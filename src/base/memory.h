@@ -6,9 +6,6 @@
 
 enum { FIRN_ALIGN = 64 }; /* a cache line, and the widest vector */
 
-/* The hook, or malloc when the caller gave none. */
-firn_allocator firn_allocator_or_default(firn_allocator hook);
-
 typedef struct firn_pool {
     void *data;
     size_t size; /* bytes */

@@ -76,8 +76,19 @@ LANE_INLINE vr v_gather(const real *p, const uint32_t *index)
 }
 
 /* A NaN in `a` gives b in both: callers order the arguments so that bad numbers do not hide. */
+#if W == 16 && defined(__AVX512F__)
+LANE_INLINE vr v_min(vr a, vr b) { return (vr)_mm512_min_ps((__m512)a, (__m512)b); }
+LANE_INLINE vr v_max(vr a, vr b) { return (vr)_mm512_max_ps((__m512)a, (__m512)b); }
+#elif W == 8 && defined(__AVX__)
+LANE_INLINE vr v_min(vr a, vr b) { return (vr)_mm256_min_ps((__m256)a, (__m256)b); }
+LANE_INLINE vr v_max(vr a, vr b) { return (vr)_mm256_max_ps((__m256)a, (__m256)b); }
+#elif W == 4 && defined(__SSE2__)
+LANE_INLINE vr v_min(vr a, vr b) { return (vr)_mm_min_ps((__m128)a, (__m128)b); }
+LANE_INLINE vr v_max(vr a, vr b) { return (vr)_mm_max_ps((__m128)a, (__m128)b); }
+#else
 LANE_INLINE vr v_min(vr a, vr b) { return v_select(a < b, a, b); }
 LANE_INLINE vr v_max(vr a, vr b) { return v_select(a > b, a, b); }
+#endif
 #ifdef FIRN_DOUBLE
 #define SIGN_BIT INT64_MIN
 #else
@@ -128,6 +139,15 @@ LANE_INLINE vr v_log(vr x)
     return f + y + n * 0.693359375f;
 #endif
 }
+
+/* Rounds a product before it is summed. Contracted into its sums it would make each of them a fused
+ * operation on the multipliers; adders are units of their own on AMD's processors and Intel's since
+ * 2021, and kernels short of multipliers gain by using both. */
+#if W == 8 && defined(__AVX2__)
+#define V_ROUND(a) __asm__("" : "+x"(a))
+#else
+#define V_ROUND(a) (void)(a)
+#endif
 
 /* True if any lane of the mask is set. */
 LANE_INLINE int v_any(vi mask)

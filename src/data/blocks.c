@@ -44,6 +44,18 @@ uint64_t firn_block_key(int32_t dim, const int32_t coord[3])
     return key;
 }
 
+void firn_corner_keys(int32_t dim, const int32_t near[3], const int32_t far[3], uint64_t *key)
+{
+    key[0] = 0;
+    for (int a = 0, corners = 1; a < dim; a++, corners *= 2) {
+        const uint64_t low = axis_bits(dim, a, near[a]), high = axis_bits(dim, a, far[a]);
+        for (int n = corners - 1; n >= 0; n--) {
+            key[2 * n + 1] = key[n] | high;
+            key[2 * n] = key[n] | low;
+        }
+    }
+}
+
 /* The inverse of the spreads. */
 static uint64_t compact3(uint64_t x)
 {

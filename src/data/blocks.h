@@ -61,6 +61,10 @@ typedef struct firn_directory {
 
 uint64_t firn_block_key(int32_t dim, const int32_t coord[3]);
 
+/* The keys of the 2^dim blocks at near[a] or far[a] along each axis a: far where bit dim - 1 - a of
+ * the index is set. */
+void firn_corner_keys(int32_t dim, const int32_t near[3], const int32_t far[3], uint64_t *key);
+
 /* The block of that key, or -1. */
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);

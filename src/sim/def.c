@@ -234,7 +234,8 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     firn_status st = check_def(def, error);
     if (st != FIRN_OK) return st;
 
-    firn_allocator allocator = firn_allocator_or_default(def->allocator);
+    const firn_allocator allocator =
+        def->allocator.reallocate ? def->allocator : firn_allocator_default();
     firn_sim *sim = allocator.reallocate(allocator.user_data, NULL, 0, sizeof *sim, FIRN_ALIGN);
     if (!sim)
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory: %zu bytes asked for", sizeof *sim);

@@ -77,11 +77,42 @@ static void find_overlaps(int32_t coord, overlap o[2])
     }
 }
 
-/* Adds `count` nodes. */
-static inline void add_nodes(real *restrict to, const real *restrict from, int count)
+/* The nodes of a block that one arena holds: extent, and the first one in the arena and in the block.
+ * In 2D there is one layer. */
+typedef struct box {
+    int ni, nj, nk, from, to;
+} box;
+
+static box overlap_box(int32_t dim, const overlap o[3][2], int q)
 {
-    for (int n = 0; n < count; n++, to += FIRN_NODE, from += FIRN_NODE) {
-        for (int c = 0; c < FIRN_NODE; c++) to[c] += from[c];
+    static const overlap layer = {0, 0, 0, 1};
+    const overlap *x = &o[0][q >> (dim - 1)], *y = dim == 3 ? &o[1][q >> 1 & 1] : &layer,
+                  *z = &o[dim - 1][q & 1];
+    int from = x->begin + x->offset, to = x->begin;
+    if (dim == 3) {
+        from = from * FIRN_ARENA + y->begin + y->offset;
+        to = to * FIRN_BLOCK + y->begin;
+    }
+    return (box){.ni = x->end - x->begin,
+                 .nj = y->end - y->begin,
+                 .nk = z->end - z->begin,
+                 .from = from * FIRN_ARENA + z->begin + z->offset,
+                 .to = to * FIRN_BLOCK + z->begin};
+}
+
+/* Adds a box of ni x nj x nk nodes of an arena to a block's. In 2D the box has one layer, and its
+ * rows lie where those of 3D have their layers. */
+static inline __attribute__((always_inline)) void
+add_box(int32_t dim, real *restrict to, const real *restrict from, int ni, int nj, const int nk)
+{
+    const int to_j = FIRN_BLOCK * FIRN_NODE, to_i = dim == 3 ? FIRN_BLOCK * to_j : to_j;
+    const int from_j = FIRN_ARENA * FIRN_NODE, from_i = dim == 3 ? FIRN_ARENA * from_j : from_j;
+    for (int i = 0; i < ni; i++) {
+        for (int j = 0; j < nj; j++) {
+            real *t = to + i * to_i + j * to_j;
+            const real *f = from + i * from_i + j * from_j;
+            for (int c = 0; c < nk * FIRN_NODE; c++) t[c] += f[c];
+        }
     }
 }
 
@@ -89,32 +120,47 @@ static inline void add_nodes(real *restrict to, const real *restrict from, int c
 static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[NODES][FIRN_NODE])
 {
     const int32_t dim = job->sim->store.dim, planes = job->planes;
+    const size_t plane = (dim == 3 ? 1728 : 144) * FIRN_NODE;
     const size_t stride = FIRN_ARENA_REALS(dim, planes * FIRN_NODE);
     overlap o[3][2] = {{{0}}};
-    for (int a = 0; a < dim; a++) find_overlaps(coord[a], o[a]);
-    if (dim == 2) { /* the middle axis has one layer */
-        memcpy(o[2], o[1], sizeof o[1]);
-        o[1][0] = (overlap){0, 0, 0, 1};
+    int32_t near[3] = {0}, far[3] = {0};
+    for (int a = 0; a < dim; a++) {
+        find_overlaps(coord[a], o[a]);
+        near[a] = 2 * o[a][0].super;
+        far[a] = 2 * o[a][1].super;
+    }
+    uint64_t key[8];
+    firn_corner_keys(dim, near, far, key);
+    /* The rows are scattered over eight arenas: they are all asked for before the first is used. */
+    const real *arena[8];
+    for (int q = 0; q < firn_pow(2, dim); q++) {
+        const int32_t super = firn_directory_find_super(job->source, key[q] >> dim);
+        arena[q] = NULL;
+        if (super < 0) continue;
+        arena[q] = (const real *)job->sim->grid.arena.data + (size_t)super * stride;
+        const box b = overlap_box(dim, o, q);
+        for (int p = 0; p < planes; p++) {
+            for (int i = 0; i < b.ni; i++) {
+                for (int j = 0; j < b.nj; j++) {
+                    const real *row =
+                        arena[q] + p * plane +
+                        (b.from + (dim == 3 ? i * FIRN_ARENA + j : i) * FIRN_ARENA) * FIRN_NODE;
+                    __builtin_prefetch(row);
+                }
+            }
+        }
     }
     memset(sum, 0, (size_t)planes * sizeof *sum);
-    for (int q = 0; q < 8; q++) {
-        const overlap *x = &o[0][q >> 2], *y = &o[1][q >> 1 & 1], *z = &o[2][q & 1];
-        if (dim == 2 && (q >> 1 & 1)) continue;
-        const int32_t corner[3] = {2 * x->super, 2 * (dim == 3 ? y : z)->super, 2 * z->super};
-        const int32_t super =
-            firn_directory_find_super(job->source, firn_block_key(dim, corner) >> dim);
-        if (super < 0) continue;
-        const real *arena = (const real *)job->sim->grid.arena.data + (size_t)super * stride;
-        for (int p = 0; p < planes; p++, arena += (dim == 3 ? 1728 : 144) * FIRN_NODE) {
-            for (int i = x->begin; i < x->end; i++) {
-                for (int j = y->begin; j < y->end; j++) {
-                    const int row =
-                        dim == 3 ? (i + x->offset) * FIRN_ARENA + j + y->offset : i + x->offset;
-                    const int out = (dim == 3 ? i * FIRN_BLOCK + j : i) * FIRN_BLOCK;
-                    const real *from =
-                        arena + (row * FIRN_ARENA + z->begin + z->offset) * FIRN_NODE;
-                    add_nodes(sum[p][out + z->begin], from, z->end - z->begin);
-                }
+    for (int q = 0; q < firn_pow(2, dim); q++) {
+        if (!arena[q]) continue;
+        const box b = overlap_box(dim, o, q);
+        for (int p = 0; p < planes; p++) {
+            real *to = sum[p][b.to];
+            const real *from = arena[q] + p * plane + b.from * FIRN_NODE;
+            switch (b.nk) { /* lengths the compiler knows */
+            case FIRN_BLOCK: add_box(dim, to, from, b.ni, b.nj, FIRN_BLOCK); break;
+            case 3: add_box(dim, to, from, b.ni, b.nj, 3); break;
+            default: add_box(dim, to, from, b.ni, b.nj, 1); break;
             }
         }
     }

@@ -19,7 +19,7 @@
 #include "sim/sim.h"
 
 enum {
-    REORDER_EVERY = 50, /* steps between reorderings; in a fused advance each is a snapshot */
+    REORDER_EVERY = 25, /* steps between reorderings; in a fused advance each is a snapshot */
     OPENING_TRIES = 60, /* each at least halves dt */
 };
 
@@ -115,28 +115,27 @@ static firn_extremes merged_extremes(const firn_sim *sim)
     return e;
 }
 
-/* Buffers of one thread for blocks of up to `largest` particles; vectors may overrun per row of
- * cells. */
+/* Buffers of one thread for blocks of up to `largest` particles; vectors overrun, per row of cells
+ * and by what they look ahead. */
 static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t largest,
                                    firn_error *error)
 {
-    const size_t lanes = (size_t)sim->kernels->lanes, rows = 16;
-    const size_t n = ((size_t)largest + lanes * (rows + 1) + 15) / 16 * 16;
-    const size_t groups = n / lanes + 1;
+    const size_t rows = 16, lanes = (size_t)sim->kernels->lanes;
+    const size_t n = ((size_t)largest + (rows + 4) * lanes + 15) / 16 * 16;
     const size_t scatter = 28 * sizeof(real); /* per particle, see fast.c */
-    const size_t size = n * (3 * sizeof(uint32_t) + sizeof(uint16_t) + scatter) +
-                        groups * sim->kernels->lanes_bytes + 7 * FIRN_ALIGN;
+    const size_t size =
+        n * (sizeof(uint32_t) + 2 * sizeof(firn_place) + sizeof(uint16_t) + scatter) +
+        5 * (size_t)FIRN_ALIGN;
     firn_status st = firn_pool_reserve_slack(sim->allocator, &s->pool, size, error);
     if (st != FIRN_OK) return st;
     char *p = s->pool.data;
 #define CUT(member, bytes)                                                                         \
     s->member = (void *)p;                                                                         \
     p += ((bytes) + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN
-    CUT(lanes, groups * sim->kernels->lanes_bytes);
     CUT(scatter, n * scatter);
     CUT(index, n * sizeof(uint32_t));
-    CUT(place, n * sizeof(uint32_t));
-    CUT(slot, n * sizeof(uint32_t));
+    CUT(place, n * sizeof(firn_place));
+    CUT(slot, n * sizeof(firn_place));
     CUT(cell, n * sizeof(uint16_t));
 #undef CUT
     return FIRN_OK;

@@ -92,36 +92,29 @@ LANE_INLINE void transpose_quad(__m256 r[4])
 }
 LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *index)
 {
+    const real *at[8];
+    for (int l = 0; l < 8; l++) at[l] = base + 16 * (size_t)index[l];
     for (int q = 0; q < 16; q += 4) {
         __m256 r[4];
         for (int l = 0; l < 4; l++) {
-            const real *low = base + 16 * (size_t)index[l] + q,
-                       *high = base + 16 * (size_t)index[l + 4] + q;
-            r[l] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)),
-                                        _mm_loadu_ps(high), 1);
+            r[l] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(at[l] + q)),
+                                        _mm_loadu_ps(at[l + 4] + q), 1);
         }
         transpose_quad(r);
         for (int c = 0; c < 4; c++) out[q + c] = (vr)r[c];
     }
 }
-LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16])
 {
+    real *at[8];
+    for (int l = 0; l < 8; l++) at[l] = base + 16 * (size_t)index[l];
     for (int q = 0; q < 16; q += 4) {
         __m256 r[4];
         for (int c = 0; c < 4; c++) r[c] = (__m256)in[q + c];
         transpose_quad(r);
-        if (n == 8) { /* apart, so that it unrolls and the rows stay in registers */
-            for (int l = 0; l < 4; l++) {
-                _mm_storeu_ps(base + 16 * (size_t)index[l] + q, _mm256_castps256_ps128(r[l]));
-                _mm_storeu_ps(base + 16 * (size_t)index[l + 4] + q, _mm256_extractf128_ps(r[l], 1));
-            }
-        } else {
-            for (int l = 0; l < 4; l++) {
-                const __m128 low = _mm256_castps256_ps128(r[l]),
-                             high = _mm256_extractf128_ps(r[l], 1);
-                if (l < n) _mm_storeu_ps(base + 16 * (size_t)index[l] + q, low);
-                if (l + 4 < n) _mm_storeu_ps(base + 16 * (size_t)index[l + 4] + q, high);
-            }
+        for (int l = 0; l < 4; l++) {
+            _mm_storeu_ps(at[l] + q, _mm256_castps256_ps128(r[l]));
+            _mm_storeu_ps(at[l + 4] + q, _mm256_extractf128_ps(r[l], 1));
         }
     }
 }
@@ -161,16 +154,12 @@ LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *inde
     transpose16(r);
     for (int c = 0; c < 16; c++) out[c] = (vr)r[c];
 }
-LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16])
 {
     __m512 r[16];
     for (int c = 0; c < 16; c++) r[c] = (__m512)in[c];
     transpose16(r);
-    if (n == 16) {
-        for (int l = 0; l < 16; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
-    } else {
-        for (int l = 0; l < n; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
-    }
+    for (int l = 0; l < 16; l++) _mm512_storeu_ps(base + 16 * (size_t)index[l], r[l]);
 }
 #elif W == 4
 LANE_INLINE void transpose4(vr r[4])
@@ -191,12 +180,12 @@ LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *inde
         transpose4(out + q);
     }
 }
-LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16])
 {
     for (int q = 0; q < 16; q += 4) {
         vr r[4] = {in[q], in[q + 1], in[q + 2], in[q + 3]};
         transpose4(r);
-        for (int l = 0; l < n; l++) v_store(base + 16 * (size_t)index[l] + q, r[l]);
+        for (int l = 0; l < 4; l++) v_store(base + 16 * (size_t)index[l] + q, r[l]);
     }
 }
 #else
@@ -207,9 +196,9 @@ LANE_INLINE void load_records(vr out[16], const real *base, const uint32_t *inde
         for (int l = 0; l < W; l++) out[c][l] = base[16 * (size_t)index[l] + (size_t)c];
     }
 }
-LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16], int n)
+LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16])
 {
-    for (int l = 0; l < n; l++) {
+    for (int l = 0; l < W; l++) {
         for (int c = 0; c < 16; c++) base[16 * (size_t)index[l] + (size_t)c] = in[c][l];
     }
 }
@@ -218,23 +207,24 @@ LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16
 /* F from H. */
 LANE_INLINE void add_identity(firn_lanes *g)
 {
-    for (int i = 0; i < DD; i++) g->F[i] = g->H[i] + (real)(i % (D + 1) == 0);
+    for (int i = 0; i < DD; i++) g->F[i] = i % (D + 1) ? g->H[i] : g->H[i] + 1;
 }
 
+/* All but F and C. */
 LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *index)
 {
     vr r[16];
     load_records(r, s->record, index);
     for (int a = 0; a < D; a++) g->x[a] = r[a];
     for (int i = 0; i < DD; i++) g->H[i] = r[OFFSET_F + i];
-    add_identity(g);
     for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
     g->state = r[OFFSET_STATE];
     g->mass = v_gather(s->mass, index);
     g->volume = v_gather(s->volume, index);
 }
 
-LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uint32_t *index, int n)
+/* Lanes past the last particle repeat it: they write the same numbers to the same place. */
+LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uint32_t *index)
 {
     vr r[16];
     for (int a = 0; a < D; a++) r[a] = g->x[a];
@@ -242,7 +232,7 @@ LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uin
     for (int a = 0; a < D; a++) r[OFFSET_V + a] = g->v[a];
     r[OFFSET_STATE] = g->state;
     for (int c = OFFSET_STATE + 1; c < 16; c++) r[c] = v_set(0);
-    store_records(s->record, index, r, n);
+    store_records(s->record, index, r);
 }
 
 LANE_INLINE void load_gradient(firn_lanes *g, const firn_store *s, const uint32_t *index)
@@ -252,10 +242,9 @@ LANE_INLINE void load_gradient(firn_lanes *g, const firn_store *s, const uint32_
     }
 }
 
-LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index,
-                                int n)
+LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index)
 {
-    for (int l = 0; l < n; l++) {
+    for (int l = 0; l < W; l++) {
         for (int i = 0; i < DD; i++) s->spare[(size_t)index[l] * DD + (size_t)i] = g->C[i][l];
     }
 }
@@ -283,14 +272,24 @@ static __attribute__((noinline)) void clamp_stretch(firn_lanes *g)
     add_identity(g);
 }
 
-/* The second-order term of the update, for lanes whose velocity gradient is too large for the
- * first. */
-static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr A[DD], vi large)
+LANE_INLINE vr largest_entry(const vr A[DD])
 {
-    vr B[DD], G[DD];
+    vr most = v_abs(A[0]);
+    for (int i = 1; i < DD; i++) most = v_max(v_abs(A[i]), most);
+    return most;
+}
+
+/* The update of deform with its second-order term in the lanes whose velocity gradient is too large
+ * for the first alone. */
+static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr L[DD], real dt, vi large)
+{
+    vr A[DD], B[DD], G[DD];
+    for (int i = 0; i < DD; i++) A[i] = dt * L[i];
     m_mul(A, A, B);
-    m_mul(B, g->F, G);
-    for (int i = 0; i < DD; i++) g->H[i] += v_select(large, (real)0.5 * G[i], v_set(0));
+    for (int i = 0; i < DD; i++) A[i] += v_select(large, (real)0.5 * B[i], v_set(0));
+    add_identity(g);
+    m_mul(A, g->F, G);
+    for (int i = 0; i < DD; i++) g->H[i] += G[i];
 }
 
 /* F <- (I + A) F with A = dt L, which is how positions move: with more terms F would not know of
@@ -300,18 +299,19 @@ static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr A[DD],
  *
  * The sum is kept as H = F - I. A stiff body's strain grows by less than 1e-7 per step, which F
  * itself, near 1, would not notice: a clamped beam then sags 6 % too far (measured; 2.4 % with H,
- * as in double). */
-LANE_INLINE void deform(firn_lanes *g, const vr L[DD], real dt)
+ * as in double). Leaves the new F too; returns max |L_ab|. */
+LANE_INLINE vr deform(firn_lanes *g, const vr L[DD], real dt)
 {
-    vr A[DD], G[DD], most = v_set(0);
-    for (int i = 0; i < DD; i++) {
-        A[i] = dt * L[i];
-        most = v_max(v_abs(A[i]), most);
+    const vr most = largest_entry(L);
+    const vi large = dt * most > (real)0.2;
+    if (v_any(large)) {
+        deform_more(g, L, dt, large);
+    } else {
+        vr F[DD], G[DD];
+        for (int i = 0; i < DD; i++) F[i] = i % (D + 1) ? g->H[i] : g->H[i] + 1;
+        m_mul(L, F, G);
+        for (int i = 0; i < DD; i++) g->H[i] += dt * G[i];
     }
-    m_mul(A, g->F, G);
-    for (int i = 0; i < DD; i++) g->H[i] += G[i];
-    const vi large = most > (real)0.2;
-    if (v_any(large)) deform_more(g, A, large);
     add_identity(g);
     /* Cheap sufficient test for stretches within bounds: s_min >= J / (product of the others). */
     vr norm2 = v_set(0), J = m_det(g->F);
@@ -319,6 +319,7 @@ LANE_INLINE void deform(firn_lanes *g, const vr L[DD], real dt)
     const vr others = D == 3 ? (real)0.5 * norm2 : v_sqrt(norm2);
     const vi fine = (norm2 < STRETCH_MAX * STRETCH_MAX) & (J > STRETCH_MIN * others);
     if (v_any(~fine)) clamp_stretch(g);
+    return most;
 }
 
 /* Growth of the single-particle modulus away from J = 1 (Sun et al. 2020, rounded up for J > 1). */
@@ -376,12 +377,12 @@ static void stress(const firn_sweep *s, firn_lanes *g, int n, const uint32_t *in
     }
 }
 
-LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g)
+LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g, vr gradient)
 {
     vr speed2 = g->v[0] * g->v[0];
     for (int a = 1; a < D; a++) speed2 += g->v[a] * g->v[a];
     e->speed2 = v_max(speed2, e->speed2);
-    for (int i = 0; i < DD; i++) e->gradient = v_max(v_abs(g->C[i]), e->gradient);
+    e->gradient = v_max(gradient, e->gradient);
 }
 
 LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
@@ -428,7 +429,14 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
 {
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
     const int32_t *coord = s->at->coord[block];
-    for (int l = 0; l < n; l++) {
+    for (int l = 0; l < W; l++) {
+        if (l >= n) { /* repeats the last */
+            for (int a = 0; a < D; a++) {
+                y[a][l] = y[a][n - 1];
+                v[a][l] = v[a][n - 1];
+            }
+            continue;
+        }
         double position[3], velocity[3] = {0};
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
@@ -451,7 +459,8 @@ LANE_INLINE vi move(firn_lanes *g, vr y[D])
         y[a] = v_min(v_max(y[a], g->x[a] - MOVE_MAX), g->x[a] + MOVE_MAX);
         vi c = v_to_int(y[a] + 1);
         cell = cell * FIRN_SHIFTED + c;
-        vr rebase = v_to_real((c == 0) & 4) - v_to_real((c == FIRN_SHIFTED - 1) & 4);
+        const vi four = (vi)v_set(FIRN_BLOCK);
+        vr rebase = (vr)((c == 0) & four) - (vr)((c == FIRN_SHIFTED - 1) & four);
         g->x[a] = v_max(v_min(y[a] + rebase, v_set(BLOCK_END)), v_set(0));
     }
     return cell;
@@ -461,7 +470,7 @@ LANE_INLINE vi move(firn_lanes *g, vr y[D])
  * along. Neighbours in the list mostly share a cell, so four counters take turns: one alone would
  * wait for its own last increment. */
 static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
-                      const uint16_t *cell, int n, const uint32_t *place, uint32_t *slot)
+                      const uint16_t *cell, int n, const firn_place *place, firn_place *slot)
 {
     enum { TURNS = 4 };
     firn_bin *bin = &s->at->bin[block];
@@ -520,12 +529,12 @@ LANE_INLINE real *superblock_arena(const firn_sweep *s, int32_t superblock)
 /* The blocks whose nodes this block's particles reach: index bits are +1 along axis 0, 1(, 2). */
 LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t corner[CORNERS])
 {
+    const int32_t *near = d->coord[block];
+    const int32_t far[3] = {near[0] + 1, near[1] + 1, near[2] + 1};
+    uint64_t key[CORNERS];
+    firn_corner_keys(D, near, far, key);
     corner[0] = block;
-    for (int n = 1; n < CORNERS; n++) {
-        int32_t c[3] = {0};
-        for (int a = 0; a < D; a++) c[a] = d->coord[block][a] + (n >> (D - 1 - a) & 1);
-        corner[n] = firn_directory_find(d, firn_block_key(D, c));
-    }
+    for (int n = 1; n < CORNERS; n++) corner[n] = firn_directory_find(d, key[n]);
 }
 
 #endif

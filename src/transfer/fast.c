@@ -28,7 +28,6 @@ enum { LOCAL_ROWS = D == 3 ? LOCAL * LOCAL : LOCAL };
  * slab of 4 rows. */
 enum { RUN_ROWS = W == 16 && D == 3 ? 4 : 1, RUNS = ROWS / RUN_ROWS };
 
-typedef uint32_t vu __attribute__((vector_size(W * 4)));
 typedef uint16_t vh __attribute__((vector_size(W * 2)));
 static const uint32_t IN_TURN[16]
     __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -110,6 +109,17 @@ LANE_INLINE vr look_up(const float *row, int k, vi at)
 #endif
 }
 
+/* The weighted sum of three nodes, and in *moment the same of node number x value. Three products
+ * and three sums: processors that add on units of their own take five steps for both. */
+LANE_INLINE vr contract(const vr w[3], vr v0, vr v1, vr v2, vr *moment)
+{
+    vr p2 = w[2] * v2;
+    V_ROUND(p2);
+    const vr q = w[1] * v1 + p2;
+    *moment = q + p2;
+    return w[0] * v0 + q;
+}
+
 /* Velocity and C of a group in run `run`, at f from the lowest stencil node `cell`. */
 LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
                         const vr w[D][3], real scale, firn_lanes *g)
@@ -118,33 +128,26 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
     const int ci = D == 3 && RUN_ROWS == 1 ? run / 4 : run;
     const int cj = D == 3 && RUN_ROWS == 1 ? run % 4 : 0;
     const vr *wk = w[AXIS_K], *wj = w[AXIS_J], *wi = w[AXIS_I];
-    const vr wi2 = 2 * wi[2], wj2 = 2 * wj[2];
     for (int c = 0; c < D; c++) {
-        vr sum = v_set(0), sum_i = sum, sum_j = sum, sum_k = sum;
+        vr a[3], a_j[3], a_k[3]; /* contracted along k, then j: the sum, and the moments */
         for (int i = 0; i < 3; i++) {
-            vr a = v_set(0), a_j = a, a_k = a;
+            vr b[NJ], b_k[NJ];
             for (int j = 0; j < NJ; j++) {
                 const float *row = local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
-                const vr v0 = look_up(row, 0, at), v1 = look_up(row, 1, at),
-                         v2 = look_up(row, 2, at);
-                const vr p1 = wk[1] * v1, p2 = wk[2] * v2;
-                const vr along = wk[0] * v0 + (p1 + p2), along_k = p1 + 2 * p2;
-                if (D == 2) {
-                    a = along;
-                    a_k = along_k;
-                } else {
-                    a += wj[j] * along;
-                    a_k += wj[j] * along_k;
-                    if (j == 1) a_j = wj[1] * along;
-                    if (j == 2) a_j += wj2 * along;
-                }
+                b[j] = contract(wk, look_up(row, 0, at), look_up(row, 1, at), look_up(row, 2, at),
+                                &b_k[j]);
             }
-            sum += wi[i] * a;
-            sum_k += wi[i] * a_k;
-            if (D == 3) sum_j += wi[i] * a_j;
-            if (i == 1) sum_i = wi[1] * a;
-            if (i == 2) sum_i += wi2 * a;
+            a[i] = b[0];
+            a_k[i] = b_k[0];
+            if (D == 3) {
+                a[i] = contract(wj, b[0], b[1], b[2], &a_j[i]);
+                a_k[i] = wj[0] * b_k[0] + (wj[1] * b_k[1] + wj[2] * b_k[2]);
+            }
         }
+        vr sum_i, sum_j, sum_k;
+        const vr sum = contract(wi, a[0], a[1], a[2], &sum_i);
+        if (D == 3) sum_j = wi[0] * a_j[0] + (wi[1] * a_j[1] + wi[2] * a_j[2]);
+        sum_k = wi[0] * a_k[0] + (wi[1] * a_k[1] + wi[2] * a_k[2]);
         g->v[c] = sum;
         g->C[c * D + AXIS_I] = scale * (sum_i - f[AXIS_I] * sum);
         if (D == 3) g->C[c * D + AXIS_J] = scale * (sum_j - f[AXIS_J] * sum);
@@ -220,9 +223,9 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
 enum { ENTRY = 16, ENTRY_WEIGHTS = 12, GROUP = (ENTRY + ENTRY_WEIGHTS) * W };
 
 LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
-                               real h, real dt)
+                               real h, real force)
 {
-    const vr mass_h = h * g->mass, stress = (4 * dt / h) * g->volume;
+    const vr mass_h = h * g->mass, stress = force * g->volume;
     vr A[DD], q[ENTRY];
     for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i] - stress * g->tau[i];
     for (int c = 0; c < ENTRY; c++) q[c] = v_set(0);
@@ -234,7 +237,7 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
         q[12 + c] = A[c * D + AXIS_K];
     }
     q[3] = g->mass;
-    store_records(out, IN_TURN, q, W);
+    store_records(out, IN_TURN, q);
     float *weight = out + ENTRY * W;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < NJ; j++) {
@@ -244,25 +247,38 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
     }
 }
 
+/* Where the scatter finds the particles of the group written at offset `to`. */
+LANE_INLINE void write_places(firn_place *out, uint32_t to)
+{
+    typedef uint32_t pairs __attribute__((vector_size(2 * W * sizeof(uint32_t))));
+    pairs p;
+    for (int l = 0; l < W; l++) {
+        p[2 * l] = (uint32_t)(l * ENTRY);
+        p[2 * l + 1] = (uint32_t)(ENTRY * W + l);
+    }
+    p += to;
+    memcpy(out, &p, sizeof p);
+}
+
 /* Adds the particles slot[0 .. n) of one cell to its columns of nodes, NZ nodes along k from node
  * KZ on. */
 #define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                           \
     typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                \
-    LANE_INLINE void NAME(float *node, const float *entries, const uint32_t *slot, int n)          \
+    LANE_INLINE void NAME(float *node, const float *entries, const firn_place *slot, int n)        \
     {                                                                                              \
         typedef NAME##_v vec;                                                                      \
         vec sum[3 * NJ];                                                                           \
         for (int c = 0; c < 3 * NJ; c++) sum[c] = (vec){0};                                        \
         const vec step = STEP;                                                                     \
         for (int p = 0; p < n; p++) {                                                              \
-            const float *group = entries + slot[p] / W * (size_t)GROUP;                            \
-            const float *e = group + slot[p] % W * ENTRY,                                          \
-                        *weight = group + ENTRY * W + slot[p] % W;                                 \
+            const float *e = entries + slot[p].entry, *weight = entries + slot[p].weight;          \
             const vec wk = WEIGHT(weight + 9 * W);                                                 \
             vec t = wk * (REPEAT(e) + step * REPEAT(e + 12));                                      \
-            const vec ti = wk * REPEAT(e + 4);                                                     \
+            vec ti = wk * REPEAT(e + 4);                                                           \
+            V_ROUND(ti);                                                                           \
             if (D == 3) {                                                                          \
-                const vec tj = wk * REPEAT(e + 8);                                                 \
+                vec tj = wk * REPEAT(e + 8);                                                       \
+                V_ROUND(tj);                                                                       \
                 vec t1 = t + ti, t2 = t1 + ti;                                                     \
                 for (int j = 0; j < NJ; j++) {                                                     \
                     sum[j] += weight[j * W] * t;                                                   \
@@ -343,14 +359,13 @@ SCATTER_CELL(scatter_2, 1, 2, weight_2, STEP_2, load_four)
 #endif
 
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
- * shifted cell c. Cells next to each other along k share nodes, so they are not visited one after
- * the other. */
+ * shifted cell c. */
 static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
-                          const float *entries, const uint32_t *slot)
+                          const float *entries, const firn_place *slot)
 {
     const int32_t *coord = s->at->coord[block];
-    for (int k = 0; k < FIRN_SHIFTED; k++) {
-        for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
+    for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
+        for (int k = 0; k < FIRN_SHIFTED; k++) {
             const uint32_t *range = cell + row * FIRN_SHIFTED + k;
             const int n = (int)(range[1] - range[0]);
             if (n == 0) continue;
@@ -359,7 +374,7 @@ static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, cons
             if (D == 3) node = node * FIRN_ARENA + j + 4 * (coord[AXIS_J] & 1);
             node = node * FIRN_ARENA + k + 4 * (coord[AXIS_K] & 1);
             float *to = arena + node * FIRN_NODE;
-            const uint32_t *mine = slot + range[0];
+            const firn_place *mine = slot + range[0];
 #if W == 16
             scatter_all(to, entries, mine, n);
 #elif W == 8
@@ -376,87 +391,110 @@ static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, cons
 
 /* ---- a block ---- */
 
-enum { AHEAD = 16 }; /* records */
+enum {
+    AHEAD = 2 * W, /* records fetched before they are needed */
+    CHUNK = 8, /* groups that go from gather to law to scatter together: the first cache's worth */
+};
 
 typedef enum sweep_kind { SCATTER, GATHER, FUSED } sweep_kind;
+
+LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
+{
+    for (int l = 0; l < W; l++) __builtin_prefetch(s->record + 16 * (size_t)index[l]);
+    __builtin_prefetch(s->mass + index[0]);
+    __builtin_prefetch(s->volume + index[0]);
+}
+
+/* Particles begin .. end of a block, all in one run, at most CHUNK groups: everything up to the
+ * sorting. Their entries are groups `group` on; a last one need not be full. */
+LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes *local, int run,
+                             int begin, int end, int group, firn_scratch *scratch,
+                             lane_extremes *extremes, const sweep_kind kind)
+{
+    const real h = (real)s->cell_size, dt = (real)s->dt, dt_scatter = (real)s->dt_scatter;
+    const bool near = kind != SCATTER && s->at->near_collider[block];
+    const int groups = (end - begin + W - 1) / W;
+    firn_lanes lanes[CHUNK];
+    vr gradient[CHUNK]; /* largest entry of C */
+    uint32_t padded[W];
+    const uint32_t *index = scratch->index + begin;
+    const uint32_t *last =
+        pad_group(index + (groups - 1) * W, end - begin - (groups - 1) * W, padded);
+
+    for (int i = 0; i < groups; i++) {
+        firn_lanes *g = &lanes[i];
+        const uint32_t *mine = i < groups - 1 ? index + i * W : last;
+        prefetch(s->store, index + i * W + AHEAD);
+        load_lanes(g, s->store, mine);
+        if (kind == SCATTER) {
+            load_gradient(g, s->store, mine);
+            add_identity(g);
+            gradient[i] = largest_entry(g->C);
+            continue;
+        }
+        vi cell[D];
+        vr f[D], w[D][3];
+        for (int a = 0; a < D; a++) {
+            cell[a] = cell_of(g->x[a]);
+            f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
+            weights(w[a], f[a]);
+        }
+        gather(local, run, cell, f, (const vr(*)[3])w, 4 / h, g);
+        gradient[i] = deform(g, g->C, dt);
+    }
+    if (kind != GATHER) stress(s, lanes, groups, index, end - begin, extremes);
+    for (int i = 0; i < groups; i++) {
+        firn_lanes *g = &lanes[i];
+        const uint32_t *mine = i < groups - 1 ? index + i * W : last;
+        vr y[D];
+        vi cell;
+        if (kind == SCATTER) {
+            cell = vi_set(0);
+            for (int a = 0; a < D; a++) {
+                y[a] = g->x[a];
+                cell = cell * FIRN_SHIFTED + cell_of(y[a]) + 1;
+            }
+        } else {
+            for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * g->v[a];
+            if (near) collide_lanes(s, block, y, g->v, i < groups - 1 ? W : end - begin - i * W);
+            cell = move(g, y);
+            store_lanes(g, s->store, mine);
+            if (kind == GATHER) store_gradient(g, s->store, mine);
+        }
+        if (kind != GATHER) {
+            note_motion(extremes, g, gradient[i]);
+            vr f[D], w[D][3];
+            for (int a = 0; a < D; a++) {
+                f[a] = y[a] - v_to_real(cell_of(y[a])) + 0.5f;
+                weights(w[a], f[a]);
+            }
+            const size_t to = (size_t)(group + i) * GROUP;
+            write_entries(scratch->scatter + to, g, f, (const vr(*)[3])w, h, 4 * dt_scatter / h);
+            write_places(scratch->place + begin + i * W, (uint32_t)to);
+        }
+        const vh cells = __builtin_convertvector(cell, vh);
+        memcpy(scratch->cell + begin + i * W, &cells, sizeof cells);
+    }
+}
 
 LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
                              firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind)
 {
-    const real h = (real)s->cell_size, dt = (real)s->dt, scale = 4 / h;
-    const bool near = kind != SCATTER && s->at->near_collider[block];
     uint32_t *index = scratch->index;
-    firn_lanes *lanes = (firn_lanes *)scratch->lanes;
     int row[ROWS + 1];
     const int n = collect(s, block, index, row);
-    /* Records are fetched ahead: the first ones behind the loading of nodes, the others a group
-     * behind. */
-    for (int i = n; i < n + AHEAD + W; i++) index[i] = index[n - 1];
-    for (int i = 0; i < AHEAD; i++) __builtin_prefetch(s->store->record + 16 * (size_t)index[i]);
+    for (int i = n; i < n + AHEAD + W; i++) index[i] = index[n - 1]; /* for prefetching */
+    for (int i = 0; i < AHEAD; i += W) prefetch(s->store, index + i);
     local_nodes local;
     if (kind != SCATTER) load_local(s, block, &local);
 
-    int entries = 0; /* groups written */
+    int groups = 0;
     for (int run = 0; run < RUNS; run++) {
-        const int begin = row[run * RUN_ROWS], end = row[(run + 1) * RUN_ROWS];
-        if (begin == end) continue;
-        const int groups = (end - begin + W - 1) / W;
-        for (int i = 0; i < groups; i++) {
-            firn_lanes *g = &lanes[i];
-            uint32_t padded[W];
-            const uint32_t *mine = pad_group(index + begin + i * W, end - begin - i * W, padded);
-            for (int l = 0; l < W; l++) {
-                __builtin_prefetch(s->store->record +
-                                   16 * (size_t)index[begin + i * W + AHEAD + l]);
-            }
-            load_lanes(g, s->store, mine);
-            if (kind == SCATTER) {
-                load_gradient(g, s->store, mine);
-                continue;
-            }
-            vi cell[D];
-            vr f[D], w[D][3];
-            for (int a = 0; a < D; a++) {
-                cell[a] = cell_of(g->x[a]);
-                f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
-                weights(w[a], f[a]);
-            }
-            gather(&local, run, cell, f, (const vr(*)[3])w, scale, g);
-            deform(g, g->C, dt);
-        }
-        if (kind != GATHER) stress(s, lanes, groups, index + begin, end - begin, extremes);
-        for (int i = 0; i < groups; i++) {
-            firn_lanes *g = &lanes[i];
-            const int first = begin + i * W, count = end - first < W ? end - first : W;
-            vr y[D], f[D], w[D][3];
-            vi cell;
-            if (kind == SCATTER) {
-                cell = vi_set(0);
-                for (int a = 0; a < D; a++) {
-                    y[a] = g->x[a];
-                    cell = cell * FIRN_SHIFTED + cell_of(y[a]) + 1;
-                }
-            } else {
-                for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * g->v[a];
-                if (near) collide_lanes(s, block, y, g->v, count);
-                cell = move(g, y);
-                store_lanes(g, s->store, index + first, count);
-                if (kind == GATHER) store_gradient(g, s->store, index + first, count);
-            }
-            if (kind != GATHER) {
-                note_motion(extremes, g);
-                for (int a = 0; a < D; a++) {
-                    f[a] = y[a] - v_to_real(cell_of(y[a])) + 0.5f;
-                    weights(w[a], f[a]);
-                }
-                write_entries(scratch->scatter + entries * (size_t)GROUP, g, f, (const vr(*)[3])w,
-                              h, (real)s->dt_scatter);
-                const vu place = *(const vu *)IN_TURN + (uint32_t)(entries * W);
-                memcpy(scratch->place + first, &place, sizeof place);
-                entries++;
-            }
-            const vh cells = __builtin_convertvector(cell, vh);
-            memcpy(scratch->cell + first, &cells, sizeof cells);
+        const int run_end = row[(run + 1) * RUN_ROWS];
+        for (int begin = row[run * RUN_ROWS]; begin < run_end; begin += CHUNK * W) {
+            const int end = run_end - begin < CHUNK * W ? run_end : begin + CHUNK * W;
+            sweep_chunk(s, block, &local, run, begin, end, groups, scratch, extremes, kind);
+            groups += (end - begin + W - 1) / W;
         }
     }
     if (kind == GATHER) {

@@ -16,7 +16,6 @@ extern const firn_kernels FIRN_KERNEL(firn_kernels);
 const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .isa = TEXT(FIRN_ISA),
     .lanes = W,
-    .lanes_bytes = sizeof(firn_lanes),
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .energy = FIRN_KERNEL(firn_energy),

@@ -30,15 +30,19 @@ typedef struct firn_extremes {
     real lone2;    /* single-particle modulus over density, m2/s2 */
 } firn_extremes;
 
+/* Where in firn_scratch.scatter a particle's numbers are. */
+typedef struct firn_place {
+    uint32_t entry, weight;
+} firn_place;
+
 /* Per-thread buffers, cut from one pool; sized for the largest block. */
 typedef struct firn_scratch {
     firn_pool pool;
-    uint32_t *index; /* records of the block's particles */
-    uint32_t *place; /* their places in `scatter` */
-    uint32_t *slot;  /* the same, sorted by cell */
-    uint16_t *cell;  /* shifted cell after the move */
-    real *scatter;   /* what P2G needs, per particle */
-    real *lanes;     /* firn_lanes of one row of cells */
+    uint32_t *index;   /* records of the block's particles */
+    firn_place *place; /* where the scatter finds them */
+    firn_place *slot;  /* the same, sorted by cell */
+    uint16_t *cell;    /* shifted cell after the move */
+    real *scatter;     /* what P2G needs, per particle */
 } firn_scratch;
 
 typedef struct firn_sweep {
@@ -84,7 +88,6 @@ typedef double firn_energy_function(const firn_sweep *sweep, const uint32_t *ind
 typedef struct firn_kernels {
     const char *isa;
     int32_t lanes;
-    size_t lanes_bytes; /* sizeof(firn_lanes) */
     firn_sweep_function *plain_scatter, *plain_gather;
     firn_sweep_function *fast_scatter, *fast_gather, *fused; /* NULL in the double build */
     firn_energy_function *energy;
