@@ -1,4 +1,5 @@
 /* Particles between steps: adding, removing, reading, viewing, hashing. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -325,7 +326,8 @@ firn_view firn_sim_view(const firn_sim *sim, firn_field field)
 /* One component of a stored field as a double. */
 static double stored_value(const firn_view *v, firn_field field, int64_t i, int32_t c)
 {
-    const char *at = (const char *)v->data + (size_t)i * v->stride + (size_t)(c * v->bytes);
+    assert(v->data); /* positions are read elsewhere */
+    const void *at = (const char *)v->data + (size_t)i * v->stride + (size_t)(c * v->bytes);
     switch (field) {
     case FIRN_MATERIAL:
     case FIRN_OBJECT: return *(const uint16_t *)at;

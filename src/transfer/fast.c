@@ -369,9 +369,10 @@ static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, cons
             const uint32_t *range = cell + row * FIRN_SHIFTED + k;
             const int n = (int)(range[1] - range[0]);
             if (n == 0) continue;
-            const int i = D == 3 ? row / FIRN_SHIFTED : row, j = row % FIRN_SHIFTED;
-            int node = i + 4 * (coord[AXIS_I] & 1);
-            if (D == 3) node = node * FIRN_ARENA + j + 4 * (coord[AXIS_J] & 1);
+            int node = (D == 3 ? row / FIRN_SHIFTED : row) + 4 * (coord[AXIS_I] & 1);
+            if (D == 3) {
+                node = node * FIRN_ARENA + row % FIRN_SHIFTED + 4 * (coord[AXIS_J] & 1);
+            }
             node = node * FIRN_ARENA + k + 4 * (coord[AXIS_K] & 1);
             float *to = arena + node * FIRN_NODE;
             const firn_place *mine = slot + range[0];
