@@ -209,11 +209,6 @@ static void a_repeated_sequence_repeats_the_bytes(void **state)
     }
 }
 
-static void visit_nothing(void *user_data, const firn_grid_node *node)
-{
-    (void)user_data, (void)node;
-}
-
 static void looking_changes_nothing(void **state)
 {
     (void)state;

@@ -85,6 +85,16 @@ static inline double uniform(double low, double high)
 }
 static inline int random_below(int n) { return (int)(random_bits() % (uint64_t)n); }
 
+/* ---- paths ---- */
+
+static const firn_path both_paths[] = {FIRN_PATH_PLAIN, FIRN_PATH_FUSED};
+enum { PATHS = sizeof both_paths / sizeof *both_paths };
+
+static inline const char *path_name(firn_path path)
+{
+    return path == FIRN_PATH_FUSED ? "fused" : "plain";
+}
+
 /* ---- worlds ---- */
 
 typedef struct world {
@@ -95,9 +105,9 @@ typedef struct world {
     firn_acceleration_key force[8];
 } world;
 
-/* One neo-Hookean material, no gravity, no colliders; others are there to be counted in. One thread:
- * test_determinism.c says that more make no difference, and on a busy machine OpenMP's threads
- * spend their time waiting for each other (measured: 160 s instead of 13 for test_sim). */
+/* One neo-Hookean material, no gravity, no colliders; others are there to be counted in. One
+ * thread: test_determinism.c says that more make no difference, and on a busy machine OpenMP's
+ * threads spend their time waiting for each other (measured: 160 s instead of 13). */
 static inline world world_default(int dimension, double cell_size)
 {
     world w = {.def = firn_sim_def_default()};
@@ -113,16 +123,34 @@ static inline world world_default(int dimension, double cell_size)
     return w;
 }
 
-static inline firn_sim *world_create(world *w)
+/* Lets the def point to the arrays beside it, all but the keys. */
+static inline void world_point(world *w)
 {
-    firn_sim *sim = NULL;
     w->def.materials = w->material;
     w->def.colliders = w->collider;
     w->def.forces = w->force;
+}
+
+static inline firn_sim *world_create(world *w)
+{
+    firn_sim *sim = NULL;
+    world_point(w);
     for (int i = 0; i < 4; i++) w->collider[i].keys = w->collider[i].key_count ? w->key[i] : NULL;
     assert_ok(firn_sim_create(&w->def, &sim, &error));
     assert_non_null(sim);
     return sim;
+}
+
+/* Makes it a shape of around 8 cells of 2 cm. */
+static inline void set_shape(firn_collider_def *c, int shape)
+{
+    static const double size[FIRN_SHAPE_COUNT][3] = {
+        [FIRN_PLANE] = {1, 1, 1},          [FIRN_BOX] = {0.08, 0.06, 0.1},
+        [FIRN_SPHERE] = {0.08, 1, 1},      [FIRN_CAPSULE] = {0.05, 0.07, 1},
+        [FIRN_CYLINDER] = {0.07, 0.08, 1}, [FIRN_CONE] = {0.08, 0.16, 1},
+        [FIRN_TORUS] = {0.06, 0.05, 1},    [FIRN_INSIDE] = {0.11, 0.1, 0.11}};
+    c->shape = (firn_shape_kind)shape;
+    memcpy(c->size, size[shape], sizeof c->size);
 }
 
 /* A block of particles: cells from `low` on, `per_axis` particles per cell and axis, each moved
@@ -191,6 +219,43 @@ static inline void brick_add(firn_sim *sim, const world *w, const brick *b)
     assert_ok(brick_try_add(sim, w, b, NULL, &error));
 }
 
+/* Two bodies of two laws, side by side in the same blocks, spinning onto the ground: a world, and
+ * what to add to it. */
+static inline world two_law_world(int dimension, firn_path path, const char *isa)
+{
+    world w = world_default(dimension, 0.02);
+    w.def.path = path;
+    w.def.isa = isa;
+    w.def.gravity[1] = -9.81;
+    w.def.dt = 5e-4;
+    w.def.material_count = 2;
+    w.material[0].young = 1e4;
+    w.material[1].law = FIRN_FIXED_COROTATED;
+    w.material[1].young = 3e4;
+    w.material[1].poisson = 0.35;
+    w.def.collider_count = 1;
+    w.collider[0].position[1] = -0.0307;
+    return w;
+}
+
+static const double spin_2d[] = {0, -6, 6, 1},
+                    spin_3d[] = {0, -6, 2, 6, 1, -3, -2, 3, -1}; /* 1/s, for .gradient */
+
+static inline void add_two_laws(firn_sim *sim, const world *w)
+{
+    random_state = 7;
+    for (int m = 0; m < 2; m++) {
+        const brick b = {.low = {-6 + 6 * m, 0, -3},
+                         .cells = {6, 6, 5},
+                         .per_axis = w->def.dimension == 2 ? 3 : 2,
+                         .jitter = 0.7,
+                         .velocity = {0.5, -2, 0.25},
+                         .gradient = w->def.dimension == 2 ? spin_2d : spin_3d,
+                         .material = (uint16_t)m};
+        brick_add(sim, w, &b);
+    }
+}
+
 /* ---- states ---- */
 
 /* All of a field in id order; free it. */
@@ -203,6 +268,24 @@ static inline double *read_all(const firn_sim *sim, int dimension, firn_field fi
     assert_non_null(out);
     assert_ok(firn_sim_read(sim, field, 0, n, out, &error));
     return out;
+}
+
+/* What the fields say of every particle, in id order: to compare across changes. */
+typedef struct memo {
+    int64_t count;
+    double *field[FIRN_FIELD_COUNT];
+} memo;
+
+static inline memo remember(const firn_sim *sim, int d)
+{
+    memo m = {.count = firn_sim_count(sim)};
+    for (int f = 0; f < FIRN_FIELD_COUNT; f++) m.field[f] = read_all(sim, d, (firn_field)f);
+    return m;
+}
+
+static inline void forget(memo *m)
+{
+    for (int f = 0; f < FIRN_FIELD_COUNT; f++) free(m->field[f]);
 }
 
 static inline firn_hash hash_of(firn_sim *sim)
@@ -238,6 +321,19 @@ static inline const char *nonfinite_field(const firn_sim *sim, int dimension)
         if (!finite) return info.name;
     }
     return NULL;
+}
+
+/* Callbacks that do nothing. */
+static inline void visit_nothing(void *user_data, const firn_grid_node *node)
+{
+    (void)user_data, (void)node;
+}
+
+static inline int keep_all(void *user_data, uint64_t id, const double position[3],
+                           uint16_t material, uint16_t object)
+{
+    (void)user_data, (void)id, (void)position, (void)material, (void)object;
+    return 1;
 }
 
 /* Mass on the grid: what the particles can still be found by. */
