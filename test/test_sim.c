@@ -341,7 +341,7 @@ static void nothing_leaves_the_reach_unseen(void **state)
                 world w = world_default(d, 0.01);
                 w.def.path = both_paths[p];
                 firn_sim *sim = world_create(&w);
-                const double x[3] = {side * (4194304 - 8.6) * 0.01, 0, 0}, v[3] = {side * 50, 0, 0};
+                const double x[3] = {side * (4194304 - 12.6) * 0.01, 0, 0}, v[3] = {side * 50, 0, 0};
                 firn_particles q = firn_particles_default();
                 q.count = 1;
                 q.position = x;

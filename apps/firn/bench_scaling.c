@@ -25,7 +25,7 @@ static firn_cube_run plan(int64_t particles, firn_law_kind law, int64_t threads,
                            .threads = threads,
                            .isa = isa,
                            .warmup = 20,
-                           .advance = 25,
+                           .advance = 50,
                            .least = 3,
                            .most = 9,
                            .time_allowed = 6};

@@ -167,13 +167,13 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
                                    const firn_allocator *allocator, firn_error *error)
 {
     size_t n = (size_t)count, hash = hash_size(count);
-    size_t size = 0, offset[10];
-    const size_t bytes[10] = {n * sizeof *d->key,         n * sizeof *d->coord,
-                              n * sizeof *d->start,       n * sizeof *d->population,
-                              n * sizeof *d->source,      n * sizeof *d->near_collider,
-                              (n + 1) * sizeof(int32_t),  n * sizeof *d->super_key,
-                              2 * hash * sizeof(int32_t), n * sizeof *d->leaving};
-    for (int i = 0; i < 10; i++) {
+    size_t size = 0, offset[11];
+    const size_t bytes[11] = {
+        n * sizeof *d->key,        n * sizeof *d->coord,      n * sizeof *d->start,
+        n * sizeof *d->population, n * sizeof *d->source,     n * sizeof *d->near_collider,
+        (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,  2 * hash * sizeof(int32_t),
+        n * sizeof *d->leaving,    n * sizeof *d->super_order};
+    for (int i = 0; i < 11; i++) {
         offset[i] = size;
         size += (bytes[i] + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
     }
@@ -196,12 +196,13 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
     d->super_hash = d->hash + hash;
     d->hash_mask = (uint32_t)hash - 1;
     d->leaving = (uint32_t(*)[FIRN_MAX_NEIGHBOURS])(base + offset[9]);
+    d->super_order = (int32_t *)(base + offset[10]);
     d->bin = d->bin_pool.data;
     return FIRN_OK;
 }
 
-/* Takes sorted keys; fills coordinates and both hashes. Superblocks without particles are left out
- * later by their empty ranges: they cost an arena only when populated, see index_supers. */
+/* Takes sorted keys; fills coordinates and the blocks' hash, empties the superblocks', which are
+ * listed once populations are known. */
 static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
 {
     d->count = count;
@@ -230,6 +231,24 @@ static void index_supers(firn_directory *d)
         d->super_first[d->super_count++] = b;
     }
     d->super_first[d->super_count] = d->count;
+
+    /* By the number of bits of their population, then by key. */
+    int32_t at[34] = {0};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t s = 0; s < d->super_count; s++) {
+            uint32_t population = 0;
+            for (int32_t b = d->super_first[s]; b < d->super_first[s + 1]; b++) {
+                population += d->population[b];
+            }
+            const int less = __builtin_clz(population | 1u); /* leading zeros: few when full */
+            if (pass) {
+                d->super_order[at[less]++] = s;
+            } else {
+                at[less + 1]++;
+            }
+        }
+        for (int i = 0; !pass && i < 33; i++) at[i + 1] += at[i];
+    }
 }
 
 firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *key, int32_t count,
@@ -340,15 +359,12 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     }
     int32_t populated = set.count;
     for (int32_t i = 0; i < populated; i++) {
-        int32_t coord[3];
-        key_coord(dim, set.key[i], coord);
-        uint64_t key[FIRN_MAX_NEIGHBOURS];
-        neighbour_keys(dim, coord, key);
-        for (int n = 1; n < corners; n++) {
-            key_set_add(&set, dim == 3
-                                  ? key[(1 + (n >> 2)) * 9 + (1 + (n >> 1 & 1)) * 3 + 1 + (n & 1)]
-                                  : key[(1 + (n >> 1)) * 3 + 1 + (n & 1)]);
-        }
+        int32_t near[3], far[3];
+        key_coord(dim, set.key[i], near);
+        for (int a = 0; a < 3; a++) far[a] = near[a] + 1;
+        uint64_t key[8];
+        firn_corner_keys(dim, near, far, key);
+        for (int n = 1; n < corners; n++) key_set_add(&set, key[n]);
     }
     firn_sort_keys(set.key, sort_scratch, set.count);
 

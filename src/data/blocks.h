@@ -52,6 +52,7 @@ typedef struct firn_directory {
     uint8_t *near_collider;                   /* set by the grid update */
     /* Superblocks, in key order. */
     int32_t *super_first; /* super_count + 1: block range */
+    int32_t *super_order; /* the same superblocks, the fuller ones first: threads end together */
     uint64_t *super_key;
     /* Key to block and to superblock: open addressing, -1 is free. */
     int32_t *hash, *super_hash;

@@ -78,9 +78,9 @@ firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_
         uint64_t k = key[list[i]];
         if (k != FIRN_NO_KEY && k != last) key_scratch[runs++] = last = k;
     }
-    if (runs > INT32_MAX) {
+    if (runs > INT32_MAX / 4) {
         return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
-                         INT32_MAX);
+                         INT32_MAX / 4);
     }
     firn_sort_keys(key_scratch, key_scratch + runs, (int32_t)runs);
     int32_t blocks = 0;

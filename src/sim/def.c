@@ -59,6 +59,10 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "%s %g must be from %g to %g; %s", c->field, c->value,
                          c->min, c->max, c->cure);
     }
+    if (def->dt > 0 && def->dt < def->dt_min) {
+        return firn_fail(error, FIRN_INVALID, "dt %g must not be below dt_min %g; lower dt_min",
+                         def->dt, def->dt_min);
+    }
     if (def->dt_min > def->dt_max) {
         return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_max %g", def->dt_min,
                          def->dt_max);

@@ -120,7 +120,7 @@ add_box(int32_t dim, real *restrict to, const real *restrict from, int ni, int n
 static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[NODES][FIRN_NODE])
 {
     const int32_t dim = job->sim->store.dim, planes = job->planes;
-    const size_t plane = (dim == 3 ? 1728 : 144) * FIRN_NODE;
+    const size_t plane = (size_t)firn_pow(FIRN_ARENA, dim) * FIRN_NODE;
     const size_t stride = FIRN_ARENA_REALS(dim, planes * FIRN_NODE);
     overlap o[3][2] = {{{0}}};
     int32_t near[3] = {0}, far[3] = {0};
@@ -217,10 +217,11 @@ static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
 {
     const double h = sim->def.cell_size;
     double center[3] = {0}, normal[3];
-    for (int a = 0; a < sim->store.dim; a++) center[a] = (FIRN_BLOCK * coord[a] + 2.5) * h;
+    const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
+    for (int a = 0; a < sim->store.dim; a++) center[a] = (FIRN_BLOCK * coord[a] + middle) * h;
     const firn_posed_collider *c = sim->posed_pool.data;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        if (firn_collider_distance(&c[i], sim->store.dim, center, normal) < 6.5 * h) return true;
+        if (firn_collider_distance(&c[i], sim->store.dim, center, normal) < 5.25 * h) return true;
     }
     return false;
 }

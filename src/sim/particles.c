@@ -43,7 +43,7 @@ static bool locate(const firn_sim *sim, const double *position, int32_t coord[3]
     const double grain = sizeof(real) == 4 ? 0x1p21 : 0x1p48;
     for (int a = 0; a < sim->store.dim; a++) {
         const double cells = position[a] / sim->def.cell_size - firn_spline_shift(sim->def.spline);
-        if (!(fabs(cells) < FIRN_REACH - 2 * FIRN_BLOCK)) return false;
+        if (!(fabs(cells) < FIRN_REACH - 3 * FIRN_BLOCK)) return false;
         double block = floor(cells / FIRN_BLOCK);
         double in = rint((cells - block * FIRN_BLOCK) * grain) / grain;
         if (in >= FIRN_BLOCK) {
@@ -184,6 +184,7 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
     /* Exactly what a first batch needs; those that come later are likely to be followed by more. */
     const int64_t slack = before > 0 && after > s->capacity ? after / 8 : 0;
     const int64_t wanted = after + slack < FIRN_STORE_MOST ? after + slack : FIRN_STORE_MOST;
+    if (wanted > s->capacity) sim->generation++; /* views move, also when only some arrays grow */
     st = firn_store_reserve(s, wanted, sim->allocator, error);
     if (st != FIRN_OK) return st;
     for (int64_t i = 0; i < p->count; i++) write_particle(sim, p, i, before + i);
@@ -373,8 +374,8 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
     }
     if (first < 0 || count < 0 || count > s->count - first) {
         return firn_fail(error, FIRN_INVALID,
-                         "particles %lld to %lld were asked for; there are %lld", (long long)first,
-                         (long long)(first + count), (long long)s->count);
+                         "%lld particles from %lld on were asked for; there are %lld",
+                         (long long)count, (long long)first, (long long)s->count);
     }
     if (count == 0) return FIRN_OK;
     if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");

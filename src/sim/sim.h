@@ -95,7 +95,8 @@ void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t siz
 
 /* ---- grid.c ---- */
 
-/* Room for the channels of the current directory; their contents are lost. */
+/* Room for the channels of the current directory. Velocities outlive growth: a snapshot may be put
+ * back into them without asking for memory. */
 firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Room for what a scatter over the current directory writes; what the last one wrote is lost. */
@@ -133,7 +134,7 @@ firn_sweep firn_sim_sweep(const firn_sim *sim);
  * needs. */
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 
-/* Runs a sweep over all superblocks and merges the extremes. */
+/* Runs a sweep over all superblocks. */
 void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel);
 
 #endif

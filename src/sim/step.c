@@ -60,7 +60,6 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
     const firn_sim_def *def = &sim->def;
     const firn_store *s = &sim->store;
     return (firn_sweep){
-        .dim = s->dim,
         .from = sim->from,
         .at = sim->at,
         .order = s->order[s->current],
@@ -92,7 +91,7 @@ typedef struct sweep_job {
 static void sweep_superblock(void *context, int64_t superblock, int32_t thread)
 {
     const sweep_job *job = context;
-    job->kernel(job->sweep, (int32_t)superblock, &job->scratch[thread]);
+    job->kernel(job->sweep, job->sweep->at->super_order[superblock], &job->scratch[thread]);
 }
 
 void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel)
@@ -122,7 +121,8 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
 {
     const size_t rows = 16, lanes = (size_t)sim->kernels->lanes;
     const size_t n = ((size_t)largest + (rows + 4) * lanes + 15) / 16 * 16;
-    const size_t scatter = 28 * sizeof(real); /* per particle, see fast.c */
+    if (n <= s->room) return FIRN_OK; /* never smaller: a snapshot may bring fuller blocks back */
+    const size_t scatter = FIRN_SCATTER_REALS * sizeof(real);
     const size_t size =
         n * (sizeof(uint32_t) + 2 * sizeof(firn_place) + sizeof(uint16_t) + scatter) +
         5 * (size_t)FIRN_ALIGN;
@@ -138,13 +138,19 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
     CUT(slot, n * sizeof(firn_place));
     CUT(cell, n * sizeof(uint16_t));
 #undef CUT
+    s->room = n;
     return FIRN_OK;
 }
 
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
 {
+    enum { MOST_IN_BLOCK = 1 << 26 }; /* 32-bit offsets reach 28 numbers of each */
     firn_status st = firn_directory_build(sim->at, sim->from, sim->block_peak, sim->threads,
                                           sim->allocator, &sim->key_scratch, error);
+    if (st == FIRN_OK && sim->at->largest > MOST_IN_BLOCK) {
+        return firn_fail(error, FIRN_NO_MEMORY, "%u particles in one grid block; use smaller cells",
+                         sim->at->largest);
+    }
     if (sim->at->count > sim->block_peak) sim->block_peak = sim->at->count;
     if (st == FIRN_OK) st = firn_grid_reserve(sim, planes, error);
     if (st == FIRN_OK) {

@@ -4,13 +4,9 @@
 #ifndef FIRN_TRANSFER_BLOCK_H
 #define FIRN_TRANSFER_BLOCK_H
 
-#include <assert.h>
-
 #include "base/matrix.h"
 #include "material/law.h"
 #include "transfer/sweep.h"
-
-extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];
 
 /* A block is walked in rows of cells along the last axis. */
 enum {
@@ -204,10 +200,9 @@ LANE_INLINE void store_records(real *base, const uint32_t *index, const vr in[16
 }
 #endif
 
-/* F from H. */
-LANE_INLINE void add_identity(firn_lanes *g)
+LANE_INLINE void identity_plus(const vr H[DD], vr F[DD])
 {
-    for (int i = 0; i < DD; i++) g->F[i] = i % (D + 1) ? g->H[i] : g->H[i] + 1;
+    for (int i = 0; i < DD; i++) F[i] = i % (D + 1) ? H[i] : H[i] + 1;
 }
 
 /* All but F and C. */
@@ -269,7 +264,7 @@ static __attribute__((noinline)) void clamp_stretch(firn_lanes *g)
     for (int i = 0; i < DD; i++) {
         g->H[i] = v_select(in, g->H[i], F[i] - (real)(i % (D + 1) == 0));
     }
-    add_identity(g);
+    identity_plus(g->H, g->F);
 }
 
 LANE_INLINE vr largest_entry(const vr A[DD])
@@ -279,17 +274,15 @@ LANE_INLINE vr largest_entry(const vr A[DD])
     return most;
 }
 
-/* The update of deform with its second-order term in the lanes whose velocity gradient is too large
- * for the first alone. */
-static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr L[DD], real dt, vi large)
+/* The second-order term of the update, for lanes whose velocity gradient is too large for the first
+ * alone; G is L F. The other lanes keep their bits. */
+static __attribute__((noinline)) void deform_more(firn_lanes *g, const vr L[DD], const vr G[DD],
+                                                  real dt, vi large)
 {
-    vr A[DD], B[DD], G[DD];
-    for (int i = 0; i < DD; i++) A[i] = dt * L[i];
-    m_mul(A, A, B);
-    for (int i = 0; i < DD; i++) A[i] += v_select(large, (real)0.5 * B[i], v_set(0));
-    add_identity(g);
-    m_mul(A, g->F, G);
-    for (int i = 0; i < DD; i++) g->H[i] += G[i];
+    vr B[DD];
+    m_mul(L, G, B);
+    const real half = (real)0.5 * dt * dt;
+    for (int i = 0; i < DD; i++) g->H[i] += v_select(large, half * B[i], v_set(0));
 }
 
 /* F <- (I + A) F with A = dt L, which is how positions move: with more terms F would not know of
@@ -304,15 +297,12 @@ LANE_INLINE vr deform(firn_lanes *g, const vr L[DD], real dt)
 {
     const vr most = largest_entry(L);
     const vi large = dt * most > (real)0.2;
-    if (v_any(large)) {
-        deform_more(g, L, dt, large);
-    } else {
-        vr F[DD], G[DD];
-        for (int i = 0; i < DD; i++) F[i] = i % (D + 1) ? g->H[i] : g->H[i] + 1;
-        m_mul(L, F, G);
-        for (int i = 0; i < DD; i++) g->H[i] += dt * G[i];
-    }
-    add_identity(g);
+    vr F[DD], G[DD];
+    identity_plus(g->H, F);
+    m_mul(L, F, G);
+    for (int i = 0; i < DD; i++) g->H[i] += dt * G[i];
+    if (v_any(large)) deform_more(g, L, G, dt, large);
+    identity_plus(g->H, g->F);
     /* Cheap sufficient test for stretches within bounds: s_min >= J / (product of the others). */
     vr norm2 = v_set(0), J = m_det(g->F);
     for (int i = 0; i < DD; i++) norm2 += g->F[i] * g->F[i];
@@ -422,11 +412,31 @@ LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D]
     }
 }
 
+/* Whether no collider reaches the lanes' particles: a distance changes by no more than the way from
+ * lane 0, so one look serves them all. */
+static bool lanes_are_clear(const firn_sweep *s, int32_t block, const vr y[D])
+{
+    vr way2 = v_set(0);
+    for (int a = 0; a < D; a++) {
+        const vr way = y[a] - y[a][0];
+        way2 += way * way;
+    }
+    const double reach = 1.001 * s->cell_size * sqrt((double)v_reduce_max(way2)) +
+                         1e-3 * s->cell_size; /* far more than rounding */
+    double position[3], normal[3];
+    lane_position(s, block, y, 0, position);
+    for (int32_t c = 0; c < s->collider_count; c++) {
+        if (!(firn_collider_distance(&s->colliders[c], D, position, normal) > reach)) return false;
+    }
+    return true;
+}
+
 /* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the
  * block. */
 static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t block, vr y[D],
                                                     vr v[D], int n)
 {
+    if (lanes_are_clear(s, block, y)) return;
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
     const int32_t *coord = s->at->coord[block];
     for (int l = 0; l < W; l++) {
@@ -483,16 +493,20 @@ static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
         at[cell[i + 3]][3]++;
     }
     for (; i < n; i++) at[cell[i]][0]++;
-    uint32_t offset = 0;
+    /* Counts to offsets, the four of a cell at once: sums over lanes by shifting twice. */
+    typedef uint32_t quad __attribute__((vector_size(TURNS * sizeof(uint32_t))));
+    quad offset = {0};
     for (int c = 0; c < SHIFTED_CELLS; c++) {
-        bin->cell[c] = offset;
-        for (int t = 0; t < TURNS; t++) {
-            const uint32_t count = at[c][t];
-            at[c][t] = offset;
-            offset += count;
-        }
+        bin->cell[c] = offset[0];
+        quad count, sum;
+        memcpy(&count, at[c], sizeof count);
+        sum = count + __builtin_shufflevector(count, (quad){0}, 4, 0, 1, 2);
+        sum += __builtin_shufflevector(sum, (quad){0}, 4, 4, 0, 1);
+        const quad first = offset + sum - count;
+        memcpy(at[c], &first, sizeof first);
+        offset += __builtin_shufflevector(sum, sum, 3, 3, 3, 3);
     }
-    bin->cell[SHIFTED_CELLS] = offset;
+    bin->cell[SHIFTED_CELLS] = offset[0];
     bin->start = s->at->start[block];
     bin->count = (uint32_t)n;
     uint32_t *order = s->order_out + bin->start;
@@ -517,7 +531,7 @@ static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
 
 enum {
     CORNERS = D == 3 ? 8 : 4,
-    ARENA_NODES = D == 3 ? 1728 : 144,
+    ARENA_NODES = D == 3 ? FIRN_ARENA * FIRN_ARENA * FIRN_ARENA : FIRN_ARENA * FIRN_ARENA,
     BLOCK_REALS = CELLS * FIRN_NODE, /* of a velocity channel */
 };
 

@@ -6,7 +6,7 @@
  *
  *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes
  *            are one or two registers and every lane picks its own by a permute
- *   law      over the run, in a buffer that fits the first cache
+ *   law      over a chunk of groups, in a buffer that fits the first cache
  *   move     new position and cell; the record is written back, and what the scatter needs is laid
  *            out per particle
  *   scatter  sorted by cell; lanes are nodes: the cell's columns of nodes stay in registers while
@@ -221,6 +221,7 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
  * and mass, then A's columns along i, j, k, fourth components zero), then by lane the products of
  * the weights along i and j and the weights along k. */
 enum { ENTRY = 16, ENTRY_WEIGHTS = 12, GROUP = (ENTRY + ENTRY_WEIGHTS) * W };
+_Static_assert(ENTRY + ENTRY_WEIGHTS == FIRN_SCATTER_REALS, "as reserve_scratch has it");
 
 LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
                                real h, real force)
@@ -397,6 +398,8 @@ enum {
     CHUNK = 8, /* groups that go from gather to law to scatter together: the first cache's worth */
 };
 
+_Static_assert(RUNS <= 16 && AHEAD + W <= 4 * W, "what reserve_scratch leaves for overruns");
+
 typedef enum sweep_kind { SCATTER, GATHER, FUSED } sweep_kind;
 
 LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
@@ -429,7 +432,7 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
         load_lanes(g, s->store, mine);
         if (kind == SCATTER) {
             load_gradient(g, s->store, mine);
-            add_identity(g);
+            identity_plus(g->H, g->F);
             gradient[i] = largest_entry(g->C);
             continue;
         }
@@ -519,7 +522,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
 LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
                                   const sweep_kind kind)
 {
-    float *arena = superblock_arena(s, superblock);
+    float *arena = kind == GATHER ? NULL : superblock_arena(s, superblock);
     if (kind != GATHER) memset(arena, 0, FIRN_ARENA_REALS(D, FIRN_NODE) * sizeof(float));
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {

@@ -155,7 +155,7 @@ static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_
         firn_lanes g;
         load_lanes(&g, s->store, index);
         load_gradient(&g, s->store, index);
-        add_identity(&g);
+        identity_plus(g.H, g.F);
         stress(s, &g, 1, index, lanes, e);
         note_motion(e, &g, largest_entry(g.C));
         for (int l = 0; l < lanes; l++) scatter_particle(s, &g, l, origin, arena);
@@ -282,7 +282,7 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
              * collider. */
             vr trace = L[0];
             for (int a = 1; a < D; a++) trace += L[a * D + a];
-            add_identity(&g);
+            identity_plus(g.H, g.F);
             vr J = v_max(m_det(g.F), v_set((real)1e-6));
             vi apart = v_log(J) + dt * trace >= (real)-0.001;
             if (near) apart &= ~in_collider(s, block, g.x);
@@ -322,7 +322,7 @@ double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int6
         firn_lanes g;
         vr psi;
         load_lanes(&g, s->store, same);
-        add_identity(&g);
+        identity_plus(g.H, g.F);
         FIRN_KERNEL(firn_laws)[s->laws[m]]->energy(&s->materials[m], &g, 1, &psi);
         sum += (double)g.volume[0] * (double)psi[0];
     }

@@ -19,8 +19,8 @@ enum {
     FIRN_NODE = 4
 }; /* reals per node of a velocity channel: velocity (2D: 0 in the third), mass */
 
-/* Reals of one superblock's arena; the padding lets vector code read past the last node. */
-#define FIRN_ARENA_REALS(dim, channels) ((size_t)(((dim) == 3 ? 1728 : 144) * (channels) + 16))
+/* Reals of one superblock's arena; vector code adds zeros past the last node, into the padding. */
+#define FIRN_ARENA_REALS(dim, channels) ((size_t)(firn_pow(FIRN_ARENA, dim) * (channels) + 16))
 
 /* The largest of each over some particles: what limits the time step. */
 typedef struct firn_extremes {
@@ -35,9 +35,12 @@ typedef struct firn_place {
     uint32_t entry, weight;
 } firn_place;
 
+enum { FIRN_SCATTER_REALS = 28 }; /* what the fast scatter needs of a particle, see fast.c */
+
 /* Per-thread buffers, cut from one pool; sized for the largest block. */
 typedef struct firn_scratch {
     firn_pool pool;
+    size_t room;       /* particles the cuts are for */
     uint32_t *index;   /* records of the block's particles */
     firn_place *place; /* where the scatter finds them */
     firn_place *slot;  /* the same, sorted by cell */
@@ -46,7 +49,6 @@ typedef struct firn_scratch {
 } firn_scratch;
 
 typedef struct firn_sweep {
-    int32_t dim;
     const firn_directory *from; /* holds the bins that say where particles are */
     firn_directory *at;         /* the blocks swept; a gather or fused sweep writes its bins */
     const uint32_t *order;      /* list that from's bins index */
