@@ -10,6 +10,9 @@ build | make           | have make                  | the commands of daily work
 build | gcc libc6-dev  | have gcc && header stdio.h | compiles the engine; brings OpenMP and the sanitizers
 build | cmake          | have cmake                 | describes the build
 build | ninja-build    | have ninja                 | runs the build
+build | zlib1g-dev     | header zlib.h              | compresses PRT and gzipped geometry
+build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
+build | libyaml-dev    | header yaml.h              | reads scene files
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework
 check | clang          | have clang                 | a second opinion on warnings
 check | libomp-dev     | clang_openmp               | OpenMP for clang

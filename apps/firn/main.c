@@ -10,7 +10,11 @@ static const struct {
     const char *name, *help;
     int (*run)(int argc, char **argv);
 } commands[] = {
+    {"run", "run a scene file: frames, caches, checkpoints", firn_run_main},
+    {"list", "what scenes can say: materials, shapes, formats, parameters", firn_list_main},
     {"demo", "step a jelly block with a hard ball dropped on it, and report", firn_demo_main},
+    {"convert", "particles from one file format to another: IN OUT", firn_convert_main},
+    {"info", "what particle files hold: FILE...", firn_info_main},
     {"bench", "measure speed: step, scaling, realtime, stable", firn_bench_main},
     {"validate", "compare with analytic solutions: [--quick] [--case NAME]", firn_validate_main},
 };

@@ -1,15 +1,25 @@
 #include "options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const firn_option *find_words(const firn_command *command)
+{
+    for (int i = 0; i < command->option_count; i++) {
+        if (command->options[i].kind == FIRN_OPTION_WORDS) return &command->options[i];
+    }
+    return NULL;
+}
+
 static void print_help(const firn_command *command)
 {
-    printf("usage: %s%s\n\n%s\n", command->name, command->option_count ? " [options]" : "",
-           command->summary);
+    const firn_option *words = find_words(command);
+    printf("usage: %s%s%s%s\n\n%s\n", command->name, words ? " " : "", words ? words->name : "",
+           command->option_count > (words ? 1 : 0) ? " [options]" : "", command->summary);
     if (command->option_count) printf("\n");
     for (int i = 0; i < command->option_count; i++) {
         const firn_option *o = &command->options[i];
@@ -24,6 +34,7 @@ static void print_help(const firn_command *command)
 static void print_known(const firn_command *command)
 {
     for (int i = 0; i < command->option_count; i++) {
+        if (command->options[i].kind == FIRN_OPTION_WORDS) continue;
         fprintf(stderr, "%s, ", command->options[i].name);
     }
     fprintf(stderr, "--help\n");
@@ -33,6 +44,7 @@ static const firn_option *find(const firn_command *command, const char *name, si
 {
     for (int i = 0; i < command->option_count; i++) {
         const firn_option *o = &command->options[i];
+        if (o->kind == FIRN_OPTION_WORDS) continue;
         if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
     }
     return NULL;
@@ -40,6 +52,15 @@ static const firn_option *find(const firn_command *command, const char *name, si
 
 static bool store(const firn_command *command, const firn_option *o, const char *text)
 {
+    if (o->kind == FIRN_OPTION_TEXTS) {
+        firn_texts *texts = o->value;
+        if (texts->count == FIRN_MOST_TEXTS) {
+            fprintf(stderr, "%s: more than %d of %s\n", command->name, FIRN_MOST_TEXTS, o->name);
+            return false;
+        }
+        texts->text[texts->count++] = text;
+        return true;
+    }
     if (o->kind == FIRN_OPTION_TEXT) {
         if (*text == '\0') {
             fprintf(stderr, "%s: %s is empty; it needs %s\n", command->name, o->name,
@@ -62,15 +83,29 @@ static bool store(const firn_command *command, const firn_option *o, const char 
     return true;
 }
 
+static bool check_words(const firn_command *command, const firn_option *o, const firn_words *words)
+{
+    if (words->count >= o->min && words->count <= o->max) return true;
+    fprintf(stderr, "%s: %" PRId64 " file name%s given; usage: %s %s\n", command->name,
+            words->count, words->count == 1 ? "" : "s", command->name, o->name);
+    return false;
+}
+
 bool firn_options_parse(const firn_command *command, int argc, char **argv, int *exit_code)
 {
     *exit_code = FIRN_EXIT_USAGE;
+    const firn_option *wanted = find_words(command);
+    firn_words words = {argv + 1, 0};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             print_help(command);
             *exit_code = 0;
             return false;
+        }
+        if (wanted && word[0] != '-') {
+            words.word[words.count++] = argv[i];
+            continue;
         }
         const size_t length = strcspn(word, "=");
         const firn_option *o = find(command, word, length);
@@ -96,8 +131,48 @@ bool firn_options_parse(const firn_command *command, int argc, char **argv, int 
         }
         if (!store(command, o, text)) return false;
     }
+    if (wanted) {
+        if (!check_words(command, wanted, &words)) return false;
+        *(firn_words *)wanted->value = words;
+    }
     *exit_code = 0;
     return true;
+}
+
+/* Changes, insertions and omissions of letters between two names; each row of the table comes from
+ * the one before. Names are cut at what the row holds. */
+static int changes(const char *from, const char *to)
+{
+    enum { MOST = 64 };
+    int cost[MOST + 1];
+    int length = 0;
+    for (; length < MOST && to[length]; length++) cost[length] = length;
+    cost[length] = length;
+    for (int i = 0; from[i]; i++) {
+        int diagonal = cost[0];
+        cost[0] = i + 1;
+        for (int j = 1; j <= length; j++) {
+            const bool same = tolower((unsigned char)from[i]) == tolower((unsigned char)to[j - 1]);
+            const int change = diagonal + !same;
+            const int shift = (cost[j] < cost[j - 1] ? cost[j] : cost[j - 1]) + 1;
+            diagonal = cost[j];
+            cost[j] = change < shift ? change : shift;
+        }
+    }
+    return cost[length];
+}
+
+const char *firn_options_nearest(const char *name, const char *const *names, int64_t count)
+{
+    const char *nearest = NULL;
+    int fewest = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int n = changes(name, names[i]);
+        if (nearest && n >= fewest) continue;
+        nearest = names[i];
+        fewest = n;
+    }
+    return nearest;
 }
 
 bool firn_options_law(const char *command, const char *name, firn_law_kind *law)
@@ -130,5 +205,11 @@ bool firn_options_isa(const char *command, const char *name)
 int firn_options_failure(const char *command, firn_status status, const firn_error *error)
 {
     fprintf(stderr, "%s: %s\n", command, error->message);
-    return status == FIRN_DIVERGED ? FIRN_EXIT_DIVERGED : 1;
+    switch (status) {
+    case FIRN_INVALID: return FIRN_EXIT_INPUT;
+    case FIRN_OUTPUT: return FIRN_EXIT_OUTPUT;
+    case FIRN_DIVERGED: return FIRN_EXIT_DIVERGED;
+    case FIRN_STOPPED: return FIRN_EXIT_INTERRUPTED;
+    default: return 1;
+    }
 }

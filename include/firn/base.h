@@ -29,6 +29,8 @@ typedef enum firn_status {
     FIRN_NO_MEMORY,   /* the allocator returned NULL */
     FIRN_DIVERGED,    /* no time step above the floor kept the limits */
     FIRN_UNSUPPORTED, /* this build or machine cannot do it */
+    FIRN_OUTPUT,      /* a file could not be written */
+    FIRN_STOPPED,     /* a hook asked to stop; what was done until then stands */
 } firn_status;
 
 /* Filled by a failing call when the caller passes one; owned by the caller. */

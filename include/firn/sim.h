@@ -59,6 +59,11 @@ typedef struct firn_nodes {
  * block per call, blocks in no particular order: it must not depend on the order. */
 typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*force)[3]);
 
+/* Called after every step with what the advance has done so far, from the thread that called it.
+ * Anything but 0 ends the advance there, with FIRN_STOPPED. */
+struct firn_report;
+typedef int firn_step_hook(void *user_data, const struct firn_report *report);
+
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
 typedef struct firn_sim_def {
     int32_t dimension; /* 2 or 3 */
@@ -74,7 +79,9 @@ typedef struct firn_sim_def {
     int32_t force_count;
     firn_force_hook *force_hook; /* may be NULL */
     void *force_user_data;
-    double damping; /* 1/s, >= 0: velocities decay as exp(-damping t) */
+    double damping;            /* 1/s, >= 0: velocities decay as exp(-damping t) */
+    firn_step_hook *step_hook; /* may be NULL */
+    void *step_user_data;
 
     firn_transfer transfer;
     firn_spline spline;
@@ -268,6 +275,18 @@ typedef struct firn_hash {
 } firn_hash;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash,
                                                    firn_error *error);
+
+/* The state as bytes, in pieces: particles, their order, time, next dt. A sim made with the same
+ * dimension, cell size and spline that loads them goes on with the same bits, at any thread count
+ * and on the same instruction set; materials, colliders and forces come from its own def. The
+ * functions return 0 when all bytes were taken or given. Not for exchange between machines. */
+typedef int firn_write_function(void *user_data, const void *data, size_t size);
+typedef int firn_read_function(void *user_data, void *data, size_t size);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write,
+                                                   void *user_data, firn_error *error);
+/* Into a sim that was just created. Bytes that were not saved by this version are refused. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_load(firn_sim *sim, firn_read_function *read,
+                                                   void *user_data, firn_error *error);
 
 /* What serves this sim: path, instruction set, threads. */
 typedef struct firn_sim_info {

@@ -28,8 +28,9 @@ firn_status firn_check_stamp(uint32_t stamp, const char *def, firn_error *error)
 
 const char *firn_status_name(firn_status status)
 {
-    static const char *const name[] = {"ok", "invalid", "no memory", "diverged", "unsupported"};
-    return status >= FIRN_OK && status <= FIRN_UNSUPPORTED ? name[status] : "unknown";
+    static const char *const name[] = {"ok",          "invalid", "no memory", "diverged",
+                                       "unsupported", "output",  "stopped"};
+    return status >= FIRN_OK && status <= FIRN_STOPPED ? name[status] : "unknown";
 }
 
 #define TEXT_(x) #x

@@ -205,6 +205,18 @@ static void end_report(firn_sim *sim, firn_report *report)
     if (report) *report = sim->report;
 }
 
+/* Asks the caller's hook whether to go on. */
+static firn_status ask_hook(firn_sim *sim, firn_error *error)
+{
+    if (!sim->def.step_hook) return FIRN_OK;
+    firn_report report = sim->report;
+    report.time = sim->time;
+    report.max_speed = sim->grid.max_speed;
+    report.blocks = sim->from->count;
+    if (sim->def.step_hook(sim->def.step_user_data, &report) == 0) return FIRN_OK;
+    return firn_fail(error, FIRN_STOPPED, "stopped by the step hook at %g s", sim->time);
+}
+
 static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, firn_error *error)
 {
     char who[160];
@@ -276,6 +288,7 @@ static firn_status plain_advance(firn_sim *sim, double seconds, bool single, fir
     const double end = sim->time + seconds;
     do {
         firn_status st = plain_step(sim, end - sim->time, error);
+        if (st == FIRN_OK) st = ask_hook(sim, error);
         if (st != FIRN_OK) return st;
     } while (!single && end - sim->time > TIME_LEFT * seconds);
     if (!single) sim->time = end;
@@ -487,6 +500,8 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
         if (st == FIRN_OK && broken == FIRN_LIMIT_NONE) {
             step = next;
             sim->dt_next = GROWTH * sim->dt_free;
+            st = ask_hook(sim, error);
+            if (st != FIRN_OK) break; /* the pending step closes */
             continue;
         }
         const bool again =

@@ -1,0 +1,116 @@
+/* firn convert: reads particles in one format and writes them in another. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app.h"
+#include "io/io.h"
+#include "options.h"
+
+static const char command_name[] = "firn convert";
+
+static int failure(const firn_error *error, int exit_code)
+{
+    fprintf(stderr, "%s: %s\n", command_name, error->message);
+    return error->status == FIRN_NO_MEMORY ? 1 : exit_code;
+}
+
+/* By any name, links included. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    if (strcmp(a, b) == 0) return true;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+           of_a.st_ino == of_b.st_ino;
+}
+
+static int unknown_attribute(const firn_points *points, const char *name)
+{
+    const char *names[FIRN_MAX_COLUMNS];
+    for (int32_t k = 0; k < points->column_count; k++) names[k] = points->column[k].name;
+    fprintf(stderr, "%s: there is no attribute \"%s\"; did you mean %s? There are ", command_name,
+            name, firn_options_nearest(name, names, points->column_count));
+    for (int32_t k = 0; k < points->column_count; k++) {
+        fprintf(stderr, "%s%s", k ? ", " : "", names[k]);
+    }
+    fprintf(stderr, "\n");
+    return FIRN_EXIT_USAGE;
+}
+
+/* Adds the column of that name to those chosen, once. False when there is none. */
+static bool choose(const firn_points *points, const char *name, firn_points *chosen)
+{
+    const firn_column *column = firn_points_find(points, name);
+    if (!column) return false;
+    if (!firn_points_find(chosen, name)) chosen->column[chosen->column_count++] = *column;
+    return true;
+}
+
+/* P and the attributes listed, in that order; data stays the points'. */
+static int choose_listed(const firn_points *points, const char *list, firn_points *chosen)
+{
+    chosen->count = points->count;
+    choose(points, "P", chosen);
+    while (*list) {
+        const size_t length = strcspn(list, ",");
+        char name[FIRN_NAME_SIZE];
+        snprintf(name, sizeof name, "%.*s", (int)length, list);
+        if (length > 0 && !choose(points, name, chosen)) return unknown_attribute(points, name);
+        list += length;
+        list += *list == ',';
+    }
+    return 0;
+}
+
+static int convert(const char *in, const char *to, const char *attributes,
+                   const firn_write_options *options)
+{
+    firn_error error = {0};
+    firn_points points;
+    if (firn_points_read(in, &points, &error) != FIRN_OK) return failure(&error, FIRN_EXIT_INPUT);
+    firn_column columns[FIRN_MAX_COLUMNS];
+    firn_points chosen = {.column = columns};
+    int exit_code = attributes ? choose_listed(&points, attributes, &chosen) : 0;
+    if (!attributes) chosen = points;
+    if (exit_code == 0 && firn_points_write(to, &chosen, options, &error) != FIRN_OK) {
+        exit_code = failure(&error, FIRN_EXIT_OUTPUT);
+    }
+    firn_points_free(&points);
+    return exit_code;
+}
+
+int firn_convert_main(int argc, char **argv)
+{
+    firn_words files = {0};
+    bool half = false, classic = false;
+    int64_t level = 0;
+    const char *attributes = NULL;
+    const firn_option table[] = {
+        {"IN OUT", FIRN_OPTION_WORDS, &files, NULL, "formats are told by content and name's end", 2,
+         2},
+        {"--attributes", FIRN_OPTION_TEXT, &attributes, "A,B", "write P and these only (all)", 0,
+         0},
+        {"--half", FIRN_OPTION_FLAG, &half, NULL, "16-bit floats where the format allows; never P",
+         0, 0},
+        {"--level", FIRN_OPTION_COUNT, &level, "N", "of compression (the format's choice)", 1, 9},
+        {"--classic", FIRN_OPTION_FLAG, &classic, NULL, "geo and bgeo as before Houdini 12", 0, 0},
+    };
+    const firn_command command = {command_name,
+                                  "Reads particles in one file format and writes them in another.",
+                                  table, sizeof table / sizeof *table};
+    int exit_code = 0;
+    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
+    const char *in = files.word[0], *to = files.word[1];
+    firn_error error = {0};
+    if (!firn_format_of(to, &error)) return failure(&error, FIRN_EXIT_USAGE);
+    if (same_file(in, to)) {
+        fprintf(stderr, "%s: %s and %s are the same file; write to another\n", command_name, in,
+                to);
+        return FIRN_EXIT_USAGE;
+    }
+    const firn_write_options options = {
+        .half = half, .classic = classic, .level = (int32_t)level, .frame = NAN};
+    return convert(in, to, attributes, &options);
+}

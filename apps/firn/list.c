@@ -1,0 +1,162 @@
+/* firn list: the tables, for people and as the reference page. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app.h"
+#include "options.h"
+#include "scene/stage.h"
+
+static const char command_name[] = "firn list";
+
+/* The range as people write it. */
+static const char *range(const firn_row *row, char text[64])
+{
+    text[0] = 0;
+    if (row->kind == FIRN_CHOICE || row->least == row->most) return text;
+    if (isinf(row->most)) {
+        snprintf(text, 64, row->least > 0 && row->least < 1e-9 ? "above 0" : ">= %g", row->least);
+    } else {
+        snprintf(text, 64, "%g to %g", row->least, row->most);
+    }
+    return text;
+}
+
+static const char *kind_name(firn_param_kind kind)
+{
+    static const char *const name[] = {"number", "whole number", "true/false", "text",
+                                       "word",   "[x, y, z]",    "see help"};
+    return name[kind];
+}
+
+static void print_rows(const firn_row *rows, bool markdown)
+{
+    if (markdown) {
+        printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
+    }
+    for (const firn_row *r = rows; r->name; r++) {
+        char span[64], words[256] = "";
+        for (int i = 0; r->kind == FIRN_CHOICE && r->choices[i]; i++) {
+            const size_t used = strlen(words);
+            snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", r->choices[i]);
+        }
+        if (r->kind != FIRN_CHOICE) snprintf(words, sizeof words, "%s", range(r, span));
+        if (markdown) {
+            printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, kind_name(r->kind),
+                   r->unit, r->fallback, words, r->help, r->alias ? "; also `" : "",
+                   r->alias ? r->alias : "", r->alias ? "`" : "");
+        } else {
+            printf("  %-18s %-12s %-10s %-18s %s\n", r->name, r->unit[0] ? r->unit : "-",
+                   r->fallback[0] ? r->fallback : "-", words, r->help);
+        }
+    }
+}
+
+static void heading(const char *name, const char *help, bool markdown)
+{
+    if (markdown) {
+        printf("\n## %s\n\n%s.\n\n", name, help);
+    } else {
+        printf("\n%s: %s\n", name, help);
+    }
+}
+
+static void list_parameters(bool markdown)
+{
+    for (int i = 0; firn_sections[i]; i++) {
+        heading(firn_sections[i]->name, firn_sections[i]->help, markdown);
+        print_rows(firn_sections[i]->rows, markdown);
+    }
+}
+
+static void list_shapes(bool markdown)
+{
+    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+        char name[64], help[200];
+        snprintf(name, sizeof name, markdown ? "shape %s" : "%s", s->section.name);
+        snprintf(help, sizeof help, "%s; %s%s%s, in %s%s%s", s->section.help,
+                 s->use & FIRN_FOR_OBJECTS ? "objects" : "",
+                 (s->use & FIRN_FOR_OBJECTS) && (s->use & FIRN_FOR_COLLIDERS) ? " and " : "",
+                 s->use & FIRN_FOR_COLLIDERS ? "colliders" : "", s->use & FIRN_2D ? "2D" : "",
+                 (s->use & FIRN_2D) && (s->use & FIRN_3D) ? " and " : "",
+                 s->use & FIRN_3D ? "3D" : "");
+        heading(name, help, markdown);
+        print_rows(s->section.rows, markdown);
+    }
+}
+
+static void list_presets(bool markdown)
+{
+    heading("presets", "materials to start from", markdown);
+    if (markdown) {
+        printf(
+            "| name | law | density kg/m3 | young Pa | poisson | |\n|---|---|---|---|---|---|\n");
+    }
+    for (const firn_preset *p = firn_presets; p->name; p++) {
+        printf(markdown ? "| `%s`%s%s%s | %s | %g | %g | %g | %s |\n"
+                        : "  %s%s%s%s: %s, density %g kg/m3, young %g Pa, poisson %g; %s\n",
+               p->name, p->alias ? " (" : "", p->alias ? p->alias : "", p->alias ? ")" : "",
+               firn_law_name(p->law), p->density, p->young, p->poisson, p->help);
+    }
+}
+
+static void list_formats(bool markdown)
+{
+    heading("formats", "particle files", markdown);
+    if (markdown) printf("| name | ends in | read | written | |\n|---|---|---|---|---|\n");
+    for (int i = 0; firn_formats[i]; i++) {
+        const firn_format *f = firn_formats[i];
+        printf(markdown ? "| `%s` | `%s` | %s | %s | %s |\n" : "  %-10s %-14s %-5s %-8s %s\n",
+               f->name, f->extensions, f->read ? "read" : "-", f->write ? "written" : "-", f->help);
+    }
+}
+
+static void list_attributes(bool markdown)
+{
+    heading("attributes", "what files can carry", markdown);
+    if (markdown) printf("| name | type | components | unit | |\n|---|---|---|---|---|\n");
+    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+        printf(markdown ? "| `%s` | %s | %d | %s | %s |\n" : "  %-10s %-4s %d  %-6s %s\n", a->name,
+               firn_type_name(a->type), a->components_3d, a->unit, a->help);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*print)(bool markdown);
+} topics[] = {
+    {"parameters", list_parameters}, {"shapes", list_shapes},         {"materials", list_presets},
+    {"formats", list_formats},       {"attributes", list_attributes},
+};
+
+int firn_list_main(int argc, char **argv)
+{
+    bool markdown = false;
+    firn_words words = {0};
+    const firn_option options[] = {
+        {"[TOPIC]", FIRN_OPTION_WORDS, &words, NULL, "one of those", 0, 1},
+        {"--markdown", FIRN_OPTION_FLAG, &markdown, NULL, "as doc/reference.md is made", 0, 0},
+    };
+    const firn_command command = {command_name,
+                                  "Lists what a scene can say: parameters, shapes, materials, "
+                                  "formats or attributes; all without a topic.",
+                                  options, sizeof options / sizeof *options};
+    int exit_code = 0;
+    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
+    if (markdown) {
+        printf("# Scene reference\n\nMade by `firn list --markdown`: do not edit.\n");
+    }
+    bool found = words.count == 0;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        if (words.count && strcmp(words.word[0], topics[i].name) != 0) continue;
+        topics[i].print(markdown);
+        found = true;
+    }
+    if (found) return 0;
+    const char *names[8] = {0};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) names[i] = topics[i].name;
+    char near[200];
+    fprintf(stderr, "%s: there is no topic \"%s\"%s\n", command_name, words.word[0],
+            firn_nearest(words.word[0], names, near, sizeof near));
+    return FIRN_EXIT_USAGE;
+}

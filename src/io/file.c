@@ -1,0 +1,125 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "io/io.h"
+
+firn_status firn_bytes_read(const char *path, firn_bytes *out, firn_error *error)
+{
+    *out = (firn_bytes){0};
+    FILE *file = fopen(path, "rb");
+    if (!file) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
+    struct stat about;
+    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
+        fclose(file);
+        return firn_fail(error, FIRN_INVALID, "%s: is a folder; name a file", path);
+    }
+    size_t room = 0, size = 0;
+    uint8_t *data = NULL;
+    for (;;) { /* pipes have no size to ask for */
+        if (size == room) {
+            room = room ? 2 * room : 1 << 16;
+            uint8_t *grown = realloc(data, room);
+            if (!grown) {
+                free(data);
+                fclose(file);
+                return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory after %zu bytes", path,
+                                 size);
+            }
+            data = grown;
+        }
+        const size_t got = fread(data + size, 1, room - size, file);
+        size += got;
+        if (got == 0) break;
+    }
+    const bool broken = ferror(file) != 0;
+    const int why = errno;
+    fclose(file);
+    if (broken) {
+        free(data);
+        return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(why));
+    }
+    *out = (firn_bytes){data, size};
+    return FIRN_OK;
+}
+
+void firn_bytes_free(firn_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (firn_bytes){0};
+}
+
+/* ---- output ---- */
+
+firn_status firn_output_open(firn_output *out, const char *path, firn_error *error)
+{
+    *out = (firn_output){0};
+    const size_t length = strlen(path);
+    out->path = malloc(length + 1);
+    out->temporary = malloc(length + 32);
+    if (!out->path || !out->temporary) {
+        firn_output_discard(out);
+        return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory", path);
+    }
+    memcpy(out->path, path, length + 1);
+    snprintf(out->temporary, length + 32, "%s.%ld.part", path, (long)getpid());
+    out->file = fopen(out->temporary, "wb");
+    if (!out->file) {
+        const int why = errno;
+        free(out->temporary); /* nothing to remove */
+        out->temporary = NULL;
+        firn_output_discard(out);
+        return firn_fail(error, FIRN_OUTPUT, "%s: %s", path, strerror(why));
+    }
+    return FIRN_OK;
+}
+
+void firn_output_write(firn_output *out, const void *data, size_t size)
+{
+    if (out->failed || size == 0) return;
+    if (fwrite(data, 1, size, out->file) != size) out->failed = errno ? errno : EIO;
+}
+
+void firn_output_print(firn_output *out, const char *format, ...)
+{
+    if (out->failed) return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vfprintf(out->file, format, arguments) < 0) out->failed = errno ? errno : EIO;
+    va_end(arguments);
+}
+
+firn_status firn_output_commit(firn_output *out, firn_error *error)
+{
+    if (fflush(out->file) != 0 && !out->failed) out->failed = errno;
+    if (!out->failed && fsync(fileno(out->file)) != 0 && errno != EINVAL && errno != ENOTSUP) {
+        out->failed = errno; /* pipes and odd file systems cannot sync; a full disk shows here */
+    }
+    if (fclose(out->file) != 0 && !out->failed) out->failed = errno;
+    out->file = NULL;
+    if (!out->failed && rename(out->temporary, out->path) != 0) out->failed = errno;
+    firn_status st = FIRN_OK;
+    if (out->failed) {
+        st = firn_fail(error, FIRN_OUTPUT, "%s: %s; nothing was written", out->path,
+                       strerror(out->failed));
+        firn_output_discard(out);
+        return st;
+    }
+    free(out->temporary);
+    out->temporary = NULL;
+    firn_output_discard(out);
+    return FIRN_OK;
+}
+
+void firn_output_discard(firn_output *out)
+{
+    if (out->file) fclose(out->file);
+    if (out->temporary) remove(out->temporary);
+    free(out->temporary);
+    free(out->path);
+    *out = (firn_output){0};
+}

@@ -1,0 +1,104 @@
+#include <string.h>
+
+#include "base/error.h"
+#include "io/io.h"
+
+extern const firn_format firn_format_prt, firn_format_geo, firn_format_bgeo, firn_format_bgeo_sc,
+    firn_format_ply, firn_format_csv;
+
+const firn_format *const firn_formats[] = {
+    &firn_format_prt,
+    &firn_format_bgeo,
+    &firn_format_bgeo_sc,
+    &firn_format_geo,
+    &firn_format_ply,
+    &firn_format_csv,
+    NULL,
+};
+
+/* How many letters of the name's end one of the extensions matches, or 0. Capitals count as small. */
+static size_t match(const char *path, const char *extensions)
+{
+    const size_t length = strlen(path);
+    size_t best = 0;
+    while (*extensions) {
+        const size_t n = strcspn(extensions, " ");
+        size_t same = 0;
+        while (n < length && same < n) {
+            const char c = path[length - n + same];
+            if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != extensions[same]) break;
+            same++;
+        }
+        if (same == n && n > best) best = n;
+        extensions += n;
+        extensions += strspn(extensions, " ");
+    }
+    return best;
+}
+
+const firn_format *firn_format_of(const char *path, firn_error *error)
+{
+    const firn_format *found = NULL;
+    size_t best = 0;
+    for (int i = 0; firn_formats[i]; i++) {
+        const size_t n = match(path, firn_formats[i]->extensions);
+        if (n > best) {
+            best = n;
+            found = firn_formats[i];
+        }
+    }
+    if (found) return found;
+    char known[256] = "";
+    for (int i = 0; firn_formats[i]; i++) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? " " : "",
+                 firn_formats[i]->extensions);
+    }
+    firn_fail(error, FIRN_INVALID, "%s: no particle format has this name's end; there are %s", path,
+              known);
+    return NULL;
+}
+
+firn_status firn_points_read(const char *path, firn_points *out, firn_error *error)
+{
+    *out = (firn_points){0};
+    firn_bytes in;
+    firn_status st = firn_bytes_read(path, &in, error);
+    if (st != FIRN_OK) return st;
+    const firn_format *format = NULL;
+    for (int i = 0; firn_formats[i] && !format; i++) {
+        if (firn_formats[i]->recognise && firn_formats[i]->recognise(&in)) format = firn_formats[i];
+    }
+    if (!format) {
+        format = firn_format_of(path, error);
+        if (!format) st = FIRN_INVALID;
+    }
+    if (format && !format->read) {
+        st = firn_fail(error, FIRN_INVALID, "%s: %s files can be written, not read", path,
+                       format->name);
+    } else if (format) {
+        firn_error inner = {0};
+        st = format->read(&in, out, &inner);
+        if (st != FIRN_OK) firn_fail(error, st, "%s: %s", path, inner.message);
+    }
+    firn_bytes_free(&in);
+    if (st != FIRN_OK) firn_points_free(out);
+    return st;
+}
+
+firn_status firn_points_write(const char *path, const firn_points *points,
+                              const firn_write_options *options, firn_error *error)
+{
+    const firn_format *format = firn_format_of(path, error);
+    if (!format) return FIRN_INVALID;
+    firn_output out;
+    firn_status st = firn_output_open(&out, path, error);
+    if (st != FIRN_OK) return st;
+    firn_error inner = {0};
+    st = format->write(points, options, &out, &inner);
+    if (st != FIRN_OK) {
+        firn_output_discard(&out);
+        return firn_fail(error, st, "%s: %s", path, inner.message);
+    }
+    return firn_output_commit(&out, error);
+}

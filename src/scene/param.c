@@ -1,0 +1,226 @@
+#include "scene/param.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const char *kind_of(const firn_value *v)
+{
+    return v->kind == FIRN_MAP ? "a map" : v->kind == FIRN_LIST ? "a list" : "text";
+}
+
+/* "0.5", or what it is when it is not a plain value. */
+static const char *shown(const firn_value *v, char *text, size_t size)
+{
+    if (v->kind == FIRN_SCALAR) {
+        snprintf(text, size, "\"%.60s\"", v->text);
+    } else {
+        snprintf(text, size, "%s", kind_of(v));
+    }
+    return text;
+}
+
+firn_status firn_read_real(const firn_value *v, const char *what, const char *unit, double *out,
+                           firn_error *error)
+{
+    char text[80];
+    const bool kelvin = strcmp(unit, "K") == 0;
+    if (v->kind == FIRN_SCALAR && !v->quoted && v->text[0]) {
+        char *end = NULL;
+        const double number = strtod(v->text, &end);
+        double shift = 0;
+        if (kelvin && strcmp(end, "C") == 0) {
+            end++;
+            shift = 273.15;
+        }
+        if (end != v->text && *end == 0 && isfinite(number)) {
+            *out = number + shift;
+            return FIRN_OK;
+        }
+    }
+    return firn_value_fail(v, error, "%s %s must be a number%s%s%s", what,
+                           shown(v, text, sizeof text), *unit ? " in " : "", unit,
+                           kelvin ? ", or in degrees Celsius with a C, as 34C" : "");
+}
+
+firn_status firn_read_vector(const firn_value *v, const char *what, const char *unit, int least,
+                             int most, double *out, int *count, firn_error *error)
+{
+    char text[80];
+    const int n = firn_value_count(v);
+    if (v->kind != FIRN_LIST || n < least || n > most) {
+        char many[32];
+        snprintf(many, sizeof many, least == most ? "%d" : "%d to %d", least, most);
+        return firn_value_fail(v, error, "%s %s must be %s numbers%s%s, as [0, 1, 0]", what,
+                               v->kind == FIRN_LIST ? "" : shown(v, text, sizeof text), many,
+                               *unit ? " in " : "", unit);
+    }
+    int i = 0;
+    for (const firn_value *c = v->child; c; c = c->next) {
+        firn_status st = firn_read_real(c, what, unit, &out[i++], error);
+        if (st != FIRN_OK) return st;
+    }
+    *count = n;
+    return FIRN_OK;
+}
+
+firn_status firn_read_choice(const firn_value *v, const char *what, const char *const *choices,
+                             int32_t *out, firn_error *error)
+{
+    char text[80], near[300];
+    if (v->kind == FIRN_SCALAR) {
+        for (int32_t i = 0; choices[i]; i++) {
+            if (strcmp(choices[i], v->text) == 0) {
+                *out = i;
+                return FIRN_OK;
+            }
+        }
+    }
+    return firn_value_fail(
+        v, error, "%s %s is not known%s", what, shown(v, text, sizeof text),
+        firn_nearest(v->kind == FIRN_SCALAR ? v->text : "", choices, near, sizeof near));
+}
+
+static firn_status check_range(const firn_row *row, const firn_value *v, double number,
+                               firn_error *error)
+{
+    if (row->least == row->most || (number >= row->least && number <= row->most)) return FIRN_OK;
+    if (isinf(row->most)) {
+        return firn_value_fail(v, error, "%s %g must be at least %g%s%s", row->name, number,
+                               row->least, *row->unit ? " " : "", row->unit);
+    }
+    return firn_value_fail(v, error, "%s %g must be from %g to %g%s%s", row->name, number,
+                           row->least, row->most, *row->unit ? " " : "", row->unit);
+}
+
+static firn_status read_row(const firn_row *row, const firn_value *v, char *out, firn_error *error)
+{
+    char text[80];
+    void *to = out + row->offset;
+    firn_status st = FIRN_OK;
+    switch (row->kind) {
+    case FIRN_REAL: {
+        double number = 0;
+        st = firn_read_real(v, row->name, row->unit, &number, error);
+        if (st == FIRN_OK) st = check_range(row, v, number, error);
+        if (st == FIRN_OK) memcpy(to, &number, sizeof number);
+        return st;
+    }
+    case FIRN_WHOLE: {
+        double number = 0;
+        firn_error ignored;
+        if (firn_read_real(v, row->name, row->unit, &number, &ignored) != FIRN_OK ||
+            number != floor(number) || fabs(number) > 0x1p53) {
+            return firn_value_fail(v, error, "%s %s must be a whole number", row->name,
+                                   shown(v, text, sizeof text));
+        }
+        st = check_range(row, v, number, error);
+        const int64_t whole = (int64_t)number;
+        if (st == FIRN_OK) memcpy(to, &whole, sizeof whole);
+        return st;
+    }
+    case FIRN_FLAG: {
+        const bool yes = v->kind == FIRN_SCALAR && strcmp(v->text, "true") == 0;
+        if (!yes && !(v->kind == FIRN_SCALAR && strcmp(v->text, "false") == 0)) {
+            return firn_value_fail(v, error, "%s %s must be true or false", row->name,
+                                   shown(v, text, sizeof text));
+        }
+        memcpy(to, &yes, sizeof yes);
+        return FIRN_OK;
+    }
+    case FIRN_TEXT:
+        if (v->kind != FIRN_SCALAR || !v->text[0]) {
+            return firn_value_fail(v, error, "%s %s must be text", row->name,
+                                   shown(v, text, sizeof text));
+        }
+        memcpy(to, &v->text, sizeof v->text);
+        return FIRN_OK;
+    case FIRN_CHOICE: return firn_read_choice(v, row->name, row->choices, to, error);
+    case FIRN_VECTOR: {
+        double number[3] = {0};
+        int count = 0;
+        st = firn_read_vector(v, row->name, row->unit, 2, 3, number, &count, error);
+        for (int a = 0; a < count && st == FIRN_OK; a++) st = check_range(row, v, number[a], error);
+        if (st == FIRN_OK) memcpy(to, number, sizeof number);
+        return st;
+    }
+    case FIRN_VALUE: memcpy(to, &v, sizeof v); return FIRN_OK;
+    }
+    return st;
+}
+
+/* The fallback is a scalar, or numbers in brackets. */
+static void read_fallback(const firn_row *row, char *out)
+{
+    if (!row->fallback[0] || row->kind == FIRN_VALUE) return;
+    char text[160];
+    snprintf(text, sizeof text, "%s", row->fallback);
+    firn_value entry[3] = {{0}}, v = {.kind = FIRN_SCALAR, .text = text, .file = "default"};
+    if (row->kind == FIRN_VECTOR) {
+        char *rest = text;
+        v.kind = FIRN_LIST;
+        for (int a = 0; a < 3; a++) {
+            entry[a] = (firn_value){.kind = FIRN_SCALAR, .file = "default"};
+            entry[a].text = strtok_r(a ? NULL : text, "[], ", &rest);
+            if (a) entry[a - 1].next = &entry[a];
+        }
+        v.child = entry;
+    }
+    if (row->kind == FIRN_TEXT) { /* static, unlike text here */
+        memcpy(out + row->offset, &row->fallback, sizeof row->fallback);
+        return;
+    }
+    firn_error error;
+    (void)read_row(row, &v, out, &error);
+}
+
+firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
+                              firn_error *error)
+{
+    const firn_row *rows = section->rows;
+    firn_given given = 0;
+    for (int i = 0; rows[i].name; i++) read_fallback(&rows[i], out);
+    if (map && map->kind != FIRN_MAP) {
+        char text[80];
+        return firn_value_fail(map, error, "%s must be a map of parameters, not %s", section->name,
+                               shown(map, text, sizeof text));
+    }
+    for (const firn_value *c = map ? map->child : NULL; c; c = c->next) {
+        int i = 0;
+        while (rows[i].name && strcmp(rows[i].name, c->key) != 0 &&
+               !(rows[i].alias && strcmp(rows[i].alias, c->key) == 0)) {
+            i++;
+        }
+        if (!rows[i].name) {
+            const char *names[65];
+            int n = 0;
+            for (; rows[n].name && n < 64; n++) names[n] = rows[n].name;
+            names[n] = NULL;
+            char near[300];
+            return firn_value_fail(c, error, "%s has no parameter \"%.60s\"%s", section->name,
+                                   c->key, firn_nearest(c->key, names, near, sizeof near));
+        }
+        if (given >> i & 1u) {
+            return firn_value_fail(c, error, "%s is given twice, once as %s", rows[i].name, c->key);
+        }
+        firn_status st = read_row(&rows[i], c, out, error);
+        if (st != FIRN_OK) return st;
+        given |= (firn_given)1 << i;
+    }
+    memcpy(out, &given, sizeof given);
+    return FIRN_OK;
+}
+
+bool firn_section_given(const firn_section *section, const void *data, const char *name)
+{
+    firn_given given;
+    memcpy(&given, data, sizeof given);
+    for (int i = 0; section->rows[i].name; i++) {
+        if (strcmp(section->rows[i].name, name) == 0) return given >> i & 1u;
+    }
+    return false;
+}

@@ -1,0 +1,442 @@
+#include "scene/run.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+firn_run_options firn_run_options_default(const firn_scene *scene)
+{
+    return (firn_run_options){.first = scene->frames.start, .last = scene->frames.end};
+}
+
+/* ---- writing behind the simulation ---- */
+
+enum { MOST_OUTPUTS = 32 };
+
+/* The files of one frame; they are written by a thread of their own while the next frame is
+ * computed. */
+typedef struct writer {
+    const firn_scene *scene;
+    firn_points points[MOST_OUTPUTS];
+    char *path[MOST_OUTPUTS];
+    double frame;
+    pthread_t thread;
+    bool running;
+    firn_status status;
+    firn_error error;
+} writer;
+
+static void *write_files(void *context)
+{
+    writer *w = context;
+    for (int32_t i = 0; i < w->scene->output_count && w->status == FIRN_OK; i++) {
+        const firn_scene_output *o = &w->scene->output[i];
+        if (!w->path[i]) continue;
+        const firn_write_options options = {.half = o->half,
+                                            .classic = o->classic,
+                                            .level = (int32_t)o->level,
+                                            .frame = w->frame,
+                                            .fps = w->scene->frames.fps};
+        w->status = firn_points_write(w->path[i], &w->points[i], &options, &w->error);
+    }
+    return NULL;
+}
+
+/* Waits for the files under way; the first failure is the answer. */
+static firn_status writer_finish(writer *w, firn_error *error)
+{
+    if (w->running) pthread_join(w->thread, NULL);
+    w->running = false;
+    for (int i = 0; i < MOST_OUTPUTS; i++) {
+        firn_points_free(&w->points[i]);
+        free(w->path[i]);
+        w->path[i] = NULL;
+    }
+    if (w->status != FIRN_OK && error) *error = w->error;
+    return w->status;
+}
+
+static firn_status writer_start(writer *w, const firn_stage *stage, int64_t frame, int64_t *files,
+                                firn_error *error)
+{
+    firn_status st = writer_finish(w, error);
+    w->frame = (double)frame;
+    *files = 0;
+    for (int32_t i = 0; i < w->scene->output_count && st == FIRN_OK; i++) {
+        const firn_scene_output *o = &w->scene->output[i];
+        if ((frame - w->scene->frames.start) % o->every != 0) continue;
+        w->path[i] = firn_frame_path(o->file, frame);
+        st = w->path[i] ? firn_stage_points(stage, o->attributes, &w->points[i], error)
+                        : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        ++*files;
+    }
+    if (st != FIRN_OK || *files == 0) return st;
+    if (pthread_create(&w->thread, NULL, write_files, w) == 0) {
+        w->running = true;
+    } else {
+        write_files(w);
+    }
+    return FIRN_OK;
+}
+
+/* Makes the folders and tries whether files can be made there, before work is spent. */
+static firn_status check_outputs(const firn_scene *scene, firn_error *error)
+{
+    if (scene->output_count > MOST_OUTPUTS) {
+        return firn_value_fail(scene->output_value, error, "more than %d outputs", MOST_OUTPUTS);
+    }
+    for (int32_t i = 0; i < scene->output_count; i++) {
+        const firn_scene_output *o = &scene->output[i];
+        firn_error inner = {0};
+        if (!firn_format_of(o->file, &inner)) {
+            return firn_value_fail(firn_value_get(o->where, "file"), error, "%s", inner.message);
+        }
+        firn_status st = firn_attributes_check(o->attributes, error);
+        if (st != FIRN_OK) return st;
+    }
+    for (int32_t i = 0; i < scene->output_count; i++) {
+        char *path = firn_frame_path(scene->output[i].file, scene->frames.start);
+        char *slash = path ? strrchr(path, '/') : NULL;
+        firn_status st = path ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        if (slash && slash != path) {
+            *slash = 0;
+            st = firn_make_folder(path, error);
+            *slash = '/';
+        }
+        firn_output probe;
+        if (st == FIRN_OK) st = firn_output_open(&probe, path, error);
+        if (st == FIRN_OK) firn_output_discard(&probe);
+        free(path);
+        if (st != FIRN_OK) return st;
+    }
+    return FIRN_OK;
+}
+
+/* ---- statistics ---- */
+
+/* The file's lines are kept and written anew every frame: it is never half a file. */
+typedef struct statistics {
+    const char *path; /* NULL: none asked for */
+    char *text;
+    size_t used, room;
+} statistics;
+
+static const char columns[] =
+    "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
+    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds\n";
+
+__attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (s->used + (size_t)n + 1 > s->room) {
+        const size_t room = 2 * (s->used + (size_t)n + 1) + 4096;
+        char *grown = realloc(s->text, room);
+        if (!grown) return false;
+        s->text = grown;
+        s->room = room;
+    }
+    memcpy(s->text + s->used, line, (size_t)n + 1);
+    s->used += (size_t)n;
+    return true;
+}
+
+/* Starts with the header, and on resume with the lines up to that frame. */
+static firn_status statistics_open(statistics *s, const firn_scene *scene, int64_t resumed,
+                                   firn_error *error)
+{
+    if (!scene->statistics) return FIRN_OK;
+    s->path = scene->statistics;
+    bool fine = add_line(s, "%s", columns);
+    firn_bytes old = {0};
+    firn_error ignored;
+    if (resumed != INT64_MIN && firn_bytes_read(s->path, &old, &ignored) == FIRN_OK) {
+        const char *p = (const char *)old.data, *end = p + old.size;
+        while (p < end && fine) {
+            const char *stop = memchr(p, '\n', (size_t)(end - p));
+            if (!stop) break;
+            char *after = NULL;
+            const long long frame = strtoll(p, &after, 10);
+            if (after != p && *after == ',' && frame <= resumed && stop - p < 1000) {
+                fine = add_line(s, "%.*s\n", (int)(stop - p), p);
+            }
+            p = stop + 1;
+        }
+    }
+    firn_bytes_free(&old);
+    return fine ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+}
+
+static firn_status statistics_add(statistics *s, firn_sim *sim, const firn_run_frame *f,
+                                  firn_error *error)
+{
+    if (!s->path) return FIRN_OK;
+    firn_totals t;
+    firn_status st = firn_sim_measure(sim, &t, error);
+    if (st != FIRN_OK) return st;
+    const firn_report *r = &f->report;
+    if (!add_line(s,
+                  "%lld,%.9g,%lld,%lld,%lld,%.6g,%.6g,%s,%.6g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,"
+                  "%.6g,%.3f\n",
+                  (long long)f->frame, firn_sim_time(sim), (long long)f->particles,
+                  (long long)r->steps, (long long)r->retries, r->dt_least, r->dt,
+                  firn_limit_name(r->limit), t.max_speed, t.kinetic, t.elastic, t.gravitational,
+                  t.momentum[0], t.momentum[1], t.momentum[2], t.min_J, t.max_J, f->seconds)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    firn_output out;
+    st = firn_output_open(&out, s->path, error);
+    if (st != FIRN_OK) return st;
+    firn_output_write(&out, s->text, s->used);
+    return firn_output_commit(&out, error);
+}
+
+/* ---- the loop ---- */
+
+typedef struct run {
+    const firn_scene *scene;
+    const firn_run_options *options;
+    const firn_run_hooks *hooks;
+    firn_stage stage;
+    writer writer;
+    statistics statistics;
+    char *folder;         /* of checkpoints */
+    int64_t frame, saved; /* under way; last one on disk, or INT64_MIN */
+} run;
+
+__attribute__((format(printf, 2, 3))) static void note(const run *r, const char *format, ...)
+{
+    if (!r->hooks->note) return;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->hooks->note(r->hooks->user_data, text);
+}
+
+static void pass_log(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    (void)level;
+    note(user_data, "%s: %s", subject, text);
+}
+
+static bool asked_to_stop(const run *r)
+{
+    return r->hooks->stop && r->hooks->stop(r->hooks->user_data);
+}
+
+/* A frame that is cut short is computed again on resume, so it is only cut when the one before is on
+ * disk; else it is finished first. */
+static int after_step(void *user_data, const firn_report *report)
+{
+    const run *r = user_data;
+    if (r->hooks->step) r->hooks->step(r->hooks->user_data, r->frame, report);
+    return r->saved == r->frame - 1 && asked_to_stop(r);
+}
+
+/* Says which lines differ between the checkpoint's scene and this one. */
+static void say_changes(const run *r, const char *before)
+{
+    char *now = firn_scene_lines(r->scene);
+    const char *sides[2] = {before, now};
+    for (int side = 0; now && side < 2; side++) {
+        const char *p = sides[side], *other = sides[1 - side];
+        while (*p) {
+            const size_t n = strcspn(p, "\n");
+            const char *q = other;
+            while (*q && !(strcspn(q, "\n") == n && strncmp(q, p, n) == 0)) {
+                q += strcspn(q, "\n");
+                q += *q == '\n';
+            }
+            if (!*q && n > 0) note(r, "scene %s %.*s", side ? "has now" : "had", (int)n, p);
+            p += n;
+            p += *p == '\n';
+        }
+    }
+    free(now);
+}
+
+static firn_status make_stage(run *r, const char *isa, firn_error *error)
+{
+    const firn_stage_options o = {.threads = r->options->threads,
+                                  .isa = isa,
+                                  .log = {pass_log, r},
+                                  .step_hook = after_step,
+                                  .step_user_data = r};
+    return firn_stage_create(&r->stage, r->scene, &o, error);
+}
+
+/* From a checkpoint if there is one to go on from, else by filling. */
+static firn_status begin(run *r, firn_error *error)
+{
+    firn_checkpoint c = {.frame = INT64_MIN};
+    r->saved = INT64_MIN;
+    r->frame = r->scene->frames.start;
+    if (r->options->resume) {
+        char notes[2048];
+        firn_checkpoint_find(r->folder, r->scene->name, r->options->last, &c, notes, sizeof notes);
+        for (char *p = notes; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+            note(r, "%.*s; trying an older one", (int)strcspn(p, "\n"), p);
+        }
+        if (c.frame == INT64_MIN) note(r, "no checkpoint in %s: starting afresh", r->folder);
+    }
+    if (c.frame == INT64_MIN) {
+        firn_status st = make_stage(r, r->options->isa, error);
+        return st == FIRN_OK ? firn_stage_fill(&r->stage, error) : st;
+    }
+    if (r->options->isa && strcmp(r->options->isa, c.isa) != 0) {
+        note(r, "the checkpoint was computed with %s: with %s the numbers go on differently", c.isa,
+             r->options->isa);
+    }
+    firn_status st = make_stage(r, r->options->isa ? r->options->isa : c.isa, error);
+    if (st == FIRN_OK) st = firn_checkpoint_load(&c, &r->stage, error);
+    if (st == FIRN_OK) {
+        note(r, "going on from frame %lld", (long long)c.frame);
+        say_changes(r, c.scene);
+        r->frame = r->saved = c.frame;
+    }
+    firn_checkpoint_free(&c);
+    return st;
+}
+
+/* Files, statistics, checkpoint and report of the frame just computed. */
+static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    f->particles = firn_sim_count(r->stage.sim);
+    if (f->frame >= r->options->first) {
+        st = writer_start(&r->writer, &r->stage, f->frame, &f->files, error);
+    }
+    if (st == FIRN_OK) st = statistics_add(&r->statistics, r->stage.sim, f, error);
+    const int64_t every = r->scene->checkpoint.every;
+    const bool due = every > 0 && ((f->frame - r->scene->frames.start) % every == 0 ||
+                                   f->frame == r->options->last || asked_to_stop(r));
+    if (st == FIRN_OK && due && f->frame != r->saved) {
+        st = firn_checkpoint_write(&r->stage, r->folder, f->frame, error);
+        if (st == FIRN_OK) r->saved = f->frame;
+    }
+    if (st == FIRN_OK && r->options->hash) {
+        f->has_hash = true;
+        st = firn_sim_hash(r->stage.sim, &f->hash, error);
+    }
+    if (st == FIRN_OK && r->hooks->frame) r->hooks->frame(r->hooks->user_data, f);
+    return st;
+}
+
+static firn_status loop(run *r, firn_error *error)
+{
+    const firn_scene_frames *frames = &r->scene->frames;
+    firn_run_frame f = {.frame = r->frame, .first = frames->start, .last = r->options->last};
+    firn_status st = FIRN_OK;
+    if (r->saved == INT64_MIN) st = finish_frame(r, &f, error); /* time zero */
+    while (st == FIRN_OK && r->frame < r->options->last) {
+        if (asked_to_stop(r)) {
+            return firn_fail(error, FIRN_STOPPED, "stopped after frame %lld", (long long)r->frame);
+        }
+        r->frame++;
+        f = (firn_run_frame){.frame = r->frame, .first = frames->start, .last = r->options->last};
+        const double begin_seconds = seconds_now();
+        const double target = (double)(r->frame - frames->start) / frames->fps;
+        st = firn_stage_advance(&r->stage, target, &f.report, error);
+        if (st == FIRN_STOPPED) {
+            return firn_fail(error, FIRN_STOPPED, "stopped within frame %lld", (long long)r->frame);
+        }
+        f.seconds = seconds_now() - begin_seconds;
+        if (st == FIRN_OK) st = finish_frame(r, &f, error);
+    }
+    return st;
+}
+
+static firn_status open_run(run *r, firn_error *error)
+{
+    const char *given = r->scene->checkpoint.folder, *name = r->scene->name;
+    const size_t room = strlen(given ? given : name) + 8;
+    r->folder = malloc(room);
+    if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
+    r->writer.scene = r->scene;
+    return check_outputs(r->scene, error);
+}
+
+firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
+                     const firn_run_hooks *hooks, firn_error *error)
+{
+    run r = {.scene = scene, .options = options, .hooks = hooks};
+    firn_status st = open_run(&r, error);
+    if (st == FIRN_OK && scene->checkpoint.every > 0) st = firn_make_folder(r.folder, error);
+    if (st == FIRN_OK) st = begin(&r, error);
+    if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.saved, error);
+    if (st == FIRN_OK) st = loop(&r, error);
+    firn_error written = {0};
+    const firn_status files = writer_finish(&r.writer, &written);
+    if (files != FIRN_OK && (st == FIRN_OK || st == FIRN_STOPPED)) {
+        st = files;
+        if (error) *error = written;
+    }
+    firn_stage_free(&r.stage);
+    free(r.statistics.text);
+    free(r.folder);
+    return st;
+}
+
+firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
+                          const firn_run_hooks *hooks, firn_plan *plan, firn_error *error)
+{
+    *plan = (firn_plan){0};
+    run r = {.scene = scene, .options = options, .hooks = hooks};
+    firn_status st = make_stage(&r, options->isa, error);
+    if (st == FIRN_OK) st = firn_stage_fill(&r.stage, error);
+    if (st == FIRN_OK) {
+        plan->particles = firn_sim_count(r.stage.sim);
+        plan->frames = scene->frames.end - scene->frames.start + 1;
+        plan->memory = 200.0 * (double)plan->particles;
+        for (int32_t i = 0; i < scene->output_count; i++) {
+            double each = 0;
+            const firn_value *wanted = scene->output[i].attributes;
+            for (const firn_attribute *a = firn_attributes; a->name; a++) {
+                bool in = wanted == NULL;
+                for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
+                    in = in || (c->text && strcmp(c->text, a->name) == 0);
+                }
+                if (in) each += (double)(a->components_3d * (int32_t)firn_type_size(a->type));
+            }
+            plan->disk += each * (double)plan->particles *
+                          ceil((double)plan->frames / (double)scene->output[i].every);
+        }
+        plan->disk += 130.0 * (double)plan->particles * (double)scene->checkpoint.keep;
+    }
+    double spent = 0;
+    firn_report report = {0};
+    for (int i = 0; i < 3 && st == FIRN_OK && plan->particles > 0; i++) { /* the first finds dt */
+        const double mark = seconds_now();
+        st = firn_sim_step(r.stage.sim, &report, error);
+        spent = seconds_now() - mark;
+        plan->dt = report.dt;
+        plan->cells = report.blocks * (scene->dimension == 3 ? 64 : 16);
+    }
+    if (st == FIRN_OK && plan->dt > 0) {
+        const double length = (double)(plan->frames - 1) / scene->frames.fps;
+        plan->steps = ceil(length / plan->dt);
+        /* A lone step scatters and gathers apart; within a frame the two are one. */
+        plan->seconds = plan->steps * spent * 0.6;
+    }
+    firn_stage_free(&r.stage);
+    return st;
+}

@@ -1,0 +1,54 @@
+/* The run loop: frames one after the other, files, statistics and checkpoints on the way. */
+#ifndef FIRN_RUN_H
+#define FIRN_RUN_H
+
+#include "scene/stage.h"
+
+/* What a frame has cost and what it looks like. */
+typedef struct firn_run_frame {
+    int64_t frame, first, last;
+    int64_t particles;
+    firn_report report; /* of the frame; all zero for the first */
+    double seconds;     /* wall clock, of the frame */
+    bool has_hash;
+    firn_hash hash;
+    int64_t files; /* handed to the writer */
+} firn_run_frame;
+
+/* How the loop talks to whoever started it; all may be NULL. Called from the calling thread. */
+typedef struct firn_run_hooks {
+    void *user_data;
+    void (*note)(void *user_data, const char *text);
+    void (*frame)(void *user_data, const firn_run_frame *frame);
+    void (*step)(void *user_data, int64_t frame, const firn_report *report);
+    /* Whether to stop: asked between steps. */
+    bool (*stop)(void *user_data);
+} firn_run_hooks;
+
+typedef struct firn_run_options {
+    int32_t threads;
+    const char *isa;
+    int64_t first, last; /* frames to write; the run starts at the scene's start all the same */
+    bool resume, hash;
+} firn_run_options;
+
+/* Frames of the scene, all written. */
+firn_run_options firn_run_options_default(const firn_scene *scene);
+
+/* Checks all outputs before the first step. FIRN_STOPPED after a stop: what --resume needs is on
+ * disk. */
+firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
+                     const firn_run_hooks *hooks, firn_error *error);
+
+/* What a run would take, from filling alone. */
+typedef struct firn_plan {
+    int64_t particles, frames, cells;
+    double memory, disk; /* bytes */
+    double dt;           /* s, of a first step */
+    double steps;        /* over all frames, if dt stayed */
+    double seconds;      /* at the speed of the steps tried */
+} firn_plan;
+firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
+                          const firn_run_hooks *hooks, firn_plan *plan, firn_error *error);
+
+#endif

@@ -1,0 +1,532 @@
+/* From the tree of values to a scene: every section read by its rows, names resolved, what cannot go
+ * together refused. Nothing here touches a file other than the scene's own. */
+#include "scene/scene.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const double DEGREE = 3.14159265358979323846 / 180;
+
+/* ---- rotations ---- */
+
+static void quaternion_multiply(const double a[4], const double b[4], double out[4])
+{
+    const double q[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+                         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+                         a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1],
+                         a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]};
+    memcpy(out, q, sizeof q);
+}
+
+void firn_rotation_from_degrees(const double degrees[3], double quaternion[4])
+{
+    double q[4] = {1, 0, 0, 0};
+    for (int a = 0; a < 3; a++) {
+        const double half = 0.5 * DEGREE * degrees[a];
+        double turn[4] = {cos(half), 0, 0, 0};
+        turn[1 + a] = sin(half);
+        quaternion_multiply(turn, q, q);
+    }
+    memcpy(quaternion, q, sizeof q);
+}
+
+static void rotate_vector(const double q[4], const double v[3], double out[3])
+{
+    const double p[4] = {0, v[0], v[1], v[2]}, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    double r[4];
+    quaternion_multiply(q, p, r);
+    quaternion_multiply(r, back, r);
+    memcpy(out, r + 1, 3 * sizeof *out);
+}
+
+/* The shortest turn that takes +y to the direction d. False when d is zero. */
+static bool rotation_of_y(const double d[3], double q[4])
+{
+    const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    if (!(length > 0)) return false;
+    const double x = d[0] / length, y = d[1] / length, z = d[2] / length;
+    if (y < -1 + 1e-12) { /* half a turn, about any axis across */
+        q[0] = q[2] = q[3] = 0;
+        q[1] = 1;
+        return true;
+    }
+    /* (1 + cos, axis x sin) is twice the half angle's quaternion times its cosine. */
+    const double size = sqrt(2 * (1 + y));
+    q[0] = size / 2;
+    q[1] = z / size;
+    q[2] = 0;
+    q[3] = -x / size;
+    return true;
+}
+
+/* ---- shapes ---- */
+
+/* `use` is FIRN_FOR_OBJECTS or FIRN_FOR_COLLIDERS. */
+static firn_status read_shape(const firn_scene *scene, const firn_value *v, unsigned use,
+                              firn_scene_shape *out, firn_error *error)
+{
+    const unsigned wanted = use | (scene->dimension == 3 ? FIRN_3D : FIRN_2D);
+    const char *names[16];
+    int n = 0;
+    for (int i = 0; firn_scene_shapes[i].section.name; i++) {
+        if ((firn_scene_shapes[i].use & wanted) == wanted) {
+            names[n++] = firn_scene_shapes[i].section.name;
+        }
+    }
+    names[n] = NULL;
+    if (v->kind != FIRN_MAP || firn_value_count(v) != 1) {
+        char near[200];
+        return firn_value_fail(v, error, "shape takes one entry, as {sphere: {radius: 0.1}}%s",
+                               firn_nearest("", names, near, sizeof near));
+    }
+    const firn_value *entry = v->child;
+    int row = 0;
+    while (firn_scene_shapes[row].section.name &&
+           strcmp(firn_scene_shapes[row].section.name, entry->key) != 0) {
+        row++;
+    }
+    const firn_scene_shape_row *shape = &firn_scene_shapes[row];
+    if (!shape->section.name || (shape->use & wanted) != wanted) {
+        char near[200];
+        firn_nearest(shape->section.name ? "" : entry->key, names, near, sizeof near);
+        if (!shape->section.name) {
+            return firn_value_fail(entry, error, "there is no shape \"%.60s\"%s", entry->key, near);
+        }
+        return firn_value_fail(entry, error, "%s is not a shape for %s in %dD%s", entry->key,
+                               use == FIRN_FOR_OBJECTS ? "objects" : "colliders",
+                               (int)scene->dimension, near);
+    }
+    *out = (firn_scene_shape){0};
+    firn_status st = firn_section_read(&shape->section, entry, out, error);
+    if (st != FIRN_OK) return st;
+    out->kind = row;
+    out->where = entry;
+    const int dim = (int)scene->dimension;
+    for (int a = 0; a < dim; a++) {
+        if (firn_section_given(&shape->section, out, "size") && !(out->size[a] > 0)) {
+            return firn_value_fail(firn_value_get(entry, "size"), error,
+                                   "size %g along axis %d must be above 0 m", out->size[a], a);
+        }
+    }
+    if (out->inner > 0 && strcmp(entry->key, "ring") == 0 && out->inner >= out->radius) {
+        return firn_value_fail(entry, error, "inner %g m must be below radius %g m", out->inner,
+                               out->radius);
+    }
+    if (strcmp(entry->key, "torus") == 0 && out->tube > out->radius) {
+        return firn_value_fail(entry, error, "tube %g m must not be above radius %g m", out->tube,
+                               out->radius);
+    }
+    if (strcmp(entry->key, "polygon") == 0 && firn_value_count(out->points) < 3) {
+        return firn_value_fail(entry, error, "points must be a list of at least three [x, y]");
+    }
+    return FIRN_OK;
+}
+
+/* The frame of a collider's shape: where the engine's shape of that kind sits when the scene says
+ * nothing more. */
+static firn_status shape_frame(const firn_scene_shape *s, double position[3], double rotation[4],
+                               firn_error *error)
+{
+    const char *name = firn_scene_shapes[s->kind].section.name;
+    const double none[4] = {1, 0, 0, 0};
+    memcpy(rotation, none, sizeof none);
+    memcpy(position, s->center, sizeof s->center);
+    if (strcmp(name, "plane") == 0) {
+        memcpy(position, s->point, sizeof s->point);
+        if (!rotation_of_y(s->normal, rotation)) {
+            return firn_value_fail(s->where, error, "normal must not be zero");
+        }
+    } else if (strcmp(name, "capsule") == 0) {
+        double axis[3];
+        for (int a = 0; a < 3; a++) {
+            position[a] = 0.5 * (s->from[a] + s->to[a]);
+            axis[a] = s->to[a] - s->from[a];
+        }
+        if (!rotation_of_y(axis, rotation)) {
+            return firn_value_fail(s->where, error, "from and to must differ; or use a sphere");
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- lists ---- */
+
+/* Memory for the entries of a list or map; *count receives how many. */
+static firn_status make_array(const firn_value *v, firn_value_kind kind, const char *what,
+                              size_t size, void **out, int32_t *count, firn_error *error)
+{
+    *out = NULL;
+    *count = 0;
+    if (!v) return FIRN_OK;
+    if (v->kind != kind) {
+        return firn_value_fail(v, error, "%s must be a %s", what,
+                               kind == FIRN_LIST ? "list: lines that begin with a dash"
+                                                 : "map: lines like `name: ...`");
+    }
+    const int n = firn_value_count(v);
+    if (n == 0) return FIRN_OK;
+    *out = calloc((size_t)n, size);
+    if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    *count = n;
+    return FIRN_OK;
+}
+
+static firn_status check_name(const char *name, const firn_value *where, const char *before,
+                              firn_error *error)
+{
+    if (!name || !before || strcmp(name, before) != 0) return FIRN_OK;
+    return firn_value_fail(where, error, "the name \"%.60s\" is used twice", name);
+}
+
+/* ---- sections with code of their own ---- */
+
+static firn_status read_materials(firn_scene *scene, firn_error *error)
+{
+    firn_status st =
+        make_array(scene->materials_value, FIRN_MAP, "materials", sizeof *scene->material,
+                   (void **)&scene->material, &scene->material_count, error);
+    const firn_value *v = scene->materials_value ? scene->materials_value->child : NULL;
+    for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_material *m = &scene->material[i];
+        st = firn_section_read(&firn_section_material, v, m, error);
+        if (st != FIRN_OK) return st;
+        m->name = v->key;
+        m->where = v;
+        const firn_preset *p = firn_presets;
+        const firn_value *preset = firn_value_get(v, "preset");
+        const char *word = preset ? preset->text : firn_presets[0].name;
+        while (p->name && strcmp(p->name, word) != 0 && !(p->alias && strcmp(p->alias, word) == 0))
+            p++;
+        if (!firn_section_given(&firn_section_material, m, "law")) m->law = (int32_t)p->law;
+        if (!firn_section_given(&firn_section_material, m, "density")) m->density = p->density;
+        if (!firn_section_given(&firn_section_material, m, "young")) m->young = p->young;
+        if (!firn_section_given(&firn_section_material, m, "poisson")) m->poisson = p->poisson;
+    }
+    return st;
+}
+
+static firn_status find_material(const firn_scene *scene, firn_scene_object *o, firn_error *error)
+{
+    if (!o->material) {
+        if (scene->material_count == 1) { /* which else */
+            o->material_index = 0;
+            return FIRN_OK;
+        }
+        return firn_value_fail(o->where, error, "the object has no material");
+    }
+    const char *names[65];
+    int n = 0;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        if (strcmp(scene->material[i].name, o->material) == 0) {
+            o->material_index = i;
+            return FIRN_OK;
+        }
+        if (n < 64) names[n++] = scene->material[i].name;
+    }
+    names[n] = NULL;
+    char near[300];
+    return firn_value_fail(firn_value_get(o->where, "material"), error,
+                           "there is no material \"%.60s\"%s", o->material,
+                           n ? firn_nearest(o->material, names, near, sizeof near)
+                             : "; add it under materials");
+}
+
+static firn_status read_objects(firn_scene *scene, firn_error *error)
+{
+    firn_status st = make_array(scene->objects_value, FIRN_LIST, "objects", sizeof *scene->object,
+                                (void **)&scene->object, &scene->object_count, error);
+    const firn_value *v = scene->objects_value ? scene->objects_value->child : NULL;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_object *o = &scene->object[i];
+        st = firn_section_read(&firn_section_object, v, o, error);
+        if (st != FIRN_OK) return st;
+        o->where = v;
+        const int sources = (o->shape_value != NULL) + (o->mesh != NULL) + (o->voxels != NULL) +
+                            (o->particles != NULL);
+        if (sources != 1) {
+            return firn_value_fail(v, error,
+                                   "an object needs one of shape, mesh, voxels and particles; this "
+                                   "has %s",
+                                   sources ? "several" : "none");
+        }
+        if (o->shape_value) {
+            o->has_shape = true;
+            st = read_shape(scene, o->shape_value, FIRN_FOR_OBJECTS, &o->shape, error);
+        }
+        if (st == FIRN_OK && o->emit_value) {
+            o->emits = true;
+            st = firn_section_read(&firn_section_emit, o->emit_value, &o->emit, error);
+            if (st == FIRN_OK && o->particles) {
+                st = firn_value_fail(o->emit_value, error, "particle files cannot be emitted");
+            }
+            if (st == FIRN_OK && o->emit.end < o->emit.start) {
+                st = firn_value_fail(o->emit_value, error, "end %g s is before start %g s",
+                                     o->emit.end, o->emit.start);
+            }
+        }
+        if (st == FIRN_OK) st = find_material(scene, o, error);
+        if (st == FIRN_OK && firn_section_given(&firn_section_object, o, "count") &&
+            firn_section_given(&firn_section_object, o, "separation")) {
+            st = firn_value_fail(v, error, "give count or separation, not both");
+        }
+        for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
+            st = check_name(o->name, v, scene->object[k].name, error);
+        }
+    }
+    return st;
+}
+
+/* Key times are the words of the map; at and rotate move the frame the shape has by itself. */
+static firn_status read_keys(firn_scene_collider *c, const double position[3],
+                             const double rotation[4], firn_error *error)
+{
+    if (c->keys->kind != FIRN_MAP || !c->keys->child) {
+        return firn_value_fail(c->keys, error,
+                               "keys must be a map of times, as {0: {at: [0, 0, 0]}}");
+    }
+    c->key_count = firn_value_count(c->keys);
+    c->key = calloc((size_t)c->key_count, sizeof *c->key);
+    if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    int i = 0;
+    for (const firn_value *v = c->keys->child; v; v = v->next, i++) {
+        const firn_value time = {.kind = FIRN_SCALAR,
+                                 .text = v->key,
+                                 .file = v->file,
+                                 .line = v->line,
+                                 .column = v->column};
+        double at[3] = {0}, turn[3] = {0}, q[4];
+        int n = 0;
+        firn_status st = firn_read_real(&time, "the time of a key", "s", &c->key[i].time, error);
+        if (st == FIRN_OK && v->kind != FIRN_MAP) {
+            st = firn_value_fail(v, error, "a key is {at: [x, y, z], rotate: [x, y, z]}");
+        }
+        for (const firn_value *p = v->child; p && st == FIRN_OK; p = p->next) {
+            if (strcmp(p->key, "at") == 0) {
+                st = firn_read_vector(p, "at", "m", 2, 3, at, &n, error);
+            } else if (strcmp(p->key, "rotate") == 0) {
+                st = firn_read_vector(p, "rotate", "degrees", 2, 3, turn, &n, error);
+            } else {
+                static const char *const names[] = {"at", "rotate", NULL};
+                char near[80];
+                st = firn_value_fail(p, error, "a key has no parameter \"%.60s\"%s", p->key,
+                                     firn_nearest(p->key, names, near, sizeof near));
+            }
+        }
+        if (st == FIRN_OK && i > 0 && !(c->key[i].time > c->key[i - 1].time)) {
+            st = firn_value_fail(v, error, "times of keys must rise");
+        }
+        if (st != FIRN_OK) return st;
+        firn_rotation_from_degrees(turn, q);
+        double moved[3];
+        rotate_vector(q, position, moved);
+        for (int a = 0; a < 3; a++) c->key[i].position[a] = at[a] + moved[a];
+        quaternion_multiply(q, rotation, c->key[i].rotation);
+    }
+    return FIRN_OK;
+}
+
+static firn_status read_colliders(firn_scene *scene, firn_error *error)
+{
+    firn_status st =
+        make_array(scene->colliders_value, FIRN_LIST, "colliders", sizeof *scene->collider,
+                   (void **)&scene->collider, &scene->collider_count, error);
+    const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_collider *c = &scene->collider[i];
+        st = firn_section_read(&firn_section_collider, v, c, error);
+        if (st != FIRN_OK) return st;
+        c->where = v;
+        if (!c->shape_value) {
+            return firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
+        }
+        st = read_shape(scene, c->shape_value, FIRN_FOR_COLLIDERS, &c->shape, error);
+        double own[3], own_turn[4], turn[4], position[3], rotation[4];
+        if (st == FIRN_OK) st = shape_frame(&c->shape, own, own_turn, error);
+        if (st != FIRN_OK) return st;
+        if (scene->up == 1 && strcmp(firn_scene_shapes[c->shape.kind].section.name, "plane") == 0 &&
+            !firn_section_given(&firn_scene_shapes[c->shape.kind].section, &c->shape, "normal")) {
+            const double z[3] = {0, 0, 1};
+            (void)rotation_of_y(z, own_turn);
+        }
+        firn_rotation_from_degrees(c->rotate, turn);
+        rotate_vector(turn, own, position);
+        for (int a = 0; a < 3; a++) position[a] += c->translate[a];
+        quaternion_multiply(turn, own_turn, rotation);
+        if (c->keys) {
+            st = read_keys(c, position, rotation, error);
+        } else {
+            c->key = calloc(1, sizeof *c->key);
+            if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+            c->key_count = 1;
+            memcpy(c->key->position, position, sizeof position);
+            memcpy(c->key->rotation, rotation, sizeof rotation);
+        }
+        for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
+            st = check_name(c->name, v, scene->collider[k].name, error);
+        }
+    }
+    return st;
+}
+
+static firn_status read_forces(firn_scene *scene, firn_error *error)
+{
+    firn_status st = make_array(scene->forces_value, FIRN_MAP, "forces", sizeof *scene->force,
+                                (void **)&scene->force, &scene->force_count, error);
+    const firn_value *v = scene->forces_value ? scene->forces_value->child : NULL;
+    for (int32_t i = 0; i < scene->force_count && st == FIRN_OK; i++, v = v->next) {
+        const firn_value time = {.kind = FIRN_SCALAR,
+                                 .text = v->key,
+                                 .file = v->file,
+                                 .line = v->line,
+                                 .column = v->column};
+        int n = 0;
+        st = firn_read_real(&time, "the time of a force", "s", &scene->force[i].time, error);
+        if (st == FIRN_OK) {
+            st = firn_read_vector(v, "acceleration", "m/s2", 2, 3, scene->force[i].acceleration, &n,
+                                  error);
+        }
+        if (st == FIRN_OK && i > 0 && !(scene->force[i].time > scene->force[i - 1].time)) {
+            st = firn_value_fail(v, error, "times of forces must rise");
+        }
+    }
+    return st;
+}
+
+static firn_status read_sinks(firn_scene *scene, firn_error *error)
+{
+    firn_status st = make_array(scene->sinks_value, FIRN_LIST, "sinks", sizeof *scene->sink,
+                                (void **)&scene->sink, &scene->sink_count, error);
+    const firn_value *v = scene->sinks_value ? scene->sinks_value->child : NULL;
+    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_sink *s = &scene->sink[i];
+        st = firn_section_read(&firn_section_sink, v, s, error);
+        if (st == FIRN_OK && !s->shape_value) {
+            st = firn_value_fail(v, error, "a sink needs a shape");
+        }
+        if (st == FIRN_OK) {
+            s->where = v;
+            st = read_shape(scene, s->shape_value, FIRN_FOR_OBJECTS, &s->shape, error);
+        }
+    }
+    return st;
+}
+
+static firn_status read_outputs(firn_scene *scene, firn_error *error)
+{
+    firn_status st = make_array(scene->output_value, FIRN_LIST, "output", sizeof *scene->output,
+                                (void **)&scene->output, &scene->output_count, error);
+    const firn_value *v = scene->output_value ? scene->output_value->child : NULL;
+    for (int32_t i = 0; i < scene->output_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_output *o = &scene->output[i];
+        st = firn_section_read(&firn_section_output, v, o, error);
+        if (st != FIRN_OK) return st;
+        o->where = v;
+        if (!o->file) return firn_value_fail(v, error, "an output needs a file");
+        const firn_value *file = firn_value_get(v, "file");
+        if (!strstr(o->file, "$F") && scene->frames.end > scene->frames.start) {
+            return firn_value_fail(file, error,
+                                   "\"%.200s\" is the same for every frame; put $F4 where the "
+                                   "frame's number goes",
+                                   o->file);
+        }
+        if (o->attributes && o->attributes->kind != FIRN_LIST) {
+            return firn_value_fail(o->attributes, error, "attributes must be a list, as [P, v]");
+        }
+        for (int32_t k = 0; k < i; k++) {
+            if (strcmp(scene->output[k].file, o->file) == 0) {
+                return firn_value_fail(file, error, "\"%.200s\" is written twice; remove one",
+                                       o->file);
+            }
+        }
+    }
+    return st;
+}
+
+static firn_status check_all(firn_scene *scene, firn_error *error)
+{
+    const firn_scene_simulation *s = &scene->simulation;
+    if (scene->frames.end < scene->frames.start) {
+        return firn_value_fail(scene->frames_value, error, "end %lld is before start %lld",
+                               (long long)scene->frames.end, (long long)scene->frames.start);
+    }
+    if (!scene->object_count) {
+        return firn_value_fail(scene->objects_value ? scene->objects_value : scene->tree.root,
+                               error, "the scene has no objects; add some under objects");
+    }
+    for (int a = 0; scene->domain_value && a < scene->dimension; a++) {
+        if (!(scene->domain.low[a] < scene->domain.high[a])) {
+            return firn_value_fail(scene->domain_value, error,
+                                   "low %g must be below high %g along axis %d",
+                                   scene->domain.low[a], scene->domain.high[a], a);
+        }
+    }
+    if (firn_section_given(&firn_section_simulation, s, "cell_size") &&
+        firn_section_given(&firn_section_simulation, s, "particles_per_cell")) {
+        return firn_value_fail(firn_value_get(scene->simulation_value, "particles_per_cell"), error,
+                               "give cell_size or particles_per_cell, not both");
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error)
+{
+    *scene = (firn_scene){.tree = *tree};
+    *tree = (firn_tree){0};
+    const firn_tree owned = scene->tree;
+    firn_status st = firn_section_read(&firn_section_scene, owned.root, scene, error);
+    scene->tree = owned;
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_simulation, scene->simulation_value,
+                               &scene->simulation, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_domain, scene->domain_value, &scene->domain, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_checkpoint, scene->checkpoint_value,
+                               &scene->checkpoint, error);
+    }
+    if (st == FIRN_OK) st = read_materials(scene, error);
+    if (st == FIRN_OK) st = read_objects(scene, error);
+    if (st == FIRN_OK) st = read_colliders(scene, error);
+    if (st == FIRN_OK) st = read_forces(scene, error);
+    if (st == FIRN_OK) st = read_sinks(scene, error);
+    if (st == FIRN_OK) st = read_outputs(scene, error);
+    if (st == FIRN_OK) st = check_all(scene, error);
+    if (st != FIRN_OK) {
+        firn_scene_free(scene);
+        return st;
+    }
+    firn_scene_simulation *s = &scene->simulation;
+    if (!firn_section_given(&firn_section_simulation, s, "gravity")) {
+        s->gravity[scene->up == 1 ? 2 : 1] = -9.81;
+    }
+    scene->cell_size = s->cell_size;
+    if (!firn_section_given(&firn_section_simulation, s, "cell_size")) {
+        const double dim = (double)scene->dimension;
+        const double each = firn_section_given(&firn_section_simulation, s, "particles_per_cell")
+                                ? s->particles_per_cell
+                                : pow(2, dim);
+        scene->cell_size = scene->resolution * pow(each, 1 / dim);
+    }
+    return FIRN_OK;
+}
+
+void firn_scene_free(firn_scene *scene)
+{
+    for (int32_t i = 0; i < scene->collider_count; i++) free(scene->collider[i].key);
+    free(scene->material);
+    free(scene->object);
+    free(scene->collider);
+    free(scene->force);
+    free(scene->sink);
+    free(scene->output);
+    firn_tree_free(&scene->tree);
+    *scene = (firn_scene){0};
+}

@@ -1,0 +1,189 @@
+/* A scene: what a file says, read and checked, before anything is computed.
+ *
+ * The structs are filled by the rows of sections.c; pointers into the tree live as long as the
+ * scene does. */
+#ifndef FIRN_SCENE_H
+#define FIRN_SCENE_H
+
+#include <firn/sim.h>
+
+#include "scene/param.h"
+
+/* What a shape needs, whichever it is; sections.c says which rows each reads. */
+typedef struct firn_scene_shape {
+    firn_given given;
+    int32_t kind; /* row of firn_scene_shapes */
+    const firn_value *where;
+    double center[3], size[3], radii[3], from[3], to[3], point[3], normal[3]; /* m */
+    double radius, height, tube, inner;                                       /* m */
+    const firn_value *points;                                                 /* of a polygon */
+} firn_scene_shape;
+
+enum { FIRN_FOR_OBJECTS = 1, FIRN_FOR_COLLIDERS = 2, FIRN_2D = 4, FIRN_3D = 8 };
+typedef struct firn_scene_shape_row {
+    firn_section section;
+    int32_t collider; /* firn_shape_kind, or -1 */
+    unsigned use;     /* FIRN_FOR_... */
+} firn_scene_shape_row;
+extern const firn_scene_shape_row firn_scene_shapes[]; /* ends with one without a name */
+
+typedef struct firn_scene_frames {
+    firn_given given;
+    int64_t start, end;
+    double fps;
+} firn_scene_frames;
+
+typedef struct firn_scene_simulation {
+    firn_given given;
+    double cell_size, particles_per_cell;
+    double gravity[3], damping;
+    int32_t transfer, spline, force_form, path;
+    double flip_ratio, flip_interval;
+    double dt, dt_max, dt_min, courant, wave_factor;
+} firn_scene_simulation;
+
+typedef struct firn_scene_material {
+    firn_given given;
+    const char *name;
+    const firn_value *where;
+    int32_t preset, law;
+    double density, young, poisson;
+    const firn_value *noise;
+} firn_scene_material;
+
+typedef struct firn_scene_noise {
+    firn_given given;
+    int32_t parameter; /* of firn_scene_noisy */
+    double amount, feature;
+    int64_t octaves, seed;
+} firn_scene_noise;
+
+typedef struct firn_scene_emit {
+    firn_given given;
+    double start, end; /* s */
+} firn_scene_emit;
+
+typedef enum firn_fill_choice {
+    FIRN_REGULAR,
+    FIRN_JITTERED,
+    FIRN_RANDOM,
+    FIRN_BLUE_NOISE
+} firn_fill_choice;
+
+typedef struct firn_scene_object {
+    firn_given given;
+    const firn_value *where;
+    const char *name, *material;
+    const firn_value *shape_value, *emit_value;
+    const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
+    double translate[3], rotate[3], scale[3];
+    double velocity[3], spin[3];
+    double density, separation;
+    int64_t count, seed, per_voxel, refine;
+    double refine_distance;
+    int32_t pattern;
+    /* Read from the above. */
+    bool has_shape, emits;
+    firn_scene_shape shape;
+    firn_scene_emit emit;
+    int32_t material_index;
+} firn_scene_object;
+
+typedef struct firn_scene_collider {
+    firn_given given;
+    const firn_value *where;
+    const char *name;
+    const firn_value *shape_value, *keys;
+    double translate[3], rotate[3];
+    int32_t boundary;
+    double friction;
+    firn_scene_shape shape;
+    firn_pose_key *key; /* pose of the shape's frame, ready for the sim */
+    int32_t key_count;
+} firn_scene_collider;
+
+typedef struct firn_scene_sink {
+    firn_given given;
+    const firn_value *where;
+    const firn_value *shape_value;
+    double start, end; /* s */
+    firn_scene_shape shape;
+} firn_scene_sink;
+
+typedef struct firn_scene_domain {
+    firn_given given;
+    double low[3], high[3]; /* m */
+    int32_t leaving;        /* 0: stopped, 1: deleted */
+} firn_scene_domain;
+
+typedef struct firn_scene_output {
+    firn_given given;
+    const firn_value *where;
+    const char *file;
+    const firn_value *attributes;
+    int64_t every, level;
+    bool half, classic;
+} firn_scene_output;
+
+typedef struct firn_scene_checkpoint {
+    firn_given given;
+    const char *folder; /* NULL: <name>.ckpt */
+    int64_t every, keep;
+} firn_scene_checkpoint;
+
+typedef struct firn_scene {
+    firn_given given;
+    int64_t firn, dimension, seed;
+    const char *name;
+    double resolution;
+    int32_t up;
+    const char *statistics; /* NULL: none */
+    const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
+        *colliders_value, *forces_value, *sinks_value, *domain_value, *output_value,
+        *checkpoint_value;
+    /* Read from the above. */
+    firn_scene_frames frames;
+    firn_scene_simulation simulation;
+    firn_scene_domain domain;
+    firn_scene_checkpoint checkpoint;
+    firn_scene_material *material;
+    firn_scene_object *object;
+    firn_scene_collider *collider;
+    firn_acceleration_key *force;
+    firn_scene_sink *sink;
+    firn_scene_output *output;
+    int32_t material_count, object_count, collider_count, force_count, sink_count, output_count;
+    double cell_size; /* m, as it will be */
+    firn_tree tree;
+} firn_scene;
+
+/* ---- sections.c: the table ---- */
+
+extern const firn_section firn_section_scene, firn_section_frames, firn_section_simulation,
+    firn_section_material, firn_section_noise, firn_section_object, firn_section_emit,
+    firn_section_collider, firn_section_sink, firn_section_domain, firn_section_output,
+    firn_section_checkpoint;
+/* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
+extern const firn_section *const firn_sections[];
+
+/* A named set of material parameters. */
+typedef struct firn_preset {
+    const char *name, *alias;
+    firn_law_kind law;
+    double density, young, poisson;
+    const char *help;
+} firn_preset;
+extern const firn_preset firn_presets[]; /* ends with one without a name */
+
+extern const char *const firn_scene_noisy[]; /* what noise can act on */
+
+/* ---- scene.c ---- */
+
+/* Takes the tree over, whatever happens. */
+firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error);
+void firn_scene_free(firn_scene *scene);
+
+/* Quaternion w, x, y, z of rotations about x, then y, then z, in degrees. */
+void firn_rotation_from_degrees(const double degrees[3], double quaternion[4]);
+
+#endif

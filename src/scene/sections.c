@@ -1,0 +1,356 @@
+/* The parameter table. Nothing about a parameter is written anywhere else. */
+#include <math.h>
+
+#include "scene/scene.h"
+
+#define AT(member) offsetof(STRUCT, member)
+#define ANY 0, 0
+#define POSITIVE 1e-12, INFINITY
+#define NOT_NEGATIVE 0, INFINITY
+#define END                                                                                        \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+static const char *const up_words[] = {"y", "z", NULL};
+static const char *const transfer_words[] = {"pic", "flip", "apic", "aflip", "asflip", NULL};
+static const char *const spline_words[] = {"quadratic", "cubic", NULL};
+static const char *const form_words[] = {"mls", "gradient", NULL};
+static const char *const path_words[] = {"auto", "plain", "fused", NULL};
+static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL};
+static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
+static const char *const leaving_words[] = {"stop", "delete", NULL};
+static const char *const law_words[] = {"linear",          "st_venant_kirchhoff", "corotated",
+                                        "fixed_corotated", "neo_hookean",         NULL};
+const char *const firn_scene_noisy[] = {"density", "young", NULL};
+
+/* physics.md's table; sources beside the values. */
+const firn_preset firn_presets[] = {
+    {"jelly_soft", "jelly", FIRN_NEO_HOOKEAN, 1000, 1e4, 0.2, "soft jelly, wobbles"},
+    {"jelly_hard", NULL, FIRN_NEO_HOOKEAN, 1000, 1e5, 0.3, "firm jelly, bounces"},
+    {"rubber", NULL, FIRN_NEO_HOOKEAN, 1100, 1e6, 0.45, "rubber; takes many small steps"},
+    {0},
+};
+static const char *const preset_words[] = {"jelly_soft", "jelly_hard", "rubber", "jelly", NULL};
+
+#define STRUCT firn_scene
+static const firn_row scene_rows[] = {
+    {"firn", FIRN_WHOLE, "", "1", 1, 1, "version of the scene format", AT(firn), NULL, NULL},
+    {"name", FIRN_TEXT, "", "scene", ANY, "names the checkpoint folder and the log", AT(name), NULL,
+     NULL},
+    {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; what is given here wins",
+     AT(include), NULL, NULL},
+    {"dimension", FIRN_WHOLE, "", "3", 2, 3, "2 or 3", AT(dimension), NULL, NULL},
+    {"resolution", FIRN_REAL, "m", "0.02", 1e-6, 1e6, "distance between particles; cells follow",
+     AT(resolution), NULL, "particle_separation"},
+    {"up", FIRN_CHOICE, "", "y", ANY, "axis that gravity points against", AT(up), up_words, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "of everything random", AT(seed), NULL, NULL},
+    {"frames", FIRN_VALUE, "", "", ANY, "which frames: see frames", AT(frames_value), NULL, NULL},
+    {"simulation", FIRN_VALUE, "", "", ANY, "grid, forces and steps: see simulation",
+     AT(simulation_value), NULL, NULL},
+    {"materials", FIRN_VALUE, "", "", ANY, "map of names to materials", AT(materials_value), NULL,
+     NULL},
+    {"objects", FIRN_VALUE, "", "", ANY, "list of what is filled with particles", AT(objects_value),
+     NULL, NULL},
+    {"colliders", FIRN_VALUE, "", "", ANY, "list of what they meet", AT(colliders_value), NULL,
+     NULL},
+    {"forces", FIRN_VALUE, "", "", ANY, "map of times (s) to accelerations [x, y, z] (m/s2)",
+     AT(forces_value), NULL, NULL},
+    {"sinks", FIRN_VALUE, "", "", ANY, "list of shapes in which particles are deleted",
+     AT(sinks_value), NULL, NULL},
+    {"domain", FIRN_VALUE, "", "", ANY, "box that particles stay in: see domain", AT(domain_value),
+     NULL, NULL},
+    {"output", FIRN_VALUE, "", "", ANY, "list of files to write: see output", AT(output_value),
+     NULL, NULL},
+    {"checkpoint", FIRN_VALUE, "", "", ANY, "what --resume starts from: see checkpoint",
+     AT(checkpoint_value), NULL, NULL},
+    {"statistics", FIRN_TEXT, "", "", ANY, "CSV file with a line per frame", AT(statistics), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_frames
+static const firn_row frames_rows[] = {
+    {"start", FIRN_WHOLE, "", "1", -1e9, 1e9, "number of the first frame, which is time 0",
+     AT(start), NULL, NULL},
+    {"end", FIRN_WHOLE, "", "24", -1e9, 1e9, "number of the last frame", AT(end), NULL, NULL},
+    {"fps", FIRN_REAL, "1/s", "24", 1e-3, 1e6, "frames per second", AT(fps), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_simulation
+static const firn_row simulation_rows[] = {
+    {"cell_size", FIRN_REAL, "m", "", 1e-6, 1e6,
+     "grid cell; by default from resolution and particles_per_cell", AT(cell_size), NULL,
+     "grid_scale"},
+    {"particles_per_cell", FIRN_REAL, "", "", 0.1, 1000, "8 in 3D and 4 in 2D by default",
+     AT(particles_per_cell), NULL, NULL},
+    {"gravity", FIRN_VECTOR, "m/s2", "", ANY, "[0, -9.81, 0] by default, or along z", AT(gravity),
+     NULL, NULL},
+    {"damping", FIRN_REAL, "1/s", "0", NOT_NEGATIVE, "velocities decay as exp(-damping t)",
+     AT(damping), NULL, NULL},
+    {"transfer", FIRN_CHOICE, "", "apic", ANY, "between particles and grid", AT(transfer),
+     transfer_words, NULL},
+    {"spline", FIRN_CHOICE, "", "quadratic", ANY, "kernel", AT(spline), spline_words, NULL},
+    {"force_form", FIRN_CHOICE, "", "mls", ANY, "how stress becomes force", AT(force_form),
+     form_words, NULL},
+    {"path", FIRN_CHOICE, "", "auto", ANY, "fused is fast, plain serves all", AT(path), path_words,
+     NULL},
+    {"flip_ratio", FIRN_REAL, "", "0.95", 0, 1, "part of the FLIP difference kept per interval",
+     AT(flip_ratio), NULL, "flip"},
+    {"flip_interval", FIRN_REAL, "s", "0.001", POSITIVE, "what flip_ratio refers to",
+     AT(flip_interval), NULL, NULL},
+    {"dt", FIRN_REAL, "s", "0", NOT_NEGATIVE, "fixed step; 0: automatic", AT(dt), NULL,
+     "time_step"},
+    {"dt_max", FIRN_REAL, "s", "0.01", POSITIVE, "largest automatic step", AT(dt_max), NULL, NULL},
+    {"dt_min", FIRN_REAL, "s", "1e-9", POSITIVE, "a step below this is given up", AT(dt_min), NULL,
+     NULL},
+    {"courant", FIRN_REAL, "", "0.5", 1e-3, 0.9, "part of a cell a particle may cross in a step",
+     AT(courant), NULL, NULL},
+    {"wave_factor", FIRN_REAL, "", "0.6", 1e-3, 1, "part of a cell sound may cross in a step",
+     AT(wave_factor), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_material
+static const firn_row material_rows[] = {
+    {"preset", FIRN_CHOICE, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
+     preset_words, NULL},
+    {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
+    {"density", FIRN_REAL, "kg/m3", "", 1e-6, 1e6, "at rest", AT(density), NULL, NULL},
+    {"young", FIRN_REAL, "Pa", "", 1e-6, 1e13, "Young's modulus: stiffness", AT(young), NULL,
+     "stiffness"},
+    {"poisson", FIRN_REAL, "", "", -0.999, 0.4999, "Poisson's ratio: how much it bulges",
+     AT(poisson), NULL, "poisson_ratio"},
+    {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_noise
+static const firn_row noise_rows[] = {
+    {"parameter", FIRN_CHOICE, "", "density", ANY, "what it acts on", AT(parameter),
+     firn_scene_noisy, NULL},
+    {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change", AT(amount), NULL, NULL},
+    {"feature", FIRN_REAL, "m", "0.1", POSITIVE, "size of the largest features", AT(feature), NULL,
+     NULL},
+    {"octaves", FIRN_WHOLE, "", "3", 1, 12, "each half the size and half the amount", AT(octaves),
+     NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed, another noise", AT(seed), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_object
+static const firn_row object_rows[] = {
+    {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
+    {"material", FIRN_TEXT, "", "", ANY, "one of materials", AT(material), NULL, NULL},
+    {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
+    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY or STL file", AT(mesh), NULL, NULL},
+    {"voxels", FIRN_TEXT, "", "", ANY, "binvox file", AT(voxels), NULL, NULL},
+    {"particles", FIRN_TEXT, "", "", ANY,
+     "particle file: brings P and, where present, v, mass, material and more", AT(particles), NULL,
+     NULL},
+    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after scaling and turning", AT(translate),
+     NULL, NULL},
+    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", ANY, "about x, then y, then z", AT(rotate),
+     NULL, NULL},
+    {"scale", FIRN_VECTOR, "", "[1, 1, 1]", 1e-9, 1e9, "along the shape's axes", AT(scale), NULL,
+     NULL},
+    {"velocity", FIRN_VECTOR, "m/s", "[0, 0, 0]", ANY, "at the start", AT(velocity), NULL, NULL},
+    {"spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY, "about the object's centre of mass",
+     AT(spin), NULL, NULL},
+    {"density", FIRN_REAL, "kg/m3", "", 1e-6, 1e6, "instead of the material's", AT(density), NULL,
+     NULL},
+    {"pattern", FIRN_CHOICE, "", "jittered", ANY, "how particles are placed", AT(pattern),
+     pattern_words, NULL},
+    {"separation", FIRN_REAL, "m", "", 1e-6, 1e6, "instead of the scene's resolution",
+     AT(separation), NULL, NULL},
+    {"count", FIRN_WHOLE, "", "", 1, 1e9, "about how many particles, instead of a separation",
+     AT(count), NULL, NULL},
+    {"per_voxel", FIRN_WHOLE, "", "1", 1, 64, "particles in each voxel of a voxel file",
+     AT(per_voxel), NULL, NULL},
+    {"refine", FIRN_WHOLE, "", "0", 0, 3, "levels of denser filling near the surface", AT(refine),
+     NULL, NULL},
+    {"refine_distance", FIRN_REAL, "m", "0", NOT_NEGATIVE, "how deep; 0: two separations",
+     AT(refine_distance), NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed, other places", AT(seed), NULL, NULL},
+    {"emit", FIRN_VALUE, "", "", ANY, "fills again and again: see emit", AT(emit_value), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_emit
+static const firn_row emit_rows[] = {
+    {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
+    {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_collider
+static const firn_row collider_rows[] = {
+    {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
+    {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
+    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after turning", AT(translate), NULL, NULL},
+    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", ANY, "about x, then y, then z", AT(rotate),
+     NULL, NULL},
+    {"keys", FIRN_VALUE, "", "", ANY,
+     "map of times (s) to {at: [x, y, z], rotate: [x, y, z]}: where it is then", AT(keys), NULL,
+     NULL},
+    {"boundary", FIRN_CHOICE, "", "separate", ANY, "what happens to material that touches it",
+     AT(boundary), boundary_words, NULL},
+    {"friction", FIRN_REAL, "", "0.3", NOT_NEGATIVE, "Coulomb coefficient of separate",
+     AT(friction), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_sink
+static const firn_row sink_rows[] = {
+    {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of objects", AT(shape_value), NULL, NULL},
+    {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
+    {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_domain
+static const firn_row domain_rows[] = {
+    {"low", FIRN_VECTOR, "m", "[-1e6, -1e6, -1e6]", ANY, "lowest corner", AT(low), NULL, NULL},
+    {"high", FIRN_VECTOR, "m", "[1e6, 1e6, 1e6]", ANY, "highest corner", AT(high), NULL, NULL},
+    {"leaving", FIRN_CHOICE, "", "stop", ANY, "what happens to particles at its walls", AT(leaving),
+     leaving_words, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_output
+static const firn_row output_rows[] = {
+    {"file", FIRN_TEXT, "", "", ANY, "name with $F or $F4 for the frame; its end says the format",
+     AT(file), NULL, NULL},
+    {"attributes", FIRN_VALUE, "", "", ANY, "list of names; all by default", AT(attributes), NULL,
+     NULL},
+    {"every", FIRN_WHOLE, "", "1", 1, 1e9, "frames from one file to the next", AT(every), NULL,
+     NULL},
+    {"half", FIRN_FLAG, "", "false", ANY, "16-bit numbers where the format allows", AT(half), NULL,
+     NULL},
+    {"classic", FIRN_FLAG, "", "false", ANY, "geo and bgeo as before Houdini 12", AT(classic), NULL,
+     NULL},
+    {"level", FIRN_WHOLE, "", "0", 0, 9, "of compression; 0: the format's own", AT(level), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_checkpoint
+static const firn_row checkpoint_rows[] = {
+    {"folder", FIRN_TEXT, "", "", ANY, "NAME.ckpt by default", AT(folder), NULL, NULL},
+    {"every", FIRN_WHOLE, "", "1", 0, 1e9, "frames from one to the next; 0: none", AT(every), NULL,
+     NULL},
+    {"keep", FIRN_WHOLE, "", "3", 1, 1e6, "how many stay", AT(keep), NULL, NULL},
+    END};
+#undef STRUCT
+
+const firn_section firn_section_scene = {"the scene", "the whole file", scene_rows};
+const firn_section firn_section_frames = {"frames", "which frames there are", frames_rows};
+const firn_section firn_section_simulation = {"simulation", "grid, forces and time steps",
+                                              simulation_rows};
+const firn_section firn_section_material = {"a material", "an entry of materials", material_rows};
+const firn_section firn_section_noise = {"noise", "an entry of a material's noise", noise_rows};
+const firn_section firn_section_object = {"an object", "an entry of objects", object_rows};
+const firn_section firn_section_emit = {"emit", "of an object", emit_rows};
+const firn_section firn_section_collider = {"a collider", "an entry of colliders", collider_rows};
+const firn_section firn_section_sink = {"a sink", "an entry of sinks", sink_rows};
+const firn_section firn_section_domain = {"domain", "a box around everything", domain_rows};
+const firn_section firn_section_output = {"an output", "an entry of output", output_rows};
+const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
+
+const firn_section *const firn_sections[] = {&firn_section_scene,
+                                             &firn_section_frames,
+                                             &firn_section_simulation,
+                                             &firn_section_material,
+                                             &firn_section_noise,
+                                             &firn_section_object,
+                                             &firn_section_emit,
+                                             &firn_section_collider,
+                                             &firn_section_sink,
+                                             &firn_section_domain,
+                                             &firn_section_output,
+                                             &firn_section_checkpoint,
+                                             NULL};
+
+/* ---- shapes ---- */
+
+#define STRUCT firn_scene_shape
+#define CENTER                                                                                     \
+    {                                                                                              \
+        "center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle", AT(center), NULL, NULL             \
+    }
+#define RADIUS                                                                                     \
+    {                                                                                              \
+        "radius", FIRN_REAL, "m", "0.5", 1e-9, 1e9, "", AT(radius), NULL, NULL                     \
+    }
+#define SIZE                                                                                       \
+    {                                                                                              \
+        "size", FIRN_VECTOR, "m", "[1, 1, 1]", 0, 1e9, "edge lengths", AT(size), NULL, NULL        \
+    }
+#define HEIGHT                                                                                     \
+    {                                                                                              \
+        "height", FIRN_REAL, "m", "1", 1e-9, 1e9, "along y", AT(height), NULL, NULL                \
+    }
+
+static const firn_row plane_rows[] = {
+    {"point", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "on it", AT(point), NULL, NULL},
+    {"normal", FIRN_VECTOR, "", "[0, 1, 0]", ANY, "points to the free side", AT(normal), NULL,
+     NULL},
+    END};
+static const firn_row box_rows[] = {CENTER, SIZE, END};
+static const firn_row ball_rows[] = {CENTER, RADIUS, END};
+static const firn_row capsule_rows[] = {
+    {"from", FIRN_VECTOR, "m", "[0, -0.5, 0]", ANY, "one end of its axis", AT(from), NULL, NULL},
+    {"to", FIRN_VECTOR, "m", "[0, 0.5, 0]", ANY, "the other", AT(to), NULL, NULL},
+    RADIUS,
+    END};
+static const firn_row cylinder_rows[] = {CENTER, RADIUS, HEIGHT, END};
+static const firn_row cone_rows[] = {
+    {"center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle of its base", AT(center), NULL, NULL},
+    RADIUS,
+    HEIGHT,
+    END};
+static const firn_row torus_rows[] = {
+    CENTER,
+    {"radius", FIRN_REAL, "m", "0.5", 1e-9, 1e9, "of the ring, about y", AT(radius), NULL, NULL},
+    {"tube", FIRN_REAL, "m", "0.2", 1e-9, 1e9, "radius of the tube", AT(tube), NULL, NULL},
+    END};
+static const firn_row ellipsoid_rows[] = {CENTER,
+                                          {"radii", FIRN_VECTOR, "m", "[0.5, 0.5, 0.5]", 1e-9, 1e9,
+                                           "along x, y, z", AT(radii), NULL, NULL},
+                                          END};
+static const firn_row ring_rows[] = {
+    CENTER,
+    RADIUS,
+    {"inner", FIRN_REAL, "m", "0.25", 1e-9, 1e9, "radius of the hole", AT(inner), NULL, NULL},
+    END};
+static const firn_row polygon_rows[] = {
+    {"points", FIRN_VALUE, "m", "", ANY, "list of [x, y], at least three", AT(points), NULL, NULL},
+    END};
+
+enum { OBJECTS = FIRN_FOR_OBJECTS, COLLIDERS = FIRN_FOR_COLLIDERS, BOTH = OBJECTS | COLLIDERS };
+const firn_scene_shape_row firn_scene_shapes[] = {
+    {{"plane", "everything below it is solid", plane_rows},
+     FIRN_PLANE,
+     COLLIDERS | FIRN_2D | FIRN_3D},
+    {{"box", "with edges along the axes", box_rows}, FIRN_BOX, BOTH | FIRN_3D},
+    {{"sphere", "a ball", ball_rows}, FIRN_SPHERE, BOTH | FIRN_3D},
+    {{"capsule", "a cylinder with round ends", capsule_rows},
+     FIRN_CAPSULE,
+     BOTH | FIRN_2D | FIRN_3D},
+    {{"cylinder", "along y", cylinder_rows}, FIRN_CYLINDER, BOTH | FIRN_3D},
+    {{"cone", "tip up along y", cone_rows}, FIRN_CONE, BOTH | FIRN_3D},
+    {{"torus", "a ring about y", torus_rows}, FIRN_TORUS, BOTH | FIRN_3D},
+    {{"ellipsoid", "a stretched ball", ellipsoid_rows}, -1, OBJECTS | FIRN_3D},
+    {{"inside", "the inside of a box: everything outside is solid", box_rows},
+     FIRN_INSIDE,
+     COLLIDERS | FIRN_2D | FIRN_3D},
+    {{"disc", "2D", ball_rows}, FIRN_SPHERE, BOTH | FIRN_2D},
+    {{"rectangle", "2D", box_rows}, FIRN_BOX, BOTH | FIRN_2D},
+    {{"ring", "2D, a disc with a hole", ring_rows}, -1, OBJECTS | FIRN_2D},
+    {{"polygon", "2D, any outline", polygon_rows}, -1, OBJECTS | FIRN_2D},
+    {{0}, 0, 0},
+};
+#undef STRUCT

@@ -1,0 +1,34 @@
+/* Where particles come from: shapes, meshes, voxels and particle files of a scene's objects. */
+#ifndef FIRN_SOURCE_H
+#define FIRN_SOURCE_H
+
+#include "scene/scene.h"
+
+/* Particles to add; NULL: the object's or material's. Owned. */
+typedef struct firn_batch {
+    int64_t count, dropped; /* dropped: where an earlier object is */
+    double *position, *velocity, *volume, *mass, *deformation_gradient;
+    uint16_t *material;
+} firn_batch;
+void firn_batch_free(firn_batch *batch);
+
+typedef struct firn_source firn_source;
+typedef struct firn_sources {
+    const firn_scene *scene;
+    firn_source *object, *sink;
+} firn_sources;
+
+/* Reads the files of all objects and places the shapes. */
+firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, firn_error *error);
+void firn_sources_close(firn_sources *sources);
+
+/* What object `index` fills. With `apart`, places inside earlier objects are left out. */
+firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
+                              firn_batch *out, firn_error *error);
+bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
+
+/* Seconds after which what an emitter gave has moved by its own length. */
+firn_status firn_source_interval(const firn_scene *scene, const firn_scene_object *object,
+                                 double *seconds, firn_error *error);
+
+#endif

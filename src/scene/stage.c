@@ -1,0 +1,328 @@
+#include "scene/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "scene/source.h"
+
+/* ---- the sim ---- */
+
+static firn_material_def material_def(const firn_scene_material *m)
+{
+    firn_material_def def = firn_material_def_default();
+    def.law = (firn_law_kind)m->law;
+    def.density = m->density;
+    def.young = m->young;
+    def.poisson = m->poisson;
+    return def;
+}
+
+static firn_collider_def collider_def(const firn_scene_collider *c, int dim)
+{
+    const firn_scene_shape *s = &c->shape;
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = (firn_shape_kind)firn_scene_shapes[s->kind].collider;
+    switch (def.shape) {
+    case FIRN_BOX:
+    case FIRN_INSIDE:
+        for (int a = 0; a < dim; a++) def.size[a] = 0.5 * s->size[a];
+        break;
+    case FIRN_CAPSULE: {
+        double length = 0;
+        for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
+        def.size[0] = s->radius;
+        def.size[1] = 0.5 * length;
+        break;
+    }
+    case FIRN_CYLINDER:
+        def.size[0] = s->radius;
+        def.size[1] = 0.5 * s->height;
+        break;
+    case FIRN_CONE:
+        def.size[0] = s->radius;
+        def.size[1] = s->height;
+        break;
+    case FIRN_TORUS:
+        def.size[0] = s->radius;
+        def.size[1] = s->tube;
+        break;
+    default: def.size[0] = s->radius; break;
+    }
+    if (def.shape == FIRN_PLANE) def.size[0] = 1;
+    def.boundary = (firn_boundary)c->boundary;
+    def.friction = c->friction;
+    if (c->key_count > 1) {
+        def.keys = c->key;
+        def.key_count = c->key_count;
+    } else {
+        memcpy(def.position, c->key->position, sizeof def.position);
+        memcpy(def.rotation, c->key->rotation, sizeof def.rotation);
+    }
+    return def;
+}
+
+/* The walls of a domain that stops what would leave. */
+static firn_collider_def domain_walls(const firn_scene *scene)
+{
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = FIRN_INSIDE;
+    def.boundary = FIRN_SEPARATE;
+    def.friction = 0;
+    for (int a = 0; a < scene->dimension; a++) {
+        def.position[a] = 0.5 * (scene->domain.low[a] + scene->domain.high[a]);
+        def.size[a] = 0.5 * (scene->domain.high[a] - scene->domain.low[a]);
+    }
+    return def;
+}
+
+firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
+                              const firn_stage_options *options, firn_error *error)
+{
+    *stage = (firn_stage){.scene = scene};
+    const firn_scene_simulation *s = &scene->simulation;
+    const int32_t walls = scene->domain_value && scene->domain.leaving == 0;
+    stage->object = calloc((size_t)scene->object_count + 1, sizeof *stage->object);
+    firn_material_def *materials = calloc((size_t)scene->material_count + 1, sizeof *materials);
+    firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
+    firn_status st = stage->object && materials && colliders
+                         ? FIRN_OK
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK) {
+        for (int32_t i = 0; i < scene->material_count; i++) {
+            materials[i] = material_def(&scene->material[i]);
+        }
+        for (int32_t i = 0; i < scene->collider_count; i++) {
+            colliders[i] = collider_def(&scene->collider[i], (int)scene->dimension);
+        }
+        if (walls) colliders[scene->collider_count] = domain_walls(scene);
+        firn_sim_def def = firn_sim_def_default();
+        def.dimension = (int32_t)scene->dimension;
+        def.cell_size = scene->cell_size;
+        def.materials = materials;
+        def.material_count = scene->material_count;
+        def.colliders = colliders;
+        def.collider_count = scene->collider_count + walls;
+        memcpy(def.gravity, s->gravity, sizeof def.gravity);
+        def.forces = scene->force;
+        def.force_count = scene->force_count;
+        def.damping = s->damping;
+        def.transfer = (firn_transfer)s->transfer;
+        def.spline = (firn_spline)s->spline;
+        def.force_form = (firn_force_form)s->force_form;
+        def.path = (firn_path)s->path;
+        def.flip_ratio = s->flip_ratio;
+        def.flip_interval = s->flip_interval;
+        def.dt = s->dt;
+        def.dt_max = s->dt_max;
+        def.dt_min = s->dt_min;
+        def.courant = s->courant;
+        def.wave_factor = s->wave_factor;
+        def.threads = options->threads;
+        def.isa = options->isa;
+        def.log = options->log;
+        def.step_hook = options->step_hook;
+        def.step_user_data = options->step_user_data;
+        st = firn_sim_create(&def, &stage->sim, error);
+    }
+    free(materials);
+    free(colliders);
+    /* What emits comes again when what it gave has moved out of the way. */
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        if (scene->object[i].emits) {
+            st = firn_source_interval(scene, &scene->object[i], &stage->object[i].interval, error);
+        }
+    }
+    return st;
+}
+
+void firn_stage_free(firn_stage *stage)
+{
+    firn_sim_destroy(stage->sim);
+    free(stage->object);
+    *stage = (firn_stage){0};
+}
+
+/* ---- particles ---- */
+
+/* Velocity of a body that moves and turns about its centre of mass. */
+static void give_velocity(const firn_scene_object *o, int dim, firn_batch *b)
+{
+    if (b->velocity) return; /* brought along */
+    const double degree = 3.14159265358979323846 / 180;
+    double center[3] = {0}, sum = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        sum += b->volume[i];
+        for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
+    }
+    for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
+    b->velocity = malloc(((size_t)b->count * (size_t)dim + 1) * sizeof *b->velocity);
+    for (int64_t i = 0; b->velocity && i < b->count; i++) {
+        double r[3] = {0}, w[3];
+        for (int a = 0; a < dim; a++) r[a] = b->position[i * dim + a] - center[a];
+        for (int a = 0; a < 3; a++) w[a] = degree * o->spin[a];
+        if (dim == 2) w[0] = w[1] = 0;
+        const double turn[3] = {w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2],
+                                w[0] * r[1] - w[1] * r[0]};
+        for (int a = 0; a < dim; a++) b->velocity[i * dim + a] = o->velocity[a] + turn[a];
+    }
+}
+
+/* Adds what an object fills. */
+static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, firn_error *error)
+{
+    const firn_scene *scene = stage->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const int dim = (int)scene->dimension;
+    give_velocity(o, dim, b);
+    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (firn_section_given(&firn_section_object, o, "density") && !b->mass) {
+        b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
+        if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        for (int64_t i = 0; i < b->count; i++) b->mass[i] = o->density * b->volume[i];
+    }
+    firn_particles p = firn_particles_default();
+    p.count = b->count;
+    p.position = b->position;
+    p.velocity = b->velocity;
+    p.volume = b->volume;
+    p.mass = b->mass;
+    p.deformation_gradient = b->deformation_gradient;
+    p.material = b->material;
+    p.each_material = (uint16_t)o->material_index;
+    p.each_object = (uint16_t)index;
+    firn_error inner = {0};
+    const firn_status st = firn_sim_add(stage->sim, &p, NULL, &inner);
+    if (st != FIRN_OK) return firn_value_fail(o->where, error, "%s", inner.message);
+    firn_stage_object *w = &stage->object[index];
+    w->particles += b->count;
+    w->dropped += b->dropped;
+    const double density = b->mass ? 0 : scene->material[o->material_index].density;
+    for (int64_t i = 0; i < b->count; i++) {
+        w->volume += b->volume[i];
+        w->mass += b->mass ? b->mass[i] : density * b->volume[i];
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
+{
+    const firn_scene *scene = stage->scene;
+    firn_sources sources = {0};
+    firn_status st = firn_sources_open(&sources, scene, error);
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        if (scene->object[i].emits && scene->object[i].emit.start > 0) continue;
+        firn_batch b = {0};
+        st = firn_sources_fill(&sources, i, true, &b, error);
+        if (st == FIRN_OK && b.count == 0) {
+            st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
+                                 b.dropped ? "earlier objects take all of its room"
+                                           : "make it larger or resolution finer");
+        }
+        if (st == FIRN_OK) st = add_object(stage, i, &b, error);
+        if (st == FIRN_OK && scene->object[i].emits) stage->object[i].emitted = 1;
+        firn_batch_free(&b);
+    }
+    firn_sources_close(&sources);
+    return st;
+}
+
+/* ---- time ---- */
+
+/* When an object emits next; INFINITY: never again. */
+static double next_emission(const firn_stage *stage, int32_t index)
+{
+    const firn_scene_object *o = &stage->scene->object[index];
+    const firn_stage_object *w = &stage->object[index];
+    if (!o->emits) return INFINITY;
+    const double time = o->emit.start + (double)w->emitted * w->interval;
+    return time <= o->emit.end ? time : INFINITY;
+}
+
+static firn_status emit_due(firn_stage *stage, firn_error *error)
+{
+    const firn_scene *scene = stage->scene;
+    firn_sources sources = {0};
+    bool open = false;
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        const double rounding = 1e-9 * stage->object[i].interval;
+        if (next_emission(stage, i) > firn_sim_time(stage->sim) + rounding) continue;
+        if (!open) st = firn_sources_open(&sources, scene, error);
+        open = true;
+        firn_batch b = {0};
+        if (st == FIRN_OK) st = firn_sources_fill(&sources, i, false, &b, error);
+        if (st == FIRN_OK && b.count > 0) st = add_object(stage, i, &b, error);
+        stage->object[i].emitted++;
+        firn_batch_free(&b);
+    }
+    if (open) firn_sources_close(&sources);
+    return st;
+}
+
+typedef struct keeper {
+    const firn_stage *stage;
+    const firn_sources *sources;
+    double time;
+} keeper;
+
+static int keep(void *user_data, uint64_t id, const double position[3], uint16_t material,
+                uint16_t object)
+{
+    (void)id;
+    (void)material;
+    (void)object;
+    const keeper *k = user_data;
+    const firn_scene *scene = k->stage->scene;
+    for (int a = 0; scene->domain_value && scene->domain.leaving == 1 && a < scene->dimension;
+         a++) {
+        if (position[a] < scene->domain.low[a] || position[a] > scene->domain.high[a]) return 0;
+    }
+    for (int32_t i = 0; i < scene->sink_count; i++) {
+        const firn_scene_sink *s = &scene->sink[i];
+        if (k->time < s->start || k->time > s->end) continue;
+        if (firn_sources_in_sink(k->sources, i, position)) return 0;
+    }
+    return 1;
+}
+
+static firn_status remove_leavers(firn_stage *stage, firn_error *error)
+{
+    const firn_scene *scene = stage->scene;
+    if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
+    firn_sources sources = {0};
+    firn_status st = firn_sources_open(&sources, scene, error);
+    keeper k = {stage, &sources, firn_sim_time(stage->sim)};
+    int64_t removed = 0;
+    if (st == FIRN_OK) st = firn_sim_remove(stage->sim, keep, &k, &removed, error);
+    stage->removed += removed;
+    firn_sources_close(&sources);
+    return st;
+}
+
+firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *report,
+                               firn_error *error)
+{
+    *report = (firn_report){.dt_least = INFINITY};
+    firn_status st = emit_due(stage, error);
+    while (st == FIRN_OK && target - firn_sim_time(stage->sim) > 1e-9 * target) {
+        double until = target;
+        for (int32_t i = 0; i < stage->scene->object_count; i++) {
+            until = fmin(until, next_emission(stage, i));
+        }
+        firn_report part = {0};
+        st = firn_sim_advance(stage->sim, until - firn_sim_time(stage->sim), &part, error);
+        const int64_t steps = report->steps, retries = report->retries;
+        const double least = report->dt_least;
+        double phases[FIRN_PHASES];
+        memcpy(phases, report->phase_seconds, sizeof phases);
+        *report = part;
+        report->steps += steps;
+        report->retries += retries;
+        report->dt_least = fmin(least, part.dt_least);
+        for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
+        if (st == FIRN_OK && until < target) st = emit_due(stage, error);
+    }
+    return st == FIRN_OK ? remove_leavers(stage, error) : st;
+}

@@ -1,0 +1,93 @@
+/* A scene brought to life: a sim, filled; emitters, sinks and the domain at work; states on disk. */
+#ifndef FIRN_STAGE_H
+#define FIRN_STAGE_H
+
+#include "io/io.h"
+#include "scene/scene.h"
+
+typedef struct firn_stage_options {
+    int32_t threads; /* 0: all */
+    const char *isa; /* NULL: the best */
+    firn_log log;    /* what filling and stepping have to say */
+    firn_step_hook *step_hook;
+    void *step_user_data;
+} firn_stage_options;
+
+/* What filling did with one object. */
+typedef struct firn_stage_object {
+    int64_t particles, dropped; /* dropped: where an earlier object is */
+    double volume, mass;        /* m3, kg */
+    int64_t emitted;            /* how often it was filled again */
+    double interval;            /* s between fillings; 0: does not emit */
+} firn_stage_object;
+
+typedef struct firn_stage {
+    const firn_scene *scene;
+    firn_sim *sim;
+    firn_stage_object *object;
+    int64_t removed; /* by sinks and the domain */
+} firn_stage;
+
+/* A sim with what the scene says, without particles. */
+firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
+                              const firn_stage_options *options, firn_error *error);
+/* Fills all objects. */
+firn_status firn_stage_fill(firn_stage *stage, firn_error *error);
+/* To a time, emitting on the way and deleting at the end; `report` sums the parts. */
+firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *report,
+                               firn_error *error);
+void firn_stage_free(firn_stage *stage);
+
+/* ---- frame.c ---- */
+
+/* The attributes there are, with type, components and help; ends with one without a name. */
+typedef struct firn_attribute {
+    const char *name;
+    firn_type type;
+    int32_t components_2d, components_3d;
+    const char *unit, *help;
+} firn_attribute;
+extern const firn_attribute firn_attributes[];
+
+/* The wanted attributes (a list of names, or NULL for all) in id order. */
+firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, firn_points *out,
+                              firn_error *error);
+/* Whether all names of the list are known. */
+firn_status firn_attributes_check(const firn_value *wanted, firn_error *error);
+
+/* name.$F4.ext and the frame's number to a path; $F alone is not padded, negative frames have a
+ * minus. To be freed. */
+char *firn_frame_path(const char *pattern, int64_t frame);
+
+/* ---- checkpoint.c ---- */
+
+/* Writes FOLDER/NAME.000012.ckpt and deletes older ones beyond `keep`. */
+firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, int64_t frame,
+                                  firn_error *error);
+
+/* A state on disk, checked: whole, of this version, undamaged. */
+typedef struct firn_checkpoint {
+    firn_bytes bytes;
+    size_t state; /* where the sim's state begins */
+    int64_t frame;
+    char isa[16];
+    const char *scene; /* the scene it was made with, as lines of path: value */
+} firn_checkpoint;
+
+/* The newest good one in the folder up to frame `last`; frame is INT64_MIN in *out when there is
+ * none. Damaged ones are passed over and named in `notes`. */
+void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
+                          char *notes, size_t notes_size);
+firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error);
+/* Into a stage that was just created. */
+firn_status firn_checkpoint_load(const firn_checkpoint *checkpoint, firn_stage *stage,
+                                 firn_error *error);
+void firn_checkpoint_free(firn_checkpoint *checkpoint);
+
+/* The scene as lines of "path: value\n", in the order of the file. To be freed; NULL: no memory. */
+char *firn_scene_lines(const firn_scene *scene);
+
+/* Creates a folder and what leads to it. */
+firn_status firn_make_folder(const char *path, firn_error *error);
+
+#endif

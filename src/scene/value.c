@@ -1,0 +1,225 @@
+#include "scene/value.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+firn_value *firn_value_new(firn_value_kind kind, const firn_value *where)
+{
+    firn_value *v = calloc(1, sizeof *v);
+    if (!v) return NULL;
+    v->kind = kind;
+    if (where) {
+        v->file = where->file;
+        v->line = where->line;
+        v->column = where->column;
+    }
+    return v;
+}
+
+void firn_value_free(firn_value *value)
+{
+    while (value) {
+        firn_value *next = value->next;
+        firn_value_free(value->child);
+        free(value->key);
+        free(value->text);
+        free(value);
+        value = next;
+    }
+}
+
+firn_value *firn_value_get(const firn_value *map, const char *key)
+{
+    if (!map || map->kind != FIRN_MAP) return NULL;
+    for (firn_value *c = map->child; c; c = c->next) {
+        if (strcmp(c->key, key) == 0) return c;
+    }
+    return NULL;
+}
+
+void firn_value_append(firn_value *parent, firn_value *child)
+{
+    firn_value **end = &parent->child;
+    while (*end) end = &(*end)->next;
+    *end = child;
+}
+
+int firn_value_count(const firn_value *value)
+{
+    int n = 0;
+    for (const firn_value *c = value ? value->child : NULL; c; c = c->next) n++;
+    return n;
+}
+
+firn_status firn_value_fail(const firn_value *where, firn_error *error, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return firn_fail(error, FIRN_INVALID, "%s:%d:%d: %s", where->file, where->line, where->column,
+                     text);
+}
+
+/* ---- paths ---- */
+
+/* The entry of a list by number ("2") or by its `name`, or NULL. */
+static firn_value *list_entry(const firn_value *list, const char *which)
+{
+    char *end = NULL;
+    long number = strtol(which, &end, 10);
+    const bool numbered = *which && !*end;
+    for (firn_value *c = list->child; c; c = c->next) {
+        const firn_value *name = firn_value_get(c, "name");
+        if (numbered ? number-- == 0 : name && name->text && strcmp(name->text, which) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static char *copy_text(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (!copy) return NULL;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return copy;
+}
+
+/* Puts `value` in the place of what `old` holds; its own shell is freed. */
+static void replace(firn_value *old, firn_value *value)
+{
+    firn_value_free(old->child);
+    free(old->text);
+    old->kind = value->kind;
+    old->quoted = value->quoted;
+    old->text = value->text;
+    old->child = value->child;
+    old->file = value->file;
+    old->line = value->line;
+    old->column = value->column;
+    value->text = NULL;
+    value->child = NULL;
+    firn_value_free(value);
+}
+
+firn_status firn_value_set(firn_value *root, const char *path, firn_value *value, firn_error *error)
+{
+    firn_value *at = root;
+    const char *p = path;
+    while (*p) {
+        const size_t length = strcspn(p, ".[");
+        char part[128];
+        if (length == 0 || length >= sizeof part) break;
+        memcpy(part, p, length);
+        part[length] = 0;
+        p += length;
+        if (*p == '[') { /* a[2] is a.2 */
+            p++;
+        } else if (*p == '.') {
+            p++;
+            if (!*p) break;
+        }
+        size_t close = strlen(part);
+        if (close > 1 && part[close - 1] == ']') part[close - 1] = 0;
+
+        firn_value *next = NULL;
+        if (at->kind == FIRN_LIST) {
+            next = list_entry(at, part);
+            if (!next) {
+                firn_status st =
+                    firn_value_fail(value, error, "%s: the list has no entry \"%s\"", path, part);
+                firn_value_free(value);
+                return st;
+            }
+        } else {
+            if (at->kind == FIRN_SCALAR) { /* what was a plain value becomes a map */
+                free(at->text);
+                at->text = NULL;
+                at->kind = FIRN_MAP;
+            }
+            next = firn_value_get(at, part);
+            if (!next) {
+                next = firn_value_new(FIRN_MAP, value);
+                if (next) next->key = copy_text(part, strlen(part));
+                if (!next || !next->key) {
+                    firn_value_free(next);
+                    firn_value_free(value);
+                    return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+                }
+                firn_value_append(at, next);
+            }
+        }
+        at = next;
+    }
+    if (*p || at == root) {
+        firn_status st = firn_value_fail(
+            value, error, "\"%s\" is not a path: write names with dots between, as in frames.end",
+            path);
+        firn_value_free(value);
+        return st;
+    }
+    replace(at, value);
+    return FIRN_OK;
+}
+
+/* ---- near names ---- */
+
+/* Letters to insert, delete, change or swap to make b of a, up to 64 letters. */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    const size_t n = strlen(a), m = strlen(b);
+    if (n > MOST || m > MOST) return MOST;
+    int before[MOST + 1], row[MOST + 1], next[MOST + 1];
+    for (size_t j = 0; j <= m; j++) row[j] = before[j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        next[0] = (int)i;
+        for (size_t j = 1; j <= m; j++) {
+            int d = row[j - 1] + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < d) d = row[j] + 1;
+            if (next[j - 1] + 1 < d) d = next[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < d) {
+                d = before[j - 2] + 1;
+            }
+            next[j] = d;
+        }
+        memcpy(before, row, sizeof row);
+        memcpy(row, next, sizeof next);
+    }
+    return row[m];
+}
+
+const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size)
+{
+    const char *best = NULL;
+    int least = 1 + (int)strlen(name) / 3;
+    for (int i = 0; names[i]; i++) {
+        const int d = distance(name, names[i]);
+        if (d <= least && (!best || d < least)) {
+            least = d;
+            best = names[i];
+        }
+    }
+    if (best) {
+        snprintf(text, size, ", did you mean \"%s\"?", best);
+        return text;
+    }
+    size_t used = (size_t)snprintf(text, size, "; there are ");
+    for (int i = 0; names[i] && used < size; i++) {
+        if (used + strlen(names[i]) + 6 > size) {
+            snprintf(text + used, size - used, "...");
+            break;
+        }
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", names[i], names[i + 1] ? ", " : "");
+    }
+    return text;
+}

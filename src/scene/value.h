@@ -1,0 +1,60 @@
+/* A scene as text: a tree of values that know where they were written.
+ *
+ * yaml.c makes one from a file; everything after it needs no library. */
+#ifndef FIRN_VALUE_H
+#define FIRN_VALUE_H
+
+#include <stdbool.h>
+
+#include <firn/base.h>
+
+typedef enum firn_value_kind { FIRN_SCALAR, FIRN_LIST, FIRN_MAP } firn_value_kind;
+
+typedef struct firn_value {
+    firn_value_kind kind;
+    bool quoted;      /* a scalar that is text whatever it looks like */
+    char *key;        /* in a map; else NULL */
+    char *text;       /* of a scalar */
+    const char *file; /* where: of the key, in a map */
+    int line, column; /* from 1 */
+    struct firn_value *child, *next;
+} firn_value;
+
+/* A new value at the same place as `where`; NULL when there is no memory. */
+firn_value *firn_value_new(firn_value_kind kind, const firn_value *where);
+void firn_value_free(firn_value *value);
+
+/* The entry of a map, or NULL. */
+firn_value *firn_value_get(const firn_value *map, const char *key);
+void firn_value_append(firn_value *parent, firn_value *child);
+int firn_value_count(const firn_value *value); /* of children */
+
+/* Fails with "file:line:column: ..." in front. */
+firn_status firn_value_fail(const firn_value *where, firn_error *error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Sets what is at a path like objects.ball.velocity or output[0].file, making what is missing on the
+ * way; list entries go by number or by their `name`. Takes `value` over, also on failure. */
+firn_status firn_value_set(firn_value *root, const char *path, firn_value *value,
+                           firn_error *error);
+
+/* ", did you mean \"young\"?" when one of the names is near, else "; there are a, b, c" (cut short).
+ * names ends with NULL. */
+const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size);
+
+/* ---- yaml.c ---- */
+
+/* A file, with its `include`s merged in; *out is NULL on failure. Names of files live as long as the
+ * tree: free with firn_tree_free. */
+typedef struct firn_tree {
+    firn_value *root;
+    char **files; /* read, in order */
+    int file_count;
+} firn_tree;
+
+firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error);
+/* path=value from the command line, value in YAML. */
+firn_status firn_tree_set(firn_tree *tree, const char *assignment, firn_error *error);
+void firn_tree_free(firn_tree *tree);
+
+#endif

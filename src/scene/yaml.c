@@ -1,0 +1,299 @@
+/* YAML text to a tree of values, by libyaml. Anchors and aliases are refused: a few bytes of them can
+ * stand for gigabytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/error.h"
+#include "io/io.h"
+#include "scene/value.h"
+
+enum { MOST_DEPTH = 64, MOST_INCLUDES = 32, MOST_VALUES = 1 << 20 };
+
+typedef struct reader {
+    yaml_parser_t parser;
+    const char *file;
+    int values; /* made so far */
+    firn_error *error;
+} reader;
+
+static void place(firn_value *v, const reader *r, yaml_mark_t mark)
+{
+    v->file = r->file;
+    v->line = (int)mark.line + 1;
+    v->column = (int)mark.column + 1;
+}
+
+static firn_status fail_at(const reader *r, yaml_mark_t mark, const char *text)
+{
+    firn_value here = {0};
+    place(&here, r, mark);
+    return firn_value_fail(&here, r->error, "%s", text);
+}
+
+static firn_status next_event(reader *r, yaml_event_t *event)
+{
+    if (yaml_parser_parse(&r->parser, event)) return FIRN_OK;
+    const yaml_parser_t *p = &r->parser;
+    if (p->error == YAML_MEMORY_ERROR) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+    char text[300];
+    if (p->error == YAML_READER_ERROR) { /* bytes that are not UTF-8 */
+        snprintf(text, sizeof text, "%s:1:1: byte %zu: %s; scenes are UTF-8 text", r->file,
+                 p->problem_offset, p->problem);
+        return firn_fail(r->error, FIRN_INVALID, "%s", text);
+    }
+    snprintf(text, sizeof text, "%s%s%s", p->problem ? p->problem : "bad YAML",
+             p->context ? " " : "", p->context ? p->context : "");
+    return fail_at(r, p->problem_mark, text);
+}
+
+static firn_status read_value(reader *r, const yaml_event_t *event, int depth, firn_value **out);
+
+/* The entries of a list or map up to its end. */
+static firn_status read_children(reader *r, firn_value *parent, int depth)
+{
+    firn_value **end = &parent->child;
+    for (;;) {
+        yaml_event_t event;
+        firn_status st = next_event(r, &event);
+        if (st != FIRN_OK) return st;
+        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT) {
+            yaml_event_delete(&event);
+            return FIRN_OK;
+        }
+        char *key = NULL;
+        yaml_mark_t mark = event.start_mark;
+        if (parent->kind == FIRN_MAP) {
+            if (event.type != YAML_SCALAR_EVENT) {
+                yaml_event_delete(&event);
+                return fail_at(r, mark, "a key must be a plain word");
+            }
+            key = strdup((const char *)event.data.scalar.value);
+            yaml_event_delete(&event);
+            if (!key) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+            if (firn_value_get(parent, key)) {
+                char text[200];
+                snprintf(text, sizeof text, "\"%s\" is given twice", key);
+                free(key);
+                return fail_at(r, mark, text);
+            }
+            st = next_event(r, &event);
+            if (st != FIRN_OK) {
+                free(key);
+                return st;
+            }
+        }
+        firn_value *child = NULL;
+        st = read_value(r, &event, depth + 1, &child);
+        yaml_event_delete(&event);
+        if (child) {
+            child->key = key;
+            if (key) place(child, r, mark);
+            *end = child;
+            end = &child->next;
+        } else {
+            free(key);
+        }
+        if (st != FIRN_OK) return st;
+    }
+}
+
+/* *out is what was made even on failure: its parent frees it. */
+static firn_status read_value(reader *r, const yaml_event_t *event, int depth, firn_value **out)
+{
+    if (depth > MOST_DEPTH) return fail_at(r, event->start_mark, "too many levels");
+    if (++r->values > MOST_VALUES) return fail_at(r, event->start_mark, "too many values");
+    if (event->type == YAML_ALIAS_EVENT) {
+        return fail_at(r, event->start_mark, "aliases (*name) are not supported: write it out");
+    }
+    firn_value *v = firn_value_new(event->type == YAML_SCALAR_EVENT           ? FIRN_SCALAR
+                                   : event->type == YAML_SEQUENCE_START_EVENT ? FIRN_LIST
+                                                                              : FIRN_MAP,
+                                   NULL);
+    if (!v) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+    *out = v;
+    place(v, r, event->start_mark);
+    if (v->kind != FIRN_SCALAR) return read_children(r, v, depth);
+    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length) {
+        return fail_at(r, event->start_mark, "text with a zero byte");
+    }
+    v->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+    v->text = strdup((const char *)event->data.scalar.value);
+    return v->text ? FIRN_OK : firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+}
+
+/* One document. */
+static firn_status parse(const char *file, const void *text, size_t size, firn_value **out,
+                         firn_error *error)
+{
+    reader r = {.file = file, .error = error};
+    *out = NULL;
+    if (!yaml_parser_initialize(&r.parser)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    yaml_parser_set_input_string(&r.parser, text, size);
+    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+    firn_status st = FIRN_OK;
+    for (bool ended = false; st == FIRN_OK && !ended;) {
+        yaml_event_t event;
+        st = next_event(&r, &event);
+        if (st != FIRN_OK) break;
+        if (event.type == YAML_STREAM_END_EVENT) {
+            ended = true;
+        } else if (event.type == YAML_SCALAR_EVENT || event.type == YAML_SEQUENCE_START_EVENT ||
+                   event.type == YAML_MAPPING_START_EVENT || event.type == YAML_ALIAS_EVENT) {
+            st = *out ? fail_at(&r, event.start_mark, "a second document (---) in one file")
+                      : read_value(&r, &event, 0, out);
+        }
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&r.parser);
+    if (st == FIRN_OK && !*out) {
+        st = firn_fail(error, FIRN_INVALID, "%s:1:1: the file is empty", file);
+    }
+    if (st != FIRN_OK) {
+        firn_value_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* ---- includes ---- */
+
+/* Entries that `into` does not have are moved over from `from`; maps are merged, and lists of an
+ * included file come first. */
+static void merge(firn_value *into, firn_value *from)
+{
+    firn_value *c = from->child;
+    from->child = NULL;
+    while (c) {
+        firn_value *next = c->next;
+        c->next = NULL;
+        firn_value *mine = firn_value_get(into, c->key);
+        if (!mine) {
+            firn_value_append(into, c);
+        } else {
+            if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP) merge(mine, c);
+            if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST && c->child) {
+                firn_value *first = c->child;
+                c->child = NULL;
+                firn_value *last = first;
+                while (last->next) last = last->next;
+                last->next = mine->child;
+                mine->child = first;
+            }
+            firn_value_free(c);
+        }
+        c = next;
+    }
+}
+
+/* `name` as seen from the file `from`. */
+static char *beside(const char *from, const char *name)
+{
+    const char *slash = strrchr(from, '/');
+    const size_t folder = name[0] == '/' || !slash ? 0 : (size_t)(slash - from) + 1;
+    char *path = malloc(folder + strlen(name) + 1);
+    if (!path) return NULL;
+    memcpy(path, from, folder);
+    strcpy(path + folder, name);
+    return path;
+}
+
+/* `open` are the files being read, from the first on. */
+static firn_status read_file(firn_tree *tree, const char *path, const firn_value *where,
+                             const char **open, int depth, firn_value **out, firn_error *error)
+{
+    *out = NULL;
+    for (int i = 0; i < depth; i++) {
+        if (strcmp(open[i], path) == 0) {
+            return firn_value_fail(where, error, "%s includes itself; remove one include", path);
+        }
+    }
+    if (depth == MOST_INCLUDES) return firn_value_fail(where, error, "too many levels of include");
+    char *name = strdup(path);
+    char **grown = realloc(tree->files, ((size_t)tree->file_count + 1) * sizeof *grown);
+    if (grown) tree->files = grown;
+    if (!name || !grown) {
+        free(name);
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    tree->files[tree->file_count++] = name;
+    open[depth] = name;
+
+    firn_bytes bytes;
+    firn_error inner = {0};
+    firn_status st = firn_bytes_read(path, &bytes, &inner);
+    if (st != FIRN_OK) {
+        return where ? firn_value_fail(where, error, "include: %s", inner.message)
+                     : firn_fail(error, st, "%s", inner.message);
+    }
+    st = parse(name, bytes.data, bytes.size, out, error);
+    firn_bytes_free(&bytes);
+    if (st != FIRN_OK) return st;
+    if ((*out)->kind != FIRN_MAP) {
+        st = firn_value_fail(*out, error, "a scene is a map: lines like `name: value`");
+    }
+    const firn_value *include = firn_value_get(*out, "include");
+    const firn_value *each = include && include->kind == FIRN_LIST ? include->child : include;
+    for (; st == FIRN_OK && each; each = include->kind == FIRN_LIST ? each->next : NULL) {
+        if (each->kind != FIRN_SCALAR) {
+            st = firn_value_fail(each, error, "include takes a file's name, or a list of them");
+            break;
+        }
+        char *other = beside(path, each->text);
+        firn_value *part = NULL;
+        st = other ? read_file(tree, other, each, open, depth + 1, &part, error)
+                   : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        free(other);
+        if (st == FIRN_OK) merge(*out, part);
+        firn_value_free(part);
+    }
+    if (st != FIRN_OK) {
+        firn_value_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error)
+{
+    *tree = (firn_tree){0};
+    const char *open[MOST_INCLUDES];
+    firn_status st = read_file(tree, path, NULL, open, 0, &tree->root, error);
+    if (st != FIRN_OK) firn_tree_free(tree);
+    return st;
+}
+
+firn_status firn_tree_set(firn_tree *tree, const char *assignment, firn_error *error)
+{
+    static const char where[] = "--set";
+    const char *equals = strchr(assignment, '=');
+    if (!equals || equals == assignment) {
+        return firn_fail(error, FIRN_INVALID,
+                         "--set %s: write path=value, as in --set frames.end=48", assignment);
+    }
+    firn_value *value = NULL;
+    const char *text = equals + 1;
+    firn_status st = *text ? parse(where, text, strlen(text), &value, error)
+                           : firn_fail(error, FIRN_INVALID, "--set %s: no value", assignment);
+    if (st != FIRN_OK) return st;
+    char path[256];
+    if ((size_t)(equals - assignment) >= sizeof path) {
+        firn_value_free(value);
+        return firn_fail(error, FIRN_INVALID, "--set: a path of more than %zu letters",
+                         sizeof path);
+    }
+    memcpy(path, assignment, (size_t)(equals - assignment));
+    path[equals - assignment] = 0;
+    return firn_value_set(tree->root, path, value, error);
+}
+
+void firn_tree_free(firn_tree *tree)
+{
+    firn_value_free(tree->root);
+    for (int i = 0; i < tree->file_count; i++) free(tree->files[i]);
+    free(tree->files);
+    *tree = (firn_tree){0};
+}

@@ -1,0 +1,229 @@
+/* The state as bytes, exactly: particles, their order and bins, time and next step.
+ *
+ * Raw arrays in storage order, in this machine's byte order and precision. The bins are kept as they
+ * are, because the order of sums follows from them: a sim that reads its state back goes on with the
+ * same bits as the one that wrote it. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+enum { VERSION = 1 };
+static const char MAGIC[8] = "FIRNSIM";
+
+typedef struct header {
+    char magic[8];
+    uint32_t version, real_bytes;
+    int32_t dim, spline;
+    double cell_size;
+    int64_t count;
+    uint64_t next_id;
+    int32_t blocks, limit_next;
+    double time, dt_next;
+    int64_t plain_steps;
+} header;
+
+/* Arrays by size, the same for saving and loading. X(pointer, bytes) */
+#define ARRAYS(X, s)                                                                               \
+    X((s)->record, n *FIRN_RECORD * sizeof(real))                                                  \
+    X((s)->spare, n *dd * sizeof(real))                                                            \
+    X((s)->mass, n * sizeof *(s)->mass)                                                            \
+    X((s)->volume, n * sizeof *(s)->volume)                                                        \
+    X((s)->material, n * sizeof *(s)->material)                                                    \
+    X((s)->object, n * sizeof *(s)->object)                                                        \
+    X((s)->id, n * sizeof *(s)->id)                                                                \
+    X((s)->order[(s)->current], n * sizeof(uint32_t))
+
+firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void *user_data,
+                          firn_error *error)
+{
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!write) return firn_fail(error, FIRN_INVALID, "write is NULL; give a function");
+    const firn_store *s = &sim->store;
+    const firn_directory *d = sim->from;
+    const size_t n = (size_t)s->count, dd = (size_t)(s->dim * s->dim);
+    header h = {.version = VERSION,
+                .real_bytes = sizeof(real),
+                .dim = s->dim,
+                .spline = (int32_t)sim->def.spline,
+                .cell_size = sim->def.cell_size,
+                .count = s->count,
+                .next_id = s->next_id,
+                .blocks = d->count,
+                .limit_next = (int32_t)sim->limit_next,
+                .time = sim->time,
+                .dt_next = sim->dt_next,
+                .plain_steps = sim->plain_steps};
+    memcpy(h.magic, MAGIC, sizeof h.magic);
+    bool fine = write(user_data, &h, sizeof h) == 0;
+#define SAVE(array, bytes)                                                                         \
+    if (fine && n > 0) fine = write(user_data, (array), (bytes)) == 0;
+    ARRAYS(SAVE, s)
+#undef SAVE
+    const size_t blocks = (size_t)d->count;
+    if (fine && blocks) fine = write(user_data, d->key, blocks * sizeof *d->key) == 0;
+    static const firn_bin empty; /* bins of blocks without particles were never written */
+    for (size_t b = 0; fine && b < blocks; b++) {
+        fine = write(user_data, d->bin[b].count ? &d->bin[b] : &empty, sizeof empty) == 0;
+    }
+    if (!fine) return firn_fail(error, FIRN_OUTPUT, "the state could not be written");
+    return FIRN_OK;
+}
+
+/* Whether bins and list describe every particle once, in range. */
+static bool bins_are_sound(const firn_store *s, const firn_directory *d, uint8_t *seen)
+{
+    const int cells = firn_pow(FIRN_SHIFTED, d->dim);
+    const uint32_t *order = s->order[s->current];
+    int64_t total = 0;
+    for (int32_t b = 0; b < d->count; b++) {
+        const firn_bin *bin = &d->bin[b];
+        if (b > 0 && d->key[b] <= d->key[b - 1]) return false;
+        if (bin->cell[0] != 0 || bin->cell[cells] != bin->count) return false;
+        for (int c = 0; c < cells; c++) {
+            if (bin->cell[c] > bin->cell[c + 1]) return false;
+        }
+        if ((int64_t)bin->start + bin->count > s->count) return false;
+        for (uint32_t k = 0; k < bin->count; k++) {
+            const uint32_t i = order[bin->start + k];
+            if ((int64_t)i >= s->count || seen[i]) return false;
+            seen[i] = 1;
+        }
+        total += bin->count;
+    }
+    return total == s->count;
+}
+
+static bool numbers_are_sound(const firn_sim *sim)
+{
+    const firn_store *s = &sim->store;
+    for (int64_t i = 0; i < s->count; i++) {
+        const real *r = s->record + i * FIRN_RECORD;
+        for (int c = 0; c < FIRN_RECORD; c++) {
+            if (!isfinite(r[c])) return false;
+        }
+        for (int a = 0; a < s->dim; a++) {
+            if (!(r[a] >= 0 && r[a] < FIRN_BLOCK)) return false;
+        }
+        for (int c = 0; c < s->dim * s->dim; c++) {
+            if (!isfinite(firn_store_gradient(s, i)[c])) return false;
+        }
+        if (!(s->mass[i] > 0 && isfinite(s->mass[i]))) return false;
+        if (!(s->volume[i] > 0 && isfinite(s->volume[i]))) return false;
+        if (s->id[i] >= s->next_id) return false;
+    }
+    return true;
+}
+
+static firn_status check_header(const firn_sim *sim, const header *h, firn_error *error)
+{
+    if (memcmp(h->magic, MAGIC, sizeof h->magic) != 0) {
+        return firn_fail(error, FIRN_INVALID, "this is not a saved state");
+    }
+    if (h->version != VERSION) {
+        return firn_fail(error, FIRN_INVALID,
+                         "the state has version %u and this program reads version %d", h->version,
+                         VERSION);
+    }
+    if (h->real_bytes != sizeof(real)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "the state has %u-byte numbers and this build %zu-byte ones",
+                         h->real_bytes, sizeof(real));
+    }
+    if (h->dim != sim->def.dimension) {
+        return firn_fail(error, FIRN_INVALID, "the state is %dD and the sim %dD", h->dim,
+                         sim->def.dimension);
+    }
+    if (h->cell_size != sim->def.cell_size || h->spline != (int32_t)sim->def.spline) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "the state has cells of %g m and spline %d, the sim %g m and %d: they must "
+            "be the same",
+            h->cell_size, h->spline, sim->def.cell_size, (int)sim->def.spline);
+    }
+    if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
+        !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
+        h->limit_next >= FIRN_LIMIT_COUNT) {
+        return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_data,
+                          firn_error *error)
+{
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!read) return firn_fail(error, FIRN_INVALID, "read is NULL; give a function");
+    firn_store *s = &sim->store;
+    firn_directory *d = sim->at;
+    if (s->count > 0 || sim->time > 0) {
+        return firn_fail(error, FIRN_INVALID,
+                         "the sim has been used: load into one that was just created");
+    }
+    header h;
+    if (read(user_data, &h, sizeof h) != 0) {
+        return firn_fail(error, FIRN_INVALID, "the state ends within its header");
+    }
+    firn_status st = check_header(sim, &h, error);
+    if (st == FIRN_OK) st = firn_store_reserve(s, h.count, sim->allocator, error);
+    if (st == FIRN_OK) st = firn_directory_reserve(d, h.blocks, sim->allocator, error);
+    if (st != FIRN_OK) return st;
+
+    const size_t n = (size_t)h.count, dd = (size_t)(s->dim * s->dim), blocks = (size_t)h.blocks;
+    bool fine = true;
+#define LOAD(array, bytes)                                                                         \
+    if (fine && n > 0) fine = read(user_data, (array), (bytes)) == 0;
+    ARRAYS(LOAD, s)
+#undef LOAD
+    /* Keys go to the scratch behind the gradients until the directory can be made of them. */
+    firn_pool keys = {0};
+    if (fine && blocks) {
+        st = firn_pool_reserve(sim->allocator, &keys, blocks * sizeof(uint64_t), error);
+        if (st != FIRN_OK) return st;
+        fine = read(user_data, keys.data, blocks * sizeof(uint64_t)) == 0;
+    }
+    for (size_t b = 1; fine && b < blocks; b++) {
+        fine = ((uint64_t *)keys.data)[b] > ((uint64_t *)keys.data)[b - 1];
+    }
+    if (fine) {
+        st = firn_directory_init(d, s->dim, keys.data, h.blocks, sim->allocator, error);
+        if (st == FIRN_OK && blocks) fine = read(user_data, d->bin, blocks * sizeof *d->bin) == 0;
+    }
+    firn_pool_free(sim->allocator, &keys);
+    if (st != FIRN_OK) return st;
+    s->count = h.count;
+    s->next_id = h.next_id;
+    firn_pool seen = {0};
+    if (fine && n > 0) {
+        st = firn_pool_reserve(sim->allocator, &seen, n, error);
+        if (st == FIRN_OK) {
+            memset(seen.data, 0, n);
+            fine = bins_are_sound(s, d, seen.data) && numbers_are_sound(sim);
+        }
+        firn_pool_free(sim->allocator, &seen);
+    }
+    for (size_t i = 0; fine && st == FIRN_OK && i < n; i++) {
+        if (s->material[i] < sim->def.material_count) continue;
+        st = firn_fail(error, FIRN_INVALID,
+                       "the state has particles of material %d and the sim %d materials",
+                       s->material[i], sim->def.material_count);
+    }
+    if (st == FIRN_OK && !fine) {
+        st = firn_fail(error, FIRN_INVALID, "the state is cut short or damaged");
+    }
+    if (st != FIRN_OK) { /* as it was: empty */
+        s->count = 0;
+        s->next_id = 0;
+        d->count = d->super_count = 0;
+        return st;
+    }
+    for (int32_t b = 0; b < d->count; b++) firn_directory_count_leaving(d, b);
+    sim->at = sim->from;
+    sim->from = d;
+    sim->time = h.time;
+    sim->dt_next = h.dt_next;
+    sim->limit_next = (firn_limit)h.limit_next;
+    sim->plain_steps = h.plain_steps;
+    sim->generation++;
+    return FIRN_OK;
+}
