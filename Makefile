@@ -1,13 +1,16 @@
 # The commands of daily work; CMake does the building (CMakeLists.txt, CMakePresets.json).
-#   make             build/firn                    make run     ... and show the demo
+#   make             build/firn                    make run     ... and run a scene
 #   make test        build and run all tests       make check   compilers, linters, sanitizers
 #   make bench       speed on this machine         make validate  the long comparison runs
+#   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
 #   make install PREFIX=/usr/local                 make format  make clean
+#   make reference   doc/reference.md from the program
 # run, test and check install Debian packages that are missing; see tools/deps.sh.
 
 BUILD := build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
 
 # Looked up when a recipe runs, because `deps` may just have installed ninja.
 configure = CMAKE_GENERATOR="$$(command -v ninja >/dev/null && echo Ninja || echo Unix Makefiles)" \
@@ -17,6 +20,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
+.PHONY: reference fuzz
 .PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 all: firn
@@ -40,7 +44,7 @@ deps-check:
 
 run: deps
 	@$(MAKE) --no-print-directory firn
-	$(BUILD)/firn demo
+	$(BUILD)/firn run scenes/spheres.yaml
 
 test: deps-test
 	@$(MAKE) --no-print-directory everything
@@ -53,6 +57,9 @@ bench: firn
 validate: firn
 	$(BUILD)/firn_double validate
 	$(BUILD)/firn validate
+
+reference: firn
+	$(BUILD)/firn list --markdown > doc/reference.md
 
 install: everything
 	cmake --install $(BUILD) --prefix $(PREFIX)
@@ -95,6 +102,20 @@ check-wide: deps-check
 	@$(configure) release -B $(BUILD)/wide -DFIRN_ISAS="scalar;lanes16"
 	$(build) $(BUILD)/wide -j$(JOBS)
 	$(ctest) $(BUILD)/wide
+
+# Begins with test/fuzz/corpus/<target>; what is found is added to build/fuzz/corpus, and what
+# breaks a target is left beside it. Files are small, so a large allocation is a mistake.
+fuzz: deps-check
+	@$(configure) release -B $(BUILD)/fuzz -DCMAKE_C_COMPILER=clang -DFIRN_PARALLEL=serial \
+	    -DFIRN_ISAS=scalar -DFIRN_TESTS=OFF -DFIRN_SANITIZE=fuzzer-no-link,address,undefined
+	$(build) $(BUILD)/fuzz -j$(JOBS) --target fuzz
+	@set -e; for target in $(basename $(notdir $(wildcard test/fuzz/fuzz_*.c))); do \
+	    mkdir -p $(BUILD)/fuzz/corpus/$$target test/fuzz/corpus/$$target; \
+	    echo "$$target: $(FUZZ_SECONDS) s"; \
+	    $(BUILD)/fuzz/$$target -max_total_time=$(FUZZ_SECONDS) -malloc_limit_mb=64 -timeout=10 \
+	        -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ \
+	        $(BUILD)/fuzz/corpus/$$target test/fuzz/corpus/$$target; \
+	done
 
 format: deps-check
 	clang-format -i $(sources)

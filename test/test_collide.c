@@ -19,7 +19,7 @@
 static const double pi = 3.14159265358979323846;
 
 /* cmocka of Debian 12 compares floats in single precision: these print both values in full. */
-#define assert_close(got, want, tolerance) \
+#define assert_close(got, want, tolerance)                                                         \
     close_at((got), (want), (tolerance), #got, __FILE__, __LINE__)
 static void close_at(double got, double want, double tolerance, const char *what, const char *file,
                      int line)
@@ -29,12 +29,12 @@ static void close_at(double got, double want, double tolerance, const char *what
     _fail(file, line);
 }
 
-#define assert_at_most(got, limit) \
-    do { \
-        if (!((got) <= (limit))) { \
-            print_error("%s is %.17g, above %.17g\n", #got, (double)(got), (double)(limit)); \
-            fail(); \
-        } \
+#define assert_at_most(got, limit)                                                                 \
+    do {                                                                                           \
+        if (!((got) <= (limit))) {                                                                 \
+            print_error("%s is %.17g, above %.17g\n", #got, (double)(got), (double)(limit));       \
+            fail();                                                                                \
+        }                                                                                          \
     } while (0)
 
 static double dot(const double a[3], const double b[3])
@@ -42,10 +42,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static double length(const double a[3])
-{
-    return sqrt(dot(a, a));
-}
+static double length(const double a[3]) { return sqrt(dot(a, a)); }
 
 static uint64_t random_state;
 
@@ -63,10 +60,10 @@ static void random_point(double range, double p[3])
 /* --- The cases: every shape at several sizes ------------------------------------------------- */
 
 static const double sizes[][3] = {
-    {0.7, 0.4, 0.9},    /* a ring with a hole; a flat cone and cylinder */
-    {0.3, 1.1, 0.2},    /* a ring without (tube above ring); a steep cone */
-    {1, 1, 1},          /* ties; a tube that just closes the hole */
-    {1.2, 0.01, 0.5},   /* thin */
+    {0.7, 0.4, 0.9},  /* a ring with a hole; a flat cone and cylinder */
+    {0.3, 1.1, 0.2},  /* a ring without (tube above ring); a steep cone */
+    {1, 1, 1},        /* ties; a tube that just closes the hole */
+    {1.2, 0.01, 0.5}, /* thin */
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
@@ -99,8 +96,8 @@ static void each_case(visit *claim)
                 }
 }
 
-#define about(c, dimension, p) \
-    print_error("%s %g %g %g in %dD at %.17g %.17g %.17g\n", (c)->shape->name, (c)->size[0], \
+#define about(c, dimension, p)                                                                     \
+    print_error("%s %g %g %g in %dD at %.17g %.17g %.17g\n", (c)->shape->name, (c)->size[0],       \
                 (c)->size[1], (c)->size[2], dimension, (p)[0], (p)[1], (p)[2])
 
 static double distance(const firn_posed_collider *c, int dimension, const double p[3])
@@ -278,8 +275,8 @@ static void nasty_points(const firn_posed_collider *c, int dimension)
     double v[64];
     int count = 0;
     const double *s = c->size;
-    const double base[] = {0, s[0], s[1], s[2], s[0] + s[1], fabs(s[0] - s[1]),
-                           sqrt(fabs(s[1] * s[1] - s[0] * s[0]))};
+    const double base[] = {
+        0, s[0], s[1], s[2], s[0] + s[1], fabs(s[0] - s[1]), sqrt(fabs(s[1] * s[1] - s[0] * s[0]))};
     for (size_t i = 0; i < sizeof base / sizeof base[0]; i++) {
         v[count++] = base[i];
         v[count++] = -base[i];
@@ -528,6 +525,31 @@ static void keyframes_interpolate_and_stand_still_outside(void **state)
             assert_true(early.velocity[a] == late.velocity[a]);
         }
     }
+}
+
+static void a_turn_between_keys_goes_the_shorter_way(void **state)
+{
+    (void)state;
+    static const double degrees[] = {1, 90, 179, 181, 270, 359};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+        for (int side = -1; side <= 1; side += 2)
+            for (int sign = -1; sign <= 1; sign += 2) /* q and -q are the same rotation */
+                for (int dimension = 2; dimension <= 3; dimension++) {
+                    const double half = side * degrees[i] * pi / 360;
+                    const firn_pose_key turn[2] = {
+                        {0, {0}, {1, 0, 0, 0}},
+                        {2, {0}, {sign * cos(half), 0, 0, sign * sin(half)}}};
+                    firn_collider_def def = firn_collider_def_default();
+                    def.keys = turn;
+                    def.key_count = 2;
+                    firn_posed_collider c;
+                    firn_collider_pose(&def, dimension, 1, &c);
+                    const double shorter =
+                        side * (degrees[i] < 180 ? degrees[i] : degrees[i] - 360) * pi / 180;
+                    assert_close(c.spin[2], shorter / 2, 1e-14);
+                    assert_close(c.rotation[1][0], sin(shorter / 2), 1e-14); /* halfway */
+                    assert_close(c.rotation[0][0], cos(shorter / 2), 1e-14);
+                }
 }
 
 static void no_surface_point_outruns_the_speed_bound(void **state)
@@ -794,6 +816,7 @@ int main(void)
         cmocka_unit_test(two_d_keeps_the_angle_about_z),
         cmocka_unit_test(surface_velocity_is_the_derivative_of_position),
         cmocka_unit_test(keyframes_interpolate_and_stand_still_outside),
+        cmocka_unit_test(a_turn_between_keys_goes_the_shorter_way),
         cmocka_unit_test(no_surface_point_outruns_the_speed_bound),
         cmocka_unit_test(sticky_takes_the_surface_velocity),
         cmocka_unit_test(slip_removes_the_normal_part_both_ways),

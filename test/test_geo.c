@@ -808,7 +808,7 @@ static void blocks_are_independent_and_the_index_is_true(void **state)
     enum { POINTS = 1500000, BLOCK = 1 << 20 }; /* 18 MB: more than are compressed together */
     firn_points points = {.count = POINTS};
     float *P = add(&points, "P", FIRN_TYPE_f32, 3)->data;
-    for (int64_t i = 0; i < 3 * POINTS; i++) P[i] = (float)(i / 64);
+    for (int64_t i = 0; i < 3 * POINTS; i++) P[i] = floorf((float)i / 64);
     add(&points, "mass", FIRN_TYPE_f32, 1); /* zeros: as small as it gets */
     write_out(path_of("a.bgeo"), &points, (firn_write_options){0});
     write_out(path_of("a.bgeo.sc"), &points, (firn_write_options){0});
@@ -985,7 +985,7 @@ static void depth_and_repetition_are_refused(void **state)
     static const char *const texts[][2] = {
         {"[\"pointcount\",1,\"pointcount\",2]", "twice"},
         {"[\"attributes\",[]]", "before pointcount"},
-        {"[\"pointcount\",1]", "no attribute P"},
+        {"[\"pointcount\",1]", "need an attribute P"},
         {"[\"pointcount\",-1]", "pointcount is -1"},
         {"[\"pointcount\",1.5]", "an integer was expected"},
         {"[\"pointcount\",1,]", "where a value was expected"},

@@ -1,6 +1,7 @@
 /* Every constitutive law, in every dimension and instruction set this machine runs, against what
  * the stress of an elastic material must be. The tests walk the tables, so a new law is tested as
- * soon as it has its rows. Built twice: single precision, and double (FIRN_DOUBLE) with tight tolerances. */
+ * soon as it has its rows. Built twice: single precision, and double (FIRN_DOUBLE) with tight
+ * tolerances. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -126,8 +127,8 @@ static void for_all(subject_test *test)
 static void fail_at(int line, const subject *s, const double *F, const char *what, double got,
                     double want)
 {
-    print_error("%s:%d: %s: %s %s %dD, mu %g lambda %g: got %.9g, want %.9g\n", __FILE__, line, what,
-                firn_law_name((firn_law_kind)s->law), s->kernel->isa, s->dim, (double)s->k.mu,
+    print_error("%s:%d: %s: %s %s %dD, mu %g lambda %g: got %.9g, want %.9g\n", __FILE__, line,
+                what, firn_law_name((firn_law_kind)s->law), s->kernel->isa, s->dim, (double)s->k.mu,
                 (double)s->k.lambda, got, want);
     for (int i = 0; F && i < s->dim * s->dim; i++)
         print_error("%s%.9g", i == 0 ? "F = " : i % s->dim == 0 ? "; " : " ", F[i]);
@@ -136,15 +137,15 @@ static void fail_at(int line, const subject *s, const double *F, const char *wha
 }
 
 /* Written so that a NaN fails. */
-#define EXPECT_NEAR(s, F, what, got, want, tolerance)                                     \
-    do {                                                                                  \
-        double got_ = (got), want_ = (want);                                              \
-        if (!(fabs(got_ - want_) <= (tolerance))) fail_at(__LINE__, s, F, what, got_, want_); \
+#define EXPECT_NEAR(s, F, what, got, want, tolerance)                                              \
+    do {                                                                                           \
+        double got_ = (got), want_ = (want);                                                       \
+        if (!(fabs(got_ - want_) <= (tolerance))) fail_at(__LINE__, s, F, what, got_, want_);      \
     } while (0)
-#define EXPECT_AT_MOST(s, F, what, got, bound)                                \
-    do {                                                                      \
-        double got_ = (got), bound_ = (bound);                                \
-        if (!(got_ <= bound_)) fail_at(__LINE__, s, F, what, got_, bound_);   \
+#define EXPECT_AT_MOST(s, F, what, got, bound)                                                     \
+    do {                                                                                           \
+        double got_ = (got), bound_ = (bound);                                                     \
+        if (!(got_ <= bound_)) fail_at(__LINE__, s, F, what, got_, bound_);                        \
     } while (0)
 
 #ifdef FIRN_DOUBLE
@@ -271,8 +272,8 @@ static double energy_slope(const subject *s, const double *F, const double *dF, 
 
 /* ---- the claims ---- */
 
-/* (dPsi/dF) F^T = P F^T = tau; in this form F need not have an inverse. The error of the differences is
- * roundoff x Psi / h plus a fifth derivative x h^4. */
+/* (dPsi/dF) F^T = P F^T = tau; in this form F need not have an inverse. The error of the
+ * differences is roundoff x Psi / h plus a fifth derivative x h^4. */
 static void check_gradient(const subject *s, const double *F, double tolerance)
 {
     int d = s->dim, dd = d * d;
@@ -311,8 +312,8 @@ static void stress_is_the_energy_gradient(void **state)
     for_all(gradient_holds);
 }
 
-/* Around J = 0 and below, where laws may continue their energy in another form. The least stretch is
- * kept apart from the others' negatives, where rotations jump. */
+/* Around J = 0 and below, where laws may continue their energy in another form. The least stretch
+ * is kept apart from the others' negatives, where rotations jump. */
 static void gradient_holds_inverted(const subject *s)
 {
     double high = precise ? 0.005 : -0.2; /* the wide steps of single precision stay inverted */
@@ -338,7 +339,8 @@ static void rests(const subject *s)
     answer a = stress_of(s, I);
     energies(s, 1, I, &psi);
     double tolerance = (precise ? 1e-14 : 1e-6) * s->p_wave;
-    for (int i = 0; i < s->dim * s->dim; i++) EXPECT_NEAR(s, I, "tau at rest", a.tau[i], 0, tolerance);
+    for (int i = 0; i < s->dim * s->dim; i++)
+        EXPECT_NEAR(s, I, "tau at rest", a.tau[i], 0, tolerance);
     EXPECT_NEAR(s, I, "energy at rest", psi, 0, tolerance * (precise ? 1e-14 : 1e-6));
     EXPECT_NEAR(s, I, "J at rest", a.J, 1, 0);
 }
@@ -406,8 +408,8 @@ static void stiffness_holds(const subject *s)
             most = fmax(most, second);
         }
         EXPECT_AT_MOST(s, F, "stiffness is not negative", 0, a.stiffness);
-        /* And it is no wild guess: Gershgorin's bound is at most D times too large, and no law depends
-         * on it by more than its square. */
+        /* And it is no wild guess: Gershgorin's bound is at most D times too large, and no law
+         * depends on it by more than its square. */
         if (s->k.lambda >= 0 && s->law != FIRN_LINEAR) /* which is softer along some stretches */
             EXPECT_AT_MOST(s, F, "stiffness, against the largest tangent", a.stiffness,
                            d * d * most + s->p_wave);
@@ -475,7 +477,8 @@ static void wild_matrix(int d, real *F)
         for (int i = 0; i < dd; i++) F[i] = (real)((int)(random_bits() % 5) - 2);
     } else if (kind == 3) { /* diagonal, signs and zeros */
         for (int i = 0; i < dd; i++)
-            F[i] = i % (d + 1) ? 0 : (real)(pow(10, random_in(-6, 6)) * ((int)(random_bits() % 3) - 1));
+            F[i] = i % (d + 1) ? 0
+                               : (real)(pow(10, random_in(-6, 6)) * ((int)(random_bits() % 3) - 1));
     } else if (kind == 4) { /* around the identity */
         for (int i = 0; i < dd; i++)
             F[i] = (real)(1e-6 * random_in(-1, 1)) + (real)(i % (d + 1) == 0);
@@ -606,8 +609,8 @@ static void bad_parameters_are_refused_by_name(void **state)
             const firn_param *p = &params[i];
             assert_true(p->name && p->unit && p->help && p->cure);
             assert_true(p->min < p->fallback && p->fallback < p->max);
-            double bad[] = {p->min, p->max, nextafter(p->min, -INFINITY), p->max * 2,
-                            NAN,    INFINITY, -INFINITY};
+            double bad[] = {p->min,   p->max,   nextafter(p->min, -INFINITY), p->max * 2, NAN,
+                            INFINITY, -INFINITY};
             for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
                 firn_material_def def = firn_material_def_default();
                 def.law = (firn_law_kind)law;
@@ -627,8 +630,8 @@ static void bad_parameters_are_refused_by_name(void **state)
     firn_material_def def = firn_material_def_default();
     def.poisson = 0.5;
     expect_refused(&def, 2,
-                   "materials[2].poisson 0.5 must be above -1 and below 0.5; use a fluid for "
-                   "incompressible material");
+                   "materials[2].poisson 0.5 must be above -1 and below 0.5; 0.45 is nearly "
+                   "incompressible; nearer to 0.5 steps get very short");
     def = firn_material_def_default();
     def.law = FIRN_LAW_COUNT;
     expect_refused(&def, 3, "materials[3].law");
@@ -636,6 +639,37 @@ static void bad_parameters_are_refused_by_name(void **state)
     expect_refused(&def, 3, "materials[3].law");
     expect_refused(&(firn_material_def){.density = 1000, .young = 1e4}, 0,
                    "firn_material_def_default()");
+}
+
+/* As firn/material.h has them: the ends are outside, what is next to them inside. */
+static void the_ranges_in_the_header_are_the_ones_enforced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        size_t offset;
+        double low, high;
+    } ranges[] = {
+        {"density", offsetof(firn_material_def, density), 0, 1e6},
+        {"young", offsetof(firn_material_def, young), 0, 1e13},
+        {"poisson", offsetof(firn_material_def, poisson), -1, 0.5},
+    };
+    for (int law = 0; law < FIRN_LAW_COUNT; law++)
+        for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+            const bool never_negative = law == FIRN_FIXED_COROTATED && ranges[i].low < 0;
+            const double low = ranges[i].low, high = ranges[i].high;
+            const double out[] = {never_negative ? -1e-6 : low, high};
+            const double in[] = {never_negative ? 0 : low + 1e-6, nextafter(high, low)};
+            firn_material_def def = firn_material_def_default();
+            def.law = (firn_law_kind)law;
+            for (int end = 0; end < 2; end++) {
+                firn_error error = {0};
+                memcpy((char *)&def + ranges[i].offset, &out[end], sizeof out[end]);
+                expect_refused(&def, 0, ranges[i].name);
+                memcpy((char *)&def + ranges[i].offset, &in[end], sizeof in[end]);
+                if (firn_material_check(&def, 0, &error) != FIRN_OK) fail_msg("%s", error.message);
+            }
+        }
 }
 
 static void the_default_is_soft_jelly(void **state)
@@ -667,6 +701,7 @@ int main(void)
         cmocka_unit_test(small_strain_agrees_with_hooke),
         cmocka_unit_test(laws_are_found_by_name),
         cmocka_unit_test(bad_parameters_are_refused_by_name),
+        cmocka_unit_test(the_ranges_in_the_header_are_the_ones_enforced),
         cmocka_unit_test(the_default_is_soft_jelly),
     };
     return cmocka_run_group_tests_name("laws", tests, NULL, NULL);

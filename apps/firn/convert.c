@@ -8,6 +8,7 @@
 #include "app.h"
 #include "io/io.h"
 #include "options.h"
+#include "scene/value.h"
 
 static const char command_name[] = "firn convert";
 
@@ -28,14 +29,11 @@ static bool same_file(const char *a, const char *b)
 
 static int unknown_attribute(const firn_points *points, const char *name)
 {
-    const char *names[FIRN_MAX_COLUMNS];
+    const char *names[FIRN_MAX_COLUMNS + 1] = {0};
     for (int32_t k = 0; k < points->column_count; k++) names[k] = points->column[k].name;
-    fprintf(stderr, "%s: there is no attribute \"%s\"; did you mean %s? There are ", command_name,
-            name, firn_options_nearest(name, names, points->column_count));
-    for (int32_t k = 0; k < points->column_count; k++) {
-        fprintf(stderr, "%s%s", k ? ", " : "", names[k]);
-    }
-    fprintf(stderr, "\n");
+    char near[400];
+    fprintf(stderr, "%s: there is no attribute \"%s\"%s\n", command_name, name,
+            firn_nearest(name, names, near, sizeof near));
     return FIRN_EXIT_USAGE;
 }
 

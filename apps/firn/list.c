@@ -13,8 +13,10 @@ static const char command_name[] = "firn list";
 static const char *range(const firn_row *row, char text[64])
 {
     text[0] = 0;
-    if (row->kind == FIRN_CHOICE || row->least == row->most) return text;
-    if (isinf(row->most)) {
+    if (row->kind == FIRN_CHOICE || (row->least == 0 && row->most == 0)) return text;
+    if (row->least == row->most) {
+        snprintf(text, 64, "%g", row->least);
+    } else if (isinf(row->most)) {
         snprintf(text, 64, row->least > 0 && row->least < 1e-9 ? "above 0" : ">= %g", row->least);
     } else {
         snprintf(text, 64, "%g to %g", row->least, row->most);

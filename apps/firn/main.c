@@ -33,7 +33,10 @@ static int usage(FILE *out)
 int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) return usage(stdout);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0) {
+        return usage(stdout);
+    }
     if (strcmp(argv[1], "--version") == 0) {
         printf("firn %s\n", firn_version());
         return 0;

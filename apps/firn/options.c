@@ -1,6 +1,5 @@
 #include "options.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -137,42 +136,6 @@ bool firn_options_parse(const firn_command *command, int argc, char **argv, int 
     }
     *exit_code = 0;
     return true;
-}
-
-/* Changes, insertions and omissions of letters between two names; each row of the table comes from
- * the one before. Names are cut at what the row holds. */
-static int changes(const char *from, const char *to)
-{
-    enum { MOST = 64 };
-    int cost[MOST + 1];
-    int length = 0;
-    for (; length < MOST && to[length]; length++) cost[length] = length;
-    cost[length] = length;
-    for (int i = 0; from[i]; i++) {
-        int diagonal = cost[0];
-        cost[0] = i + 1;
-        for (int j = 1; j <= length; j++) {
-            const bool same = tolower((unsigned char)from[i]) == tolower((unsigned char)to[j - 1]);
-            const int change = diagonal + !same;
-            const int shift = (cost[j] < cost[j - 1] ? cost[j] : cost[j - 1]) + 1;
-            diagonal = cost[j];
-            cost[j] = change < shift ? change : shift;
-        }
-    }
-    return cost[length];
-}
-
-const char *firn_options_nearest(const char *name, const char *const *names, int64_t count)
-{
-    const char *nearest = NULL;
-    int fewest = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const int n = changes(name, names[i]);
-        if (nearest && n >= fewest) continue;
-        nearest = names[i];
-        fewest = n;
-    }
-    return nearest;
 }
 
 bool firn_options_law(const char *command, const char *name, firn_law_kind *law)

@@ -60,10 +60,6 @@ bool firn_options_parse(const firn_command *command, int argc, char **argv, int 
 bool firn_options_law(const char *command, const char *name, firn_law_kind *law);
 bool firn_options_isa(const char *command, const char *name);
 
-/* The one of `count` names that takes the fewest changes of letters to come to, capitals aside;
- * NULL when there are none. */
-const char *firn_options_nearest(const char *name, const char *const *names, int64_t count);
-
 /* Prints why a command failed and returns the exit code that goes with it. */
 int firn_options_failure(const char *command, firn_status status, const firn_error *error);
 

@@ -9,6 +9,7 @@
 #include "app.h"
 #include "cases.h"
 #include "options.h"
+#include "scene/value.h"
 
 static const firn_path paths[] = {FIRN_PATH_PLAIN, FIRN_PATH_FUSED};
 static const char *const path_names[] = {"plain", "fused"};
@@ -16,41 +17,14 @@ enum { PATHS = sizeof paths / sizeof *paths };
 
 /* ---- choosing ---- */
 
-/* How many letters to change, insert or leave out to come from a to b (Levenshtein). */
-static int distance(const char *a, const char *b)
-{
-    enum { MOST = 63 };
-    int row[MOST + 1];
-    const int n = (int)strlen(b) < MOST ? (int)strlen(b) : MOST;
-    for (int j = 0; j <= n; j++) row[j] = j;
-    for (int i = 1; a[i - 1]; i++) {
-        int corner = row[0];
-        row[0] = i;
-        for (int j = 1; j <= n; j++) {
-            int best = corner + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            corner = row[j];
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
 static int unknown_case(const char *name)
 {
-    const firn_case *nearest = &firn_cases[0];
-    for (int32_t i = 1; i < firn_case_count; i++) {
-        if (distance(name, firn_cases[i].name) < distance(name, nearest->name)) {
-            nearest = &firn_cases[i];
-        }
-    }
-    fprintf(stderr, "firn validate: there is no case \"%s\"; did you mean %s? There are ", name,
-            nearest->name);
-    for (int32_t i = 0; i < firn_case_count; i++) {
-        fprintf(stderr, "%s%s", i ? ", " : "", firn_cases[i].name);
-    }
-    fprintf(stderr, "\n");
+    enum { MOST = 64 };
+    const char *names[MOST + 1] = {0};
+    for (int32_t i = 0; i < firn_case_count && i < MOST; i++) names[i] = firn_cases[i].name;
+    char near[400];
+    fprintf(stderr, "firn validate: there is no case \"%s\"%s\n", name,
+            firn_nearest(name, names, near, sizeof near));
     return FIRN_EXIT_USAGE;
 }
 

@@ -37,8 +37,9 @@ typedef enum firn_boundary {
     FIRN_BOUNDARY_COUNT
 } firn_boundary;
 
-/* Where the shape's frame is at a time. Between keys position is linear and rotation a slerp;
- * before the first and after the last key the collider stands still. */
+/* Where the shape's frame is at a time. Between keys position is linear and rotation a slerp the
+ * shorter way round: less than half a turn from key to key, so a longer turn takes keys in between.
+ * Before the first and after the last key the collider stands still. */
 typedef struct firn_pose_key {
     double time;        /* s */
     double position[3]; /* m */
@@ -58,7 +59,7 @@ typedef struct firn_collider_def {
     uint32_t stamp;  /* set by the default function */
 } firn_collider_def;
 
-/* The ground: a plane through the origin, facing +y, separating, friction 0.3. */
+/* The ground: a plane through the origin, facing +y, separating, friction 0.3; sizes are 1 m. */
 FIRN_API firn_collider_def firn_collider_def_default(void);
 
 /* The shape's snake_case name ("plane"), or NULL when there is no such shape. */

@@ -18,12 +18,14 @@ typedef enum firn_law_kind {
     FIRN_LAW_COUNT
 } firn_law_kind;
 
-/* Make one with firn_material_def_default; fields below are checked when a sim is created. */
+/* Make one with firn_material_def_default. The fields are checked when a sim is created; the ends
+ * of the ranges are not in them. The upper ends of density and young are far above any matter:
+ * beyond is a mistake of units. */
 typedef struct firn_material_def {
     firn_law_kind law;
-    double density; /* kg/m3 at rest, > 0 */
-    double young;   /* Young's modulus, Pa, > 0 */
-    double poisson; /* Poisson's ratio, in (-1, 0.5) */
+    double density; /* kg/m3 at rest, in (0, 1e6) */
+    double young;   /* Young's modulus, Pa, in (0, 1e13) */
+    double poisson; /* Poisson's ratio, in (-1, 0.5); FIRN_FIXED_COROTATED takes none below 0 */
     uint32_t stamp; /* set by the default function */
 } firn_material_def;
 

@@ -1,8 +1,9 @@
 /* The simulation: create a world, add particles, advance it, look at it.
  *
  * A sim belongs to one thread at a time; different sims are independent. All quantities are SI.
- * In 2D the third component of every vector is ignored on input and zero on output, and matrices
- * are 2x2; particles then stand for one metre of depth (mass in kg, volume in m2 x 1 m). */
+ * In 2D the third of three fixed components ([3]) is ignored on input and zero on output; arrays over
+ * particles have two numbers for a vector and four for a matrix. Particles then stand for one metre
+ * of depth (mass in kg, volume in m2 x 1 m). A cell holds about 8 particles in 3D and 4 in 2D. */
 #ifndef FIRN_SIM_H
 #define FIRN_SIM_H
 
@@ -105,7 +106,8 @@ typedef struct firn_sim_def {
     uint32_t stamp;           /* set by the default function */
 } firn_sim_def;
 
-/* 3D, 1 cm cells, no material, gravity -9.81 along y, APIC, quadratic, MLS, automatic dt. */
+/* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
+ * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
 typedef struct firn_sim firn_sim;
@@ -187,7 +189,8 @@ typedef struct firn_view {
     size_t stride;    /* bytes between particles */
     int64_t count;
     int32_t components;
-    int32_t bytes;       /* per component: 4 or 8 float, 2 or 8 unsigned integer */
+    int32_t bytes;       /* per component; material, object and id are unsigned integers, the others
+                            are floating point */
     uint64_t generation; /* of the sim's state */
 } firn_view;
 FIRN_API firn_view firn_sim_view(const firn_sim *sim, firn_field field);

@@ -18,12 +18,12 @@ firn_status firn_fail_at(firn_error *error, firn_status status, const char *file
     return status;
 }
 
-firn_status firn_check_stamp(uint32_t stamp, const char *def, firn_error *error)
+firn_status firn_check_stamp(uint32_t stamp, const char *def, const char *which, firn_error *error)
 {
     if (stamp == FIRN_STAMP) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID,
-                     "%s was not made by %s_default(); start from that and change what differs",
-                     def, def);
+                     "%s%s%s was not made by %s_default(); start from that and change what differs",
+                     which ? which : "", which ? ": " : "", def, def);
 }
 
 const char *firn_status_name(firn_status status)

@@ -14,7 +14,8 @@ firn_status firn_fail_at(firn_error *error, firn_status status, const char *file
 /* Defs carry this in `stamp` when made by their default function. */
 #define FIRN_STAMP 0x4e524946u
 
-/* FIRN_OK, or FIRN_INVALID naming the default function the def should come from. */
-firn_status firn_check_stamp(uint32_t stamp, const char *def, firn_error *error);
+/* FIRN_OK, or FIRN_INVALID naming the default function the def should come from; `which` says which
+ * of several, as "materials[1]", or is NULL. */
+firn_status firn_check_stamp(uint32_t stamp, const char *def, const char *which, firn_error *error);
 
 #endif

@@ -125,7 +125,9 @@ static firn_status check_keys(const firn_collider_def *def, int index, firn_erro
 firn_status firn_collider_check(const firn_collider_def *def, int index, firn_error *error)
 {
     assert(def);
-    firn_status st = firn_check_stamp(def->stamp, "firn_collider_def", error);
+    char which[32];
+    snprintf(which, sizeof which, "colliders[%d]", index);
+    firn_status st = firn_check_stamp(def->stamp, "firn_collider_def", which, error);
     if (st != FIRN_OK) return st;
     if (!firn_shape_get(def->shape))
         return firn_fail(error, FIRN_INVALID,

@@ -243,7 +243,7 @@ firn_status firn_scf_unpack(const firn_bytes *in, firn_bytes *out, firn_error *e
     }
     const size_t size = (size_t)((uint64_t)(from.count - 1) * from.block + from.last);
     from.plain = malloc(size + 1);
-    from.good = calloc((size_t)from.count, sizeof *from.good);
+    from.good = calloc((size_t)from.count + 1, sizeof *from.good);
     if (!from.plain || !from.good) {
         free(from.plain);
         free(from.good);

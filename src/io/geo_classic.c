@@ -348,7 +348,7 @@ firn_status firn_geo_classic_read(const firn_bytes *in, firn_points *out, firn_e
 
 static int32_t type_of(const firn_column *column)
 {
-    static const char *const vectors[] = {"v", "N", "force"}; /* they turn with the geometry */
+    static const char *const vectors[] = {"v", "N"}; /* they turn with the geometry */
     if (!firn_geo_is_float(column->type)) return TYPE_INT;
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
         if (column->components == 3 && strcmp(column->name, vectors[i]) == 0) return TYPE_VECTOR;

@@ -98,7 +98,7 @@ static void read_flags(firn_json *in, values *v, int64_t points)
     firn_json_promise(in, v->pages / 8); /* flags are bits at least */
     if (in->status != FIRN_OK) return;
     free(v->constant);
-    v->constant = calloc((size_t)v->packs, (size_t)v->pages + 1);
+    v->constant = calloc((size_t)v->pages + 1, FIRN_MAX_COMPONENTS);
     if (!v->constant) {
         in->status = firn_fail(in->error, FIRN_NO_MEMORY, "out of memory for page flags");
         return;
@@ -345,9 +345,8 @@ firn_status firn_geo_modern_read(const firn_bytes *in, firn_points *out, firn_er
         }
     }
     if (json.status == FIRN_OK && !counted) firn_json_fail(&json, "the file has no pointcount");
-    const firn_column *position = firn_points_find(out, "P");
-    if (json.status == FIRN_OK && out->count > 0 && (!position || position->components != 3)) {
-        firn_json_fail(&json, "the points have no attribute P of 3 components");
+    if (json.status == FIRN_OK && out->count > 0 && !firn_geo_position(out, &own)) {
+        json.status = own.status;
     }
     firn_json_close(&json);
     if (json.status != FIRN_OK) return firn_fail(error, json.status, "%s", own.message);
@@ -366,7 +365,6 @@ static const char *option_type(const firn_column *column)
     } known[] = {
         {"P", "point", 3, true},
         {"v", "vector", 3, true},
-        {"force", "vector", 3, true},
         {"N", "normal", 3, true},
         {"Cd", "color", 3, true},
         {"orient", "quaternion", 4, true},

@@ -228,7 +228,7 @@ static void load_number(firn_json *in, uint8_t code)
     case CODE_I8: set_integer(in, FIRN_JSON_INTEGER, (int8_t)bits); break;
     case CODE_I16: set_integer(in, FIRN_JSON_INTEGER, (int16_t)bits); break;
     case CODE_I32: set_integer(in, FIRN_JSON_INTEGER, (int32_t)bits); break;
-    case CODE_I64: set_integer(in, FIRN_JSON_INTEGER, (int64_t)bits); break;
+    case CODE_I64:
     case CODE_U8:
     case CODE_U16: set_integer(in, FIRN_JSON_INTEGER, (int64_t)bits); break;
     case CODE_F16: set_real(in, (double)firn_half_to_float((uint16_t)bits)); break;

@@ -188,9 +188,7 @@ static firn_status read_header(reader *r, firn_error *error)
     words w;
     firn_status st = FIRN_OK;
     bool format = false;
-    if (!next_line(r, &w) || w.count != 1 || strcmp(w.word[0], "ply") != 0) {
-        return firn_fail(error, FIRN_INVALID, "does not begin with the line \"ply\"");
-    }
+    next_line(r, &w); /* "ply" */
     while (st == FIRN_OK) {
         if (!next_line(r, &w)) {
             return firn_fail(error, FIRN_INVALID, "the header has no line \"end_header\"");
@@ -461,6 +459,7 @@ static firn_status read_elements(reader *r, firn_points *out, firn_error *error)
 
 static firn_status read_points(const firn_bytes *in, firn_points *out, firn_error *error)
 {
+    if (!recognise(in)) return firn_fail(error, FIRN_INVALID, "does not begin as a PLY file does");
     reader *r = calloc(1, sizeof *r);
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the point is a point */
     if (!r || !plain) {

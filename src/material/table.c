@@ -31,7 +31,7 @@ static const firn_param elastic[] = {
      .min = -1,
      .max = 0.5,
      .offset = offsetof(firn_material_def, poisson),
-     .cure = "use a fluid for incompressible material"},
+     .cure = "0.45 is nearly incompressible; nearer to 0.5 steps get very short"},
 };
 
 typedef struct law_row {
@@ -92,7 +92,9 @@ firn_material_def firn_material_def_default(void)
 
 firn_status firn_material_check(const firn_material_def *def, int index, firn_error *error)
 {
-    firn_status status = firn_check_stamp(def->stamp, "firn_material_def", error);
+    char which[32];
+    snprintf(which, sizeof which, "materials[%d]", index);
+    firn_status status = firn_check_stamp(def->stamp, "firn_material_def", which, error);
     if (status != FIRN_OK) return status;
     const law_row *row = find_row(def->law);
     if (!row)

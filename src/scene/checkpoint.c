@@ -187,9 +187,10 @@ firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, i
     int count = 0;
     int64_t *frames = list_frames(folder, scene->name, &count);
     int64_t kept = 0;
-    for (int i = 0; i < count; i++) { /* those of later frames belong to a run that was redone */
+    for (int i = 0; i < count; i++) {
+        /* Those of later frames belong to a run that is being redone: to go on from them after this
+         * one is cut off would mix the two. */
         if (frames[i] <= frame && kept++ < scene->checkpoint.keep) continue;
-        if (frames[i] > frame) continue;
         char *old = file_name(folder, scene->name, frames[i]);
         if (old) remove(old);
         free(old);

@@ -88,7 +88,11 @@ firn_status firn_read_choice(const firn_value *v, const char *what, const char *
 static firn_status check_range(const firn_row *row, const firn_value *v, double number,
                                firn_error *error)
 {
-    if (row->least == row->most || (number >= row->least && number <= row->most)) return FIRN_OK;
+    const bool any = row->least == 0 && row->most == 0;
+    if (any || (number >= row->least && number <= row->most)) return FIRN_OK;
+    if (row->least == row->most) {
+        return firn_value_fail(v, error, "%s %g must be %g", row->name, number, row->least);
+    }
     if (isinf(row->most)) {
         return firn_value_fail(v, error, "%s %g must be at least %g%s%s", row->name, number,
                                row->least, *row->unit ? " " : "", row->unit);

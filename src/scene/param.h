@@ -26,7 +26,7 @@ typedef struct firn_row {
     firn_param_kind kind;
     const char *unit;           /* "" for pure numbers and words */
     const char *fallback;       /* the default as one would write it; "" for none */
-    double least, most;         /* of each number; equal: any */
+    double least, most;         /* of each number; both 0: any */
     const char *help;           /* one line */
     size_t offset;              /* in the section's struct */
     const char *const *choices; /* ends with NULL */

@@ -92,7 +92,7 @@ static firn_status writer_start(writer *w, const firn_stage *stage, int64_t fram
     return FIRN_OK;
 }
 
-/* Makes the folders and tries whether files can be made there, before work is spent. */
+/* What the scene says about outputs, before anything is made. */
 static firn_status check_outputs(const firn_scene *scene, firn_error *error)
 {
     if (scene->output_count > MOST_OUTPUTS) {
@@ -105,21 +105,6 @@ static firn_status check_outputs(const firn_scene *scene, firn_error *error)
             return firn_value_fail(firn_value_get(o->where, "file"), error, "%s", inner.message);
         }
         firn_status st = firn_attributes_check(o->attributes, error);
-        if (st != FIRN_OK) return st;
-    }
-    for (int32_t i = 0; i < scene->output_count; i++) {
-        char *path = firn_frame_path(scene->output[i].file, scene->frames.start);
-        char *slash = path ? strrchr(path, '/') : NULL;
-        firn_status st = path ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-        if (slash && slash != path) {
-            *slash = 0;
-            st = firn_make_folder(path, error);
-            *slash = '/';
-        }
-        firn_output probe;
-        if (st == FIRN_OK) st = firn_output_open(&probe, path, error);
-        if (st == FIRN_OK) firn_output_discard(&probe);
-        free(path);
         if (st != FIRN_OK) return st;
     }
     return FIRN_OK;
@@ -364,6 +349,38 @@ static firn_status loop(run *r, firn_error *error)
     return st;
 }
 
+/* Makes the folder of a path, and tries whether a file can be made there. */
+static firn_status try_path(char *path, firn_error *error)
+{
+    char *slash = strrchr(path, '/');
+    if (slash && slash != path) {
+        *slash = 0;
+        const firn_status st = firn_make_folder(path, error);
+        *slash = '/';
+        if (st != FIRN_OK) return st;
+    }
+    firn_output probe;
+    const firn_status st = firn_output_open(&probe, path, error);
+    if (st == FIRN_OK) firn_output_discard(&probe);
+    return st;
+}
+
+/* Before the first step is spent, and after all that the scene could have wrong. */
+static firn_status try_outputs(const run *r, firn_error *error)
+{
+    const firn_scene *scene = r->scene;
+    firn_status st = FIRN_OK;
+    if (scene->checkpoint.every > 0) st = firn_make_folder(r->folder, error);
+    for (int32_t i = -1; i < scene->output_count && st == FIRN_OK; i++) {
+        const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
+        if (!pattern) continue;
+        char *path = firn_frame_path(pattern, scene->frames.start);
+        st = path ? try_path(path, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        free(path);
+    }
+    return st;
+}
+
 static firn_status open_run(run *r, firn_error *error)
 {
     const char *given = r->scene->checkpoint.folder, *name = r->scene->name;
@@ -380,8 +397,8 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
 {
     run r = {.scene = scene, .options = options, .hooks = hooks};
     firn_status st = open_run(&r, error);
-    if (st == FIRN_OK && scene->checkpoint.every > 0) st = firn_make_folder(r.folder, error);
     if (st == FIRN_OK) st = begin(&r, error);
+    if (st == FIRN_OK) st = try_outputs(&r, error);
     if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.saved, error);
     if (st == FIRN_OK) st = loop(&r, error);
     firn_error written = {0};

@@ -183,6 +183,17 @@ static firn_status check_name(const char *name, const firn_value *where, const c
 
 /* ---- sections with code of their own ---- */
 
+static firn_status read_noise(firn_scene_material *m, firn_error *error)
+{
+    firn_status st = make_array(m->noise_value, FIRN_LIST, "noise", sizeof *m->noise,
+                                (void **)&m->noise, &m->noise_count, error);
+    const firn_value *v = m->noise_value ? m->noise_value->child : NULL;
+    for (int32_t i = 0; i < m->noise_count && st == FIRN_OK; i++, v = v->next) {
+        st = firn_section_read(&firn_section_noise, v, &m->noise[i], error);
+    }
+    return st;
+}
+
 static firn_status read_materials(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -192,6 +203,7 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
     for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_material *m = &scene->material[i];
         st = firn_section_read(&firn_section_material, v, m, error);
+        if (st == FIRN_OK) st = read_noise(m, error);
         if (st != FIRN_OK) return st;
         m->name = v->key;
         m->where = v;
@@ -408,10 +420,35 @@ static firn_status read_sinks(firn_scene *scene, firn_error *error)
         }
         if (st == FIRN_OK) {
             s->where = v;
+            if (s->end < s->start) {
+                return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
+            }
             st = read_shape(scene, s->shape_value, FIRN_FOR_OBJECTS, &s->shape, error);
         }
     }
     return st;
+}
+
+/* Past what does not change a path: "./" in front of a part, slashes in a row. */
+static const char *path_rest(const char *p, bool part_begins)
+{
+    while (part_begins && (p[0] == '/' || (p[0] == '.' && p[1] == '/'))) p += p[0] == '.' ? 2 : 1;
+    return p;
+}
+
+/* Whether two paths are spelled the same but for that. Links are not looked at. */
+static bool same_path(const char *a, const char *b)
+{
+    if ((*a == '/') != (*b == '/')) return false;
+    bool begins = true;
+    do {
+        a = path_rest(a, begins);
+        b = path_rest(b, begins);
+        begins = *a == '/';
+        if (*a != *b) return false;
+        b++;
+    } while (*a++);
+    return true;
 }
 
 static firn_status read_outputs(firn_scene *scene, firn_error *error)
@@ -436,7 +473,7 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
             return firn_value_fail(o->attributes, error, "attributes must be a list, as [P, v]");
         }
         for (int32_t k = 0; k < i; k++) {
-            if (strcmp(scene->output[k].file, o->file) == 0) {
+            if (same_path(scene->output[k].file, o->file)) {
                 return firn_value_fail(file, error, "\"%.200s\" is written twice; remove one",
                                        o->file);
             }
@@ -451,6 +488,11 @@ static firn_status check_all(firn_scene *scene, firn_error *error)
     if (scene->frames.end < scene->frames.start) {
         return firn_value_fail(scene->frames_value, error, "end %lld is before start %lld",
                                (long long)scene->frames.end, (long long)scene->frames.start);
+    }
+    if (strchr(scene->name, '/')) {
+        return firn_value_fail(firn_value_get(scene->tree.root, "name"), error,
+                               "name \"%.60s\" must be without a slash: it names files",
+                               scene->name);
     }
     if (!scene->object_count) {
         return firn_value_fail(scene->objects_value ? scene->objects_value : scene->tree.root,
@@ -521,6 +563,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
 void firn_scene_free(firn_scene *scene)
 {
     for (int32_t i = 0; i < scene->collider_count; i++) free(scene->collider[i].key);
+    for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
     free(scene->material);
     free(scene->object);
     free(scene->collider);

@@ -48,7 +48,9 @@ typedef struct firn_scene_material {
     const firn_value *where;
     int32_t preset, law;
     double density, young, poisson;
-    const firn_value *noise;
+    const firn_value *noise_value;
+    struct firn_scene_noise *noise;
+    int32_t noise_count;
 } firn_scene_material;
 
 typedef struct firn_scene_noise {

@@ -22,7 +22,7 @@ static const char *const pattern_words[] = {"regular", "jittered", "random", "bl
 static const char *const leaving_words[] = {"stop", "delete", NULL};
 static const char *const law_words[] = {"linear",          "st_venant_kirchhoff", "corotated",
                                         "fixed_corotated", "neo_hookean",         NULL};
-const char *const firn_scene_noisy[] = {"density", "young", NULL};
+const char *const firn_scene_noisy[] = {"density", NULL};
 
 /* physics.md's table; sources beside the values. */
 const firn_preset firn_presets[] = {
@@ -122,8 +122,8 @@ static const firn_row material_rows[] = {
      "stiffness"},
     {"poisson", FIRN_REAL, "", "", -0.999, 0.4999, "Poisson's ratio: how much it bulges",
      AT(poisson), NULL, "poisson_ratio"},
-    {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise), NULL,
-     NULL},
+    {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise_value),
+     NULL, NULL},
     END};
 #undef STRUCT
 

@@ -6,19 +6,14 @@
 
 #include "base/error.h"
 #include "io/io.h"
-#include "scene/mesh.h"
-#include "scene/place.h"
-#include "scene/shape.h"
+#include "scene/fill.h"
 
 struct firn_source {
-    const firn_solid *solid; /* or */
-    bool has_mesh;
-    firn_solid_values values;
-    double *points; /* of a polygon, owned */
-    firn_mesh mesh;
-    firn_affine affine;
-    double low[3], high[3]; /* world bounds, m */
-    double volume;          /* m3; 2D: m2 */
+    bool filled; /* whether there is a region; particle files have none */
+    firn_region region;
+    firn_mesh mesh; /* what the region points to */
+    firn_voxels voxels;
+    double *points; /* of a polygon */
 };
 
 void firn_batch_free(firn_batch *b)
@@ -61,26 +56,24 @@ static void place_shape(const firn_scene_shape *s, const char *name, firn_placem
     /* From +y to d: about y x d = (dz, 0, -dx). */
     const double across = hypot(d[0], d[2]);
     own->axis[0] = across > 0 ? d[2] : 1;
+    own->axis[1] = 0;
     own->axis[2] = across > 0 ? -d[0] : 0;
     own->angle_deg = atan2(across, d[1]) * 180 / 3.14159265358979323846;
     if (length == 0) own->angle_deg = 0;
 }
 
 static firn_status shape_values(firn_source *out, const firn_scene_shape *s, const char *name,
-                                firn_error *error)
+                                firn_solid_values *values, firn_error *error)
 {
-    double *v = out->values.value;
+    double *v = values->value;
     if (strcmp(name, "box") == 0 || strcmp(name, "rectangle") == 0) {
-        for (int a = 0; a < 3; a++) v[a] = 0.5 * s->size[a];
+        memcpy(v, s->size, sizeof s->size);
     } else if (strcmp(name, "capsule") == 0) {
         double length = 0;
         for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
         v[0] = s->radius;
-        v[1] = 0.5 * length;
-    } else if (strcmp(name, "cylinder") == 0) {
-        v[0] = s->radius;
-        v[1] = 0.5 * s->height;
-    } else if (strcmp(name, "cone") == 0) {
+        v[1] = length;
+    } else if (strcmp(name, "cylinder") == 0 || strcmp(name, "cone") == 0) {
         v[0] = s->radius;
         v[1] = s->height;
     } else if (strcmp(name, "torus") == 0) {
@@ -101,8 +94,8 @@ static firn_status shape_values(firn_source *out, const firn_scene_shape *s, con
                 firn_read_vector(c, "a corner", "m", 2, 2, out->points + i, &count, error);
             if (st != FIRN_OK) return st;
         }
-        out->values.points = out->points;
-        out->values.point_count = n;
+        values->points = out->points;
+        values->point_count = n;
     } else {
         v[0] = s->radius;
     }
@@ -115,65 +108,78 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
 {
     const char *name = firn_scene_shapes[s->kind].section.name;
     const int dim = (int)scene->dimension;
-    out->solid = firn_solid_find(name);
-    if (!out->solid || out->solid->dimension != dim) {
+    const firn_solid *solid = firn_solid_find(name);
+    if (!solid || solid->dimension != dim) {
         return firn_value_fail(s->where, error, "%s cannot be filled in %dD", name, dim);
     }
     firn_placement own;
     place_shape(s, name, &own);
-    firn_error inner = {0};
-    firn_affine a, b;
-    firn_status st = shape_values(out, s, name, error);
+    firn_solid_values values = {0};
+    firn_status st = shape_values(out, s, name, &values, error);
     if (st != FIRN_OK) return st;
-    st = firn_solid_check(out->solid, &out->values, &inner);
-    if (st == FIRN_OK) st = firn_placement_resolve(&own, dim, &a, &inner);
-    if (st == FIRN_OK) st = firn_placement_resolve(then, dim, &b, &inner);
+    firn_region *r = &out->region;
+    firn_error inner = {0};
+    firn_affine after;
+    st = firn_region_of_solid(solid, &values, &own, r, &inner);
+    if (st == FIRN_OK) st = firn_placement_resolve(then, dim, &after, &inner);
     if (st != FIRN_OK) return firn_value_fail(s->where, error, "%s", inner.message);
-    out->affine = b;
+    const firn_affine before = r->affine;
     for (int i = 0; i < 3; i++) {
-        double sum = b.offset[i];
         for (int j = 0; j < 3; j++) {
-            sum += b.matrix[i][j] * a.offset[j];
-            out->affine.matrix[i][j] = out->affine.inverse[i][j] = 0;
+            r->affine.matrix[i][j] = r->affine.inverse[i][j] = 0;
             for (int k = 0; k < 3; k++) {
-                out->affine.matrix[i][j] += b.matrix[i][k] * a.matrix[k][j];
-                out->affine.inverse[i][j] += a.inverse[i][k] * b.inverse[k][j];
+                r->affine.matrix[i][j] += after.matrix[i][k] * before.matrix[k][j];
+                r->affine.inverse[i][j] += before.inverse[i][k] * after.inverse[k][j];
             }
         }
-        out->affine.offset[i] = sum;
     }
-    out->affine.volume = a.volume * b.volume;
+    firn_affine_to_world(&after, before.offset, r->affine.offset);
+    r->affine.shrink = after.shrink; /* its own place turns and moves only */
+    r->affine.conforms = after.conforms;
+    r->affine.volume = after.volume;
     double low[3], high[3];
-    out->solid->bounds(&out->values, low, high);
-    firn_affine_bounds(&out->affine, low, high, out->low, out->high);
-    out->volume = out->solid->volume(&out->values) * out->affine.volume;
+    solid->bounds(&values, low, high);
+    firn_affine_bounds(&r->affine, low, high, r->low, r->high);
+    r->volume = solid->volume(&values) * after.volume;
+    r->exact = r->exact && after.conforms;
+    out->filled = true;
     return FIRN_OK;
 }
 
-static firn_status open_object(firn_source *out, const firn_scene *scene,
-                               const firn_scene_object *o, firn_error *error)
+static firn_placement object_placement(const firn_scene_object *o)
 {
     firn_placement p = firn_placement_default();
     memcpy(p.translate, o->translate, sizeof p.translate);
     memcpy(p.rotate_deg, o->rotate, sizeof p.rotate_deg);
     memcpy(p.scale, o->scale, sizeof p.scale);
+    return p;
+}
+
+static firn_status open_object(firn_source *out, const firn_scene *scene,
+                               const firn_scene_object *o, firn_error *error)
+{
+    const firn_placement p = object_placement(o);
     if (o->has_shape) return open_shape(out, scene, &o->shape, &p, error);
-    if (!o->mesh) return FIRN_OK;
+    if (o->particles) return FIRN_OK;
+    const char *key = o->mesh ? "mesh" : "voxels";
+    const firn_value *where = firn_value_get(o->where, key);
     if (scene->dimension != 3) {
-        return firn_value_fail(firn_value_get(o->where, "mesh"), error, "meshes are for 3D scenes");
+        return firn_value_fail(where, error, "%s are for 3D scenes", o->mesh ? "meshes" : key);
     }
-    char *path = beside_scene(o->where, o->mesh);
+    char *path = beside_scene(o->where, o->mesh ? o->mesh : o->voxels);
+    if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_error inner = {0};
-    firn_status st = path ? firn_mesh_read(path, 0, &out->mesh, &inner)
-                          : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
-    free(path);
-    if (st == FIRN_OK) st = firn_placement_resolve(&p, 3, &out->affine, &inner);
-    if (st != FIRN_OK) {
-        return firn_value_fail(firn_value_get(o->where, "mesh"), error, "%s", inner.message);
+    firn_status st;
+    if (o->mesh) {
+        st = firn_mesh_read(path, 0, &out->mesh, &inner);
+        if (st == FIRN_OK) st = firn_region_of_mesh(&out->mesh, &p, &out->region, &inner);
+    } else {
+        st = firn_voxels_read(path, &out->voxels, &inner);
+        if (st == FIRN_OK) st = firn_region_of_voxels(&out->voxels, &p, &out->region, &inner);
     }
-    out->has_mesh = true;
-    out->volume = out->mesh.volume * out->affine.volume;
-    firn_affine_bounds(&out->affine, out->mesh.low, out->mesh.high, out->low, out->high);
+    free(path);
+    if (st != FIRN_OK) return firn_value_fail(where, error, "%s", inner.message);
+    out->filled = true;
     return FIRN_OK;
 }
 
@@ -197,7 +203,8 @@ firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, fi
 
 static void close_source(firn_source *s)
 {
-    if (s->has_mesh) firn_mesh_free(&s->mesh);
+    firn_mesh_free(&s->mesh);
+    firn_voxels_free(&s->voxels);
     free(s->points);
 }
 
@@ -214,107 +221,55 @@ void firn_sources_close(firn_sources *sources)
     *sources = (firn_sources){0};
 }
 
-static bool is_inside(const firn_source *s, const double position[3])
-{
-    for (int a = 0; a < 3; a++) {
-        if (!(position[a] >= s->low[a] && position[a] <= s->high[a])) return false;
-    }
-    double local[3];
-    firn_affine_to_local(&s->affine, position, local);
-    if (s->has_mesh) return firn_mesh_winding(&s->mesh, local) != 0;
-    return s->solid && s->solid->distance(&s->values, local) < 0;
-}
-
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3])
 {
-    return is_inside(&sources->sink[index], position);
+    return firn_region_inside(&sources->sink[index].region, position);
 }
 
 /* ---- filling ---- */
 
-static uint64_t scramble(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* In (-0.5, 0.5), by what it is for. */
-static double chance(uint64_t seed, uint64_t cell, int axis)
-{
-    const uint64_t bits = scramble(scramble(seed ^ scramble(cell)) + (uint64_t)axis);
-    return (double)(bits >> 11) * 0x1p-53 - 0.5;
-}
-
-static bool add_point(firn_batch *b, int64_t *room, int dim, const double x[3])
-{
-    if (b->count == *room) {
-        *room = *room ? 2 * *room : 4096;
-        double *grown = realloc(b->position, (size_t)*room * (size_t)dim * sizeof *grown);
-        if (!grown) return false;
-        b->position = grown;
-    }
-    memcpy(b->position + b->count * dim, x, (size_t)dim * sizeof *x);
-    b->count++;
-    return true;
-}
-
-static firn_status fill_lattice(const firn_sources *sources, int32_t index, bool apart,
-                                firn_batch *b, firn_error *error)
+static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
+                               firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = sources->scene;
     const firn_scene_object *o = &scene->object[index];
-    const firn_source *s = &sources->object[index];
     const int dim = (int)scene->dimension;
-    double step = firn_section_given(&firn_section_object, o, "separation") ? o->separation
-                                                                            : scene->resolution;
-    if (firn_section_given(&firn_section_object, o, "count")) {
-        step = pow(s->volume / (double)o->count, 1.0 / dim);
+    const firn_region **taken = malloc(((size_t)index + 1) * sizeof *taken);
+    if (!taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_fill_def def = firn_fill_def_default();
+    for (int32_t i = 0; apart && i < index; i++) {
+        if (sources->object[i].filled) taken[def.taken_count++] = &sources->object[i].region;
     }
-    int64_t first[3] = {0}, last[3] = {0};
-    double cells = 1;
-    for (int a = 0; a < dim; a++) {
-        if (!(fabs(s->low[a] / step) < 1e9 && fabs(s->high[a] / step) < 1e9)) cells = INFINITY;
-        first[a] = (int64_t)floor(s->low[a] / step);
-        last[a] = (int64_t)floor(s->high[a] / step);
-        cells *= (double)(last[a] - first[a] + 1);
+    def.taken = taken;
+    def.pattern = (firn_pattern)o->pattern;
+    def.seed =
+        (uint64_t)scene->seed * 0x9e3779b97f4a7c15u + (uint64_t)o->seed * 65537 + (uint64_t)index;
+    if (o->voxels && firn_section_given(&firn_section_object, o, "per_voxel")) {
+        def.per_voxel = o->per_voxel;
+    } else if (firn_section_given(&firn_section_object, o, "count")) {
+        def.count = o->count;
+    } else {
+        def.separation = firn_section_given(&firn_section_object, o, "separation")
+                             ? o->separation
+                             : scene->resolution;
     }
-    if (!(cells < 4e9)) {
-        return firn_value_fail(
-            o->where, error, "%.2g particles would fit around it; use a larger separation", cells);
+    def.refine_levels = (int32_t)o->refine;
+    def.refine_distance = o->refine_distance > 0
+                              ? o->refine_distance
+                              : 2 * (def.separation > 0 ? def.separation : scene->resolution);
+    firn_filling f = {0};
+    firn_error inner = {0};
+    firn_status st = firn_fill(&sources->object[index].region, &def, &f, &inner);
+    free(taken);
+    if (st != FIRN_OK) return firn_value_fail(o->where, error, "%s", inner.message);
+    b->count = f.count;
+    b->dropped = f.dropped;
+    b->position = f.position;
+    b->volume = f.volume;
+    for (int64_t i = 0; dim == 2 && i < f.count; i++) { /* two numbers each, in place */
+        b->position[2 * i] = f.position[3 * i];
+        b->position[2 * i + 1] = f.position[3 * i + 1];
     }
-    const double spread = o->pattern == FIRN_REGULAR ? 0 : o->pattern == FIRN_RANDOM ? 1 : 0.7;
-    const uint64_t seed =
-        scramble((uint64_t)scene->seed) ^ scramble((uint64_t)o->seed + 77) ^ (uint64_t)index << 48;
-    int64_t room = 0, taken = 0;
-    for (int64_t i = first[0]; i <= last[0]; i++) {
-        for (int64_t j = first[1]; j <= last[1]; j++) {
-            for (int64_t k = first[2]; k <= last[2]; k++) {
-                const int64_t at[3] = {i, j, k};
-                const uint64_t cell =
-                    (uint64_t)i * 0x9e3779b1u + ((uint64_t)j << 21) * 31 + ((uint64_t)k << 42) * 17;
-                double x[3] = {0};
-                for (int a = 0; a < dim; a++) {
-                    x[a] = ((double)at[a] + 0.5 + spread * chance(seed, cell, a)) * step;
-                }
-                if (!is_inside(s, x)) continue;
-                taken++;
-                bool free_here = true;
-                for (int32_t q = 0; apart && q < index && free_here; q++) {
-                    free_here = !is_inside(&sources->object[q], x);
-                }
-                if (!free_here) {
-                    b->dropped++;
-                } else if (!add_point(b, &room, dim, x)) {
-                    return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-                }
-            }
-        }
-    }
-    b->volume = malloc(((size_t)b->count + 1) * sizeof *b->volume);
-    if (!b->volume) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    for (int64_t i = 0; i < b->count; i++) b->volume[i] = s->volume / (double)taken;
     return FIRN_OK;
 }
 
@@ -351,10 +306,7 @@ static firn_status fill_from_file(const firn_sources *sources, int32_t index, fi
                           : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
     free(path);
     if (st != FIRN_OK) return firn_value_fail(where, error, "%s", inner.message);
-    firn_placement p = firn_placement_default();
-    memcpy(p.translate, o->translate, sizeof p.translate);
-    memcpy(p.rotate_deg, o->rotate, sizeof p.rotate_deg);
-    memcpy(p.scale, o->scale, sizeof p.scale);
+    const firn_placement p = object_placement(o);
     firn_affine affine;
     st = firn_placement_resolve(&p, dim, &affine, error);
     double *density = NULL, *scale = NULL, *material = NULL;
@@ -423,7 +375,7 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
     *out = (firn_batch){0};
     const firn_scene_object *o = &sources->scene->object[index];
     firn_status st = o->particles ? fill_from_file(sources, index, out, error)
-                                  : fill_lattice(sources, index, apart, out, error);
+                                  : fill_region(sources, index, apart, out, error);
     if (st != FIRN_OK) firn_batch_free(out);
     return st;
 }
@@ -437,7 +389,7 @@ firn_status firn_source_interval(const firn_scene *scene, const firn_scene_objec
     for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, object->velocity[a]);
     /* The extent along the motion of a box around it. */
     for (int a = 0; a < scene->dimension && speed > 0; a++) {
-        length += fabs(object->velocity[a]) / speed * (s.high[a] - s.low[a]);
+        length += fabs(object->velocity[a]) / speed * (s.region.high[a] - s.region.low[a]);
     }
     close_source(&s);
     if (st != FIRN_OK) return st;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "scene/noise.h"
 #include "scene/source.h"
 
 /* ---- the sim ---- */
@@ -124,7 +125,14 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         def.log = options->log;
         def.step_hook = options->step_hook;
         def.step_user_data = options->step_user_data;
-        st = firn_sim_create(&def, &stage->sim, error);
+        firn_error inner = {0};
+        st = firn_sim_create(&def, &stage->sim, &inner);
+        if (st == FIRN_INVALID) {
+            const firn_value *where = scene->simulation_value;
+            st = firn_value_fail(where ? where : scene->tree.root, error, "%s", inner.message);
+        } else if (st != FIRN_OK && error) {
+            *error = inner;
+        }
     }
     free(materials);
     free(colliders);
@@ -169,12 +177,37 @@ static void give_velocity(const firn_scene_object *o, int dim, firn_batch *b)
     }
 }
 
+/* Changes masses by the material's noise at the places of rest. */
+static firn_status apply_noise(const firn_scene *scene, const firn_scene_object *o, firn_batch *b,
+                               firn_error *error)
+{
+    const firn_scene_material *m = &scene->material[o->material_index];
+    const int dim = (int)scene->dimension;
+    if (m->noise_count == 0) return FIRN_OK;
+    if (!b->mass) {
+        b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
+        if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        for (int64_t i = 0; i < b->count; i++) b->mass[i] = m->density * b->volume[i];
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        double x[3] = {0};
+        memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
+        for (int32_t k = 0; k < m->noise_count; k++) {
+            const firn_scene_noise *n = &m->noise[k];
+            b->mass[i] *= 1 + n->amount * firn_noise(x, n->feature, (int32_t)n->octaves,
+                                                     (uint64_t)(scene->seed + n->seed));
+        }
+    }
+    return FIRN_OK;
+}
+
 /* Adds what an object fills. */
 static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     const firn_scene_object *o = &scene->object[index];
     const int dim = (int)scene->dimension;
+    firn_status st;
     give_velocity(o, dim, b);
     if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (firn_section_given(&firn_section_object, o, "density") && !b->mass) {
@@ -182,6 +215,8 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         for (int64_t i = 0; i < b->count; i++) b->mass[i] = o->density * b->volume[i];
     }
+    st = apply_noise(scene, o, b, error);
+    if (st != FIRN_OK) return st;
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;
@@ -193,8 +228,12 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
     p.each_material = (uint16_t)o->material_index;
     p.each_object = (uint16_t)index;
     firn_error inner = {0};
-    const firn_status st = firn_sim_add(stage->sim, &p, NULL, &inner);
-    if (st != FIRN_OK) return firn_value_fail(o->where, error, "%s", inner.message);
+    st = firn_sim_add(stage->sim, &p, NULL, &inner);
+    if (st == FIRN_INVALID) return firn_value_fail(o->where, error, "%s", inner.message);
+    if (st != FIRN_OK) {
+        if (error) *error = inner;
+        return st;
+    }
     firn_stage_object *w = &stage->object[index];
     w->particles += b->count;
     w->dropped += b->dropped;

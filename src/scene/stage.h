@@ -61,7 +61,7 @@ char *firn_frame_path(const char *pattern, int64_t frame);
 
 /* ---- checkpoint.c ---- */
 
-/* Writes FOLDER/NAME.000012.ckpt and deletes older ones beyond `keep`. */
+/* Writes FOLDER/NAME.000012.ckpt; deletes older ones beyond `keep`, and those of later frames. */
 firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, int64_t frame,
                                   firn_error *error);
 

@@ -203,7 +203,7 @@ const char *firn_nearest(const char *name, const char *const *names, char *text,
     int least = 1 + (int)strlen(name) / 3;
     for (int i = 0; names[i]; i++) {
         const int d = distance(name, names[i]);
-        if (d <= least && (!best || d < least)) {
+        if (d <= least && d < (int)strlen(name) && (!best || d < least)) {
             least = d;
             best = names[i];
         }

@@ -14,6 +14,8 @@ enum { MOST_DEPTH = 64, MOST_INCLUDES = 32, MOST_VALUES = 1 << 20 };
 typedef struct reader {
     yaml_parser_t parser;
     const char *file;
+    const unsigned char *text; /* all of it, of `size` bytes */
+    size_t size;
     int values; /* made so far */
     firn_error *error;
 } reader;
@@ -32,19 +34,40 @@ static firn_status fail_at(const reader *r, yaml_mark_t mark, const char *text)
     return firn_value_fail(&here, r->error, "%s", text);
 }
 
+/* The line and column of a byte; the letters before it are whole. */
+static yaml_mark_t mark_of(const reader *r, size_t offset)
+{
+    yaml_mark_t mark = {.index = offset};
+    for (size_t i = 0; i < offset && i < r->size; i++) {
+        if (r->text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if ((r->text[i] & 0xc0) != 0x80) {
+            mark.column++;
+        }
+    }
+    return mark;
+}
+
 static firn_status next_event(reader *r, yaml_event_t *event)
 {
     if (yaml_parser_parse(&r->parser, event)) return FIRN_OK;
     const yaml_parser_t *p = &r->parser;
     if (p->error == YAML_MEMORY_ERROR) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
     char text[300];
-    if (p->error == YAML_READER_ERROR) { /* bytes that are not UTF-8 */
-        snprintf(text, sizeof text, "%s:1:1: byte %zu: %s; scenes are UTF-8 text", r->file,
-                 p->problem_offset, p->problem);
-        return firn_fail(r->error, FIRN_INVALID, "%s", text);
+    if (p->error == YAML_READER_ERROR) {
+        snprintf(text, sizeof text, "%s; scenes are UTF-8 text", p->problem);
+        return fail_at(r, mark_of(r, p->problem_offset), text);
     }
-    snprintf(text, sizeof text, "%s%s%s", p->problem ? p->problem : "bad YAML",
-             p->context ? " " : "", p->context ? p->context : "");
+    const char *problem = p->problem ? p->problem : "bad YAML";
+    if (strstr(problem, "cannot start any token")) { /* what libyaml says about tabs */
+        return fail_at(r, p->problem_mark,
+                       "no value can begin so: indent with spaces, not tabs, and quote text that "
+                       "begins with @ or `");
+    }
+    if (!p->context) return fail_at(r, p->problem_mark, problem);
+    snprintf(text, sizeof text, "%s %s, from line %zu on", problem, p->context,
+             p->context_mark.line + 1);
     return fail_at(r, p->problem_mark, text);
 }
 
@@ -107,6 +130,13 @@ static firn_status read_value(reader *r, const yaml_event_t *event, int depth, f
     if (event->type == YAML_ALIAS_EVENT) {
         return fail_at(r, event->start_mark, "aliases (*name) are not supported: write it out");
     }
+    const yaml_char_t *anchor = event->type == YAML_SCALAR_EVENT ? event->data.scalar.anchor
+                                : event->type == YAML_SEQUENCE_START_EVENT
+                                    ? event->data.sequence_start.anchor
+                                    : event->data.mapping_start.anchor;
+    if (anchor) {
+        return fail_at(r, event->start_mark, "anchors (&name) are not supported: remove it");
+    }
     firn_value *v = firn_value_new(event->type == YAML_SCALAR_EVENT           ? FIRN_SCALAR
                                    : event->type == YAML_SEQUENCE_START_EVENT ? FIRN_LIST
                                                                               : FIRN_MAP,
@@ -127,7 +157,7 @@ static firn_status read_value(reader *r, const yaml_event_t *event, int depth, f
 static firn_status parse(const char *file, const void *text, size_t size, firn_value **out,
                          firn_error *error)
 {
-    reader r = {.file = file, .error = error};
+    reader r = {.file = file, .text = text, .size = size, .error = error};
     *out = NULL;
     if (!yaml_parser_initialize(&r.parser)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");

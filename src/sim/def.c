@@ -130,7 +130,7 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
 
 static firn_status check_def(const firn_sim_def *def, firn_error *error)
 {
-    firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", error);
+    firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", NULL, error);
     if (st == FIRN_OK) st = check_ranges(def, error);
     if (st == FIRN_OK) st = check_choices(def, error);
     if (st == FIRN_OK) st = check_forces(def, error);

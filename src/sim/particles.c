@@ -87,7 +87,7 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
         return firn_fail(error, FIRN_INVALID,
                          "particles is NULL; start from firn_particles_default()");
     }
-    firn_status st = firn_check_stamp(p->stamp, "firn_particles", error);
+    firn_status st = firn_check_stamp(p->stamp, "firn_particles", NULL, error);
     if (st != FIRN_OK) return st;
     if (p->count < 0) {
         return firn_fail(error, FIRN_INVALID, "count %lld must not be negative",
@@ -101,7 +101,8 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
         return firn_fail(error, FIRN_INVALID, "position is NULL; it is required");
     if (p->count && !p->volume && !(p->each_volume >= 1e-30 && p->each_volume <= 1e18)) {
         return firn_fail(error, FIRN_INVALID,
-                         "each_volume %g must be above 0 (m3): set it, or give volume per particle",
+                         "each_volume %g must be from 1e-30 to 1e18 m3: set it, or give volume per "
+                         "particle",
                          p->each_volume);
     }
     st = check_numbers("position", p->position, p->count, dim, error);

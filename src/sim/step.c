@@ -217,15 +217,28 @@ static firn_status ask_hook(firn_sim *sim, firn_error *error)
     return firn_fail(error, FIRN_STOPPED, "stopped by the step hook at %g s", sim->time);
 }
 
+/* What would let steps be longer. */
+static const char *remedy(firn_limit limit)
+{
+    switch (limit) {
+    case FIRN_LIMIT_WAVE:
+    case FIRN_LIMIT_PARTICLE:
+        return "soften the material, make it denser, use larger cells or lower dt_min";
+    case FIRN_LIMIT_COLLIDER: return "move the collider slower, use larger cells or lower dt_min";
+    case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
+    case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";
+    default: return "slow it down, use larger cells or lower dt_min";
+    }
+}
+
 static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, firn_error *error)
 {
     char who[160];
     firn_dt_blame(sim, limit, who, sizeof who);
     return firn_fail(
         error, FIRN_DIVERGED,
-        "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; "
-        "soften the material, slow it down or use smaller cells",
-        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who);
+        "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; %s",
+        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who, remedy(limit));
 }
 
 /* Whether a step is shorter than the def allows, other than by the end of the time asked for. */
@@ -524,8 +537,11 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
 {
     begin_report(sim);
     firn_status st = FIRN_OK;
-    if (sim->store.count == 0) {
-        sim->time += single ? 0 : seconds;
+    if (sim->store.count == 0) { /* a step through nothing is as long as steps may be */
+        const double step = sim->def.dt > 0 ? sim->def.dt : sim->def.dt_max;
+        sim->report.dt = single ? step : seconds;
+        sim->time += sim->report.dt;
+        sim->grid.max_speed = 0;
     } else if (sim->path == FIRN_PATH_FUSED) {
         st = fused_advance(sim, seconds, single, error);
     } else {
@@ -539,7 +555,7 @@ firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report,
 {
     if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!(seconds > 0) || !isfinite(seconds)) {
-        return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0", seconds);
+        return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0 and finite", seconds);
     }
     return advance(sim, seconds, false, report, error);
 }

@@ -1,0 +1,714 @@
+/* Scene files: mistakes are refused with their place, and a run that is cut off goes on with the
+ * same bits.
+ *
+ * The tests run the program as a user would, each in a fresh folder. FIRN_PROGRAM, FIRN_SCENES
+ * (those of the tests) and FIRN_EXAMPLES come from CMake. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "scene/stage.h"
+#include "worlds.h"
+
+enum { MOST_WORDS = 24, PATH_SIZE = 1024, TEXT_SIZE = 1 << 16 };
+
+/* ---- folders and files ---- */
+
+static char top[PATH_SIZE]; /* everything happens in here */
+
+static const char *in_folder(const char *folder, const char *name, char path[PATH_SIZE])
+{
+    assert_true(snprintf(path, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE);
+    return path;
+}
+
+static void remove_all(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder) {
+        unlink(path);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(folder));) {
+        char inner[PATH_SIZE];
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+        remove_all(in_folder(path, e->d_name, inner));
+    }
+    closedir(folder);
+    rmdir(path);
+}
+
+/* An empty folder of that name. */
+static const char *fresh_folder(const char *name, char path[PATH_SIZE])
+{
+    remove_all(in_folder(top, name, path));
+    assert_int_equal(mkdir(path, 0777), 0);
+    return path;
+}
+
+static int count_entries(const char *path)
+{
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    int n = -2; /* . and .. */
+    while (readdir(folder)) n++;
+    closedir(folder);
+    return n;
+}
+
+static size_t read_text(const char *path, char *text, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    text[0] = 0;
+    if (!file) return 0;
+    const size_t n = fread(text, 1, size - 1, file);
+    text[n] = 0;
+    fclose(file);
+    return n;
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* ---- running the program ---- */
+
+typedef struct outcome {
+    int exit_code; /* or minus the signal that ended it */
+    char out[TEXT_SIZE], err[TEXT_SIZE];
+} outcome;
+
+/* Starts `firn` with the words, which end with NULL, in a folder. Files may hold `most` bytes;
+ * 0: any number. What it prints goes to the files out and err beside the folder. */
+static pid_t start(const char *folder, long most, const char *const *words)
+{
+    const char *argv[MOST_WORDS + 2] = {FIRN_PROGRAM};
+    for (int i = 0; i < MOST_WORDS && words[i]; i++) argv[i + 1] = words[i];
+    char out[PATH_SIZE], err[PATH_SIZE];
+    in_folder(top, "out", out);
+    in_folder(top, "err", err);
+    unlink(out); /* or the last one's words are taken for this one's */
+    unlink(err);
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child > 0) return child;
+    const int out_file = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    const int err_file = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (out_file < 0 || err_file < 0 || dup2(out_file, 1) < 0 || dup2(err_file, 2) < 0) _exit(120);
+    if (chdir(folder) != 0) _exit(121);
+    if (most) {
+        const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+        signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
+        if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(122);
+    }
+    execv(FIRN_PROGRAM, (char *const *)argv);
+    _exit(123);
+}
+
+static void finish(pid_t child, outcome *o)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) assert_int_equal(errno, EINTR);
+    o->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    char path[PATH_SIZE];
+    read_text(in_folder(top, "out", path), o->out, sizeof o->out);
+    read_text(in_folder(top, "err", path), o->err, sizeof o->err);
+}
+
+#define WORDS(...)                                                                                 \
+    (const char *const[]) { __VA_ARGS__, NULL }
+static outcome *run(const char *folder, const char *const *words)
+{
+    static outcome o;
+    finish(start(folder, 0, words), &o);
+    return &o;
+}
+
+static void sleep_ms(int ms)
+{
+    const struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+    nanosleep(&t, NULL);
+}
+
+/* Until the program has printed the text, or has ended. */
+static void wait_for(pid_t child, const char *text)
+{
+    static char out[TEXT_SIZE];
+    char path[PATH_SIZE];
+    for (int i = 0; i < 10000; i++) {
+        read_text(in_folder(top, "out", path), out, sizeof out);
+        siginfo_t ended = {0};
+        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT);
+        if (strstr(out, text) || ended.si_pid == child) return;
+        sleep_ms(2);
+    }
+}
+
+/* The hash of a frame in what was printed; "" when there is none. */
+static const char *printed_hash(const char *out, int frame, char text[64])
+{
+    char begin[32];
+    snprintf(begin, sizeof begin, "hash %d ", frame);
+    const char *line = strstr(out, begin);
+    text[0] = 0;
+    if (line) snprintf(text, 64, "%.32s", line + strlen(begin));
+    return text;
+}
+
+static void expect_exit(const outcome *o, int want, const char *what)
+{
+    if (o->exit_code == want) return;
+    complain("%s: exit %d, not %d: %s\n", what, o->exit_code, want, o->err);
+}
+
+/* ---- broken scenes ---- */
+
+static void check_broken(const char *path)
+{
+    static char text[TEXT_SIZE];
+    read_text(path, text, sizeof text);
+    text[strcspn(text, "\n")] = 0;
+    static const char begin[] = "# expect ";
+    char *part = strncmp(text, begin, strlen(begin)) == 0 ? strstr(text, ": ") : NULL;
+    if (!part) {
+        complain("%s: the first line is not `# expect LINE:COLUMN: part of the message`\n", path);
+        return;
+    }
+    part[0] = 0;
+    part += 2;
+    char want[2 * PATH_SIZE], folder[PATH_SIZE];
+    snprintf(want, sizeof want, "firn run: %s:%.100s: ", path, text + strlen(begin));
+    fresh_folder("broken", folder);
+    const outcome *o = run(folder, WORDS("run", path));
+    const char *line = strchr(o->err, '\n');
+    if (o->exit_code != 3 || strncmp(o->err, want, strlen(want)) != 0 ||
+        !strstr(o->err + strlen(want), part) || !line || line[1] || o->out[0]) {
+        complain("exit %d\n  got    %s%s  wanted %s... %s\n", o->exit_code, o->err, o->out, want,
+                 part);
+    }
+    if (count_entries(folder) != 0) complain("%s: files were made\n", path);
+}
+
+static void broken_scenes_name_the_place_and_leave_nothing(void **state)
+{
+    (void)state;
+    const char *folder = FIRN_SCENES "/bad";
+    DIR *all = opendir(folder);
+    assert_non_null(all);
+    int count = 0;
+    for (struct dirent *e; (e = readdir(all));) {
+        char path[PATH_SIZE];
+        if (!ends_in(e->d_name, ".yaml")) continue;
+        check_broken(in_folder(folder, e->d_name, path));
+        count++;
+    }
+    closedir(all);
+    assert_true(count >= 60);
+    assert_no_complaints();
+}
+
+static void a_missing_scene_is_bad_input(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    const outcome *o = run(fresh_folder("missing", folder), WORDS("run", "none.yaml"));
+    expect_exit(o, 3, "missing scene");
+    assert_non_null(strstr(o->err, "none.yaml"));
+    assert_int_equal(count_entries(folder), 0);
+    assert_no_complaints();
+}
+
+static void what_set_breaks_names_set(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"resolution=-1", "--set:1:1: resolution -1 must be"},
+        {"resolutoin=1", "did you mean \"resolution\""},
+        {"objects.none.velocity=[1, 0, 0]", "the list has no entry \"none\""},
+        {"frames.end=soon", "end \"soon\" must be a whole number"},
+        {"frames.end", "write path=value"},
+        {"frames.end=", "no value"},
+        {"=3", "write path=value"},
+        {"frames..end=3", "is not a path"},
+        {"resolution=[", "--set:2:1: did not find"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[PATH_SIZE];
+        const outcome *o = run(fresh_folder("set", folder),
+                               WORDS("run", FIRN_SCENES "/drop.yaml", "--set", cases[i][0]));
+        expect_exit(o, 3, cases[i][0]);
+        if (!strstr(o->err, cases[i][1])) complain("%s: %s\n", cases[i][0], o->err);
+        if (count_entries(folder) != 0) complain("%s: files were made\n", cases[i][0]);
+    }
+    assert_no_complaints();
+}
+
+/* ---- the table ---- */
+
+static void defaults_are_those_of_the_engine(void **state)
+{
+    (void)state;
+    firn_scene_simulation s = {0};
+    assert_ok(firn_section_read(&firn_section_simulation, NULL, &s, &error));
+    const firn_sim_def def = firn_sim_def_default();
+    assert_close(s.damping, def.damping, 0);
+    assert_int_equal(s.transfer, def.transfer);
+    assert_int_equal(s.spline, def.spline);
+    assert_int_equal(s.force_form, def.force_form);
+    assert_int_equal(s.path, def.path);
+    assert_close(s.flip_ratio, def.flip_ratio, 0);
+    assert_close(s.flip_interval, def.flip_interval, 0);
+    assert_close(s.dt, def.dt, 0);
+    assert_close(s.dt_max, def.dt_max, 0);
+    assert_close(s.dt_min, def.dt_min, 0);
+    assert_close(s.courant, def.courant, 0);
+    assert_close(s.wave_factor, def.wave_factor, 0);
+    firn_scene_collider c = {0};
+    assert_ok(firn_section_read(&firn_section_collider, NULL, &c, &error));
+    const firn_collider_def collider = firn_collider_def_default();
+    assert_int_equal(c.boundary, collider.boundary);
+}
+
+static void gravity_is_that_of_the_engine(void **state)
+{
+    (void)state;
+    firn_tree tree = {0};
+    firn_scene scene = {0};
+    assert_ok(firn_tree_read(&tree, FIRN_SCENES "/drop.yaml", &error));
+    assert_ok(firn_scene_read(&scene, &tree, &error));
+    const firn_sim_def def = firn_sim_def_default();
+    for (int a = 0; a < 3; a++) assert_close(scene.simulation.gravity[a], def.gravity[a], 0);
+    firn_scene_free(&scene);
+    firn_tree_free(&tree);
+}
+
+/* ---- filling ---- */
+
+/* A scene of one object, read from text. */
+static void read_scene(const char *text, firn_scene *scene)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(top, "text.yaml", path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    firn_tree tree = {0};
+    assert_ok(firn_tree_read(&tree, path, &error));
+    assert_ok(firn_scene_read(scene, &tree, &error));
+    firn_tree_free(&tree);
+}
+
+/* Volumes and extents are worked out by hand from what the reference says of each shape. */
+static void shapes_are_as_large_as_the_scene_says(void **state)
+{
+    (void)state;
+    const double pi = 3.14159265358979323846;
+    const struct {
+        const char *shape;
+        int dim;
+        double volume, low[3], high[3];
+    } cases[] = {
+        {"box: {center: [1, 0, 0], size: [0.4, 0.8, 1.2]}",
+         3,
+         0.384,
+         {0.8, -0.4, -0.6},
+         {1.2, 0.4, 0.6}},
+        {"sphere: {radius: 0.5}", 3, pi / 6, {-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}},
+        {"capsule: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.2}",
+         3,
+         pi * 0.04 + 4 * pi / 3 * 0.008,
+         {-0.2, -0.2, -0.2},
+         {1.2, 0.2, 0.2}},
+        {"cylinder: {radius: 0.3, height: 1}", 3, pi * 0.09, {-0.3, -0.5, -0.3}, {0.3, 0.5, 0.3}},
+        {"cone: {radius: 0.5, height: 0.9}", 3, pi * 0.075, {-0.5, 0, -0.5}, {0.5, 0.9, 0.5}},
+        {"torus: {radius: 0.5, tube: 0.2}",
+         3,
+         2 * pi * pi * 0.5 * 0.04,
+         {-0.7, -0.2, -0.7},
+         {0.7, 0.2, 0.7}},
+        {"ellipsoid: {radii: [0.2, 0.4, 0.6]}",
+         3,
+         4 * pi / 3 * 0.048,
+         {-0.2, -0.4, -0.6},
+         {0.2, 0.4, 0.6}},
+        {"disc: {center: [0, 1], radius: 0.5}", 2, pi / 4, {-0.5, 0.5}, {0.5, 1.5}},
+        {"rectangle: {size: [0.4, 0.8]}", 2, 0.32, {-0.2, -0.4}, {0.2, 0.4}},
+        {"ring: {radius: 0.5, inner: 0.3}", 2, pi * 0.16, {-0.5, -0.5}, {0.5, 0.5}},
+        {"polygon: {points: [[0, 0], [1, 0], [0, 1]]}", 2, 0.5, {0, 0}, {1, 1}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int dim = cases[i].dim;
+        const double h = dim == 3 ? 0.04 : 0.01;
+        char text[500];
+        snprintf(text, sizeof text,
+                 "{firn: 1, dimension: %d, resolution: %g, materials: {m: {density: 500}}, "
+                 "objects: [{pattern: regular, shape: {%s}}]}",
+                 dim, h, cases[i].shape);
+        firn_scene scene = {0};
+        read_scene(text, &scene);
+        firn_stage stage = {0};
+        const firn_stage_options options = {.threads = 1};
+        assert_ok(firn_stage_create(&stage, &scene, &options, &error));
+        assert_ok(firn_stage_fill(&stage, &error));
+        const firn_stage_object *o = &stage.object[0];
+        const double count = cases[i].volume / pow(h, dim);
+        if (fabs(o->volume - cases[i].volume) > 1e-9 || fabs(o->mass - 500 * o->volume) > 1e-6 ||
+            fabs((double)o->particles - count) > 0.08 * count) {
+            complain("%s: %lld particles, not %.0f; %.9g m3, not %.9g; %.9g kg\n", cases[i].shape,
+                     (long long)o->particles, count, o->volume, cases[i].volume, o->mass);
+        }
+        double *x = malloc((size_t)o->particles * 3 * sizeof *x);
+        assert_non_null(x);
+        assert_ok(firn_sim_read(stage.sim, FIRN_POSITION, 0, o->particles, x, &error));
+        for (int a = 0; a < dim; a++) {
+            double low = INFINITY, high = -INFINITY;
+            for (int64_t p = 0; p < o->particles; p++) {
+                low = fmin(low, x[p * dim + a]);
+                high = fmax(high, x[p * dim + a]);
+            }
+            /* Tips are thin: a lattice need not have a point in the last cells. */
+            if (!(low >= cases[i].low[a] - 1e-6 && low <= cases[i].low[a] + 2 * h &&
+                  high <= cases[i].high[a] + 1e-6 && high >= cases[i].high[a] - 2 * h)) {
+                complain("%s: from %g to %g along axis %d\n", cases[i].shape, low, high, a);
+            }
+        }
+        free(x);
+        firn_stage_free(&stage);
+        firn_scene_free(&scene);
+    }
+    assert_no_complaints();
+}
+
+/* ---- the collection ---- */
+
+/* Coarser than it is, or it takes minutes with sanitizers. */
+static void check_example(const char *path)
+{
+    static char text[TEXT_SIZE];
+    char folder[PATH_SIZE];
+    read_text(path, text, sizeof text);
+    if (strstr(text, "Not a scene by itself")) return;
+    const char *second = strchr(text, '\n');
+    const char *about = second ? strstr(second, " particles") : NULL;
+    if (text[0] != '#' || !second || second[1] != '#' || !about ||
+        about > second + strcspn(second + 1, "\n")) {
+        complain("%s: the first lines must say what it is for and how many particles it has\n",
+                 path);
+    }
+    fresh_folder("example", folder);
+    const outcome *o =
+        run(folder, WORDS("run", path, "--frames", "1:2", "--set", "resolution=0.06"));
+    expect_exit(o, 0, path);
+    char out[PATH_SIZE];
+    struct stat status;
+    if (stat(in_folder(folder, "out", out), &status) != 0 || count_entries(out) < 2) {
+        complain("%s: less than two files in out/\n", path);
+    }
+}
+
+static void all_examples_run(void **state)
+{
+    (void)state;
+    DIR *all = opendir(FIRN_EXAMPLES);
+    assert_non_null(all);
+    int count = 0;
+    for (struct dirent *e; (e = readdir(all));) {
+        char path[PATH_SIZE];
+        if (!ends_in(e->d_name, ".yaml")) continue;
+        check_example(in_folder(FIRN_EXAMPLES, e->d_name, path));
+        count++;
+    }
+    closedir(all);
+    assert_true(count >= 12);
+    assert_no_complaints();
+}
+
+/* ---- going on ---- */
+
+static void resuming_gives_the_state_of_running_through(void **state)
+{
+    (void)state;
+    static const char *const scenes[] = {FIRN_SCENES "/drop.yaml", FIRN_SCENES "/hose.yaml"};
+    static const char *const paths[] = {"simulation.path=fused", "simulation.path=plain"};
+    static const char *const threads[] = {"1", "2", "3"};
+    char folder[PATH_SIZE], want[64], got[64];
+    for (int s = 0; s < 2; s++) {
+        for (int p = 0; p < 2; p++) {
+            fresh_folder("through", folder);
+            const outcome *o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--hash",
+                                                 "--quiet", "--threads", "2"));
+            expect_exit(o, 0, scenes[s]);
+            assert_int_equal(strlen(printed_hash(o->out, 8, want)), 32);
+            for (int t = 0; t < 3; t++) {
+                fresh_folder("parts", folder);
+                o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--quiet", "--threads",
+                                      threads[2 - t], "--frames", "1:4"));
+                expect_exit(o, 0, "first part");
+                o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--hash", "--threads",
+                                      threads[t], "--resume"));
+                expect_exit(o, 0, "second part");
+                if (!strstr(o->err, "going on from frame 4") || printed_hash(o->out, 3, got)[0] ||
+                    strcmp(printed_hash(o->out, 8, got), want) != 0) {
+                    complain("%s, %s, %s threads: hash %s, not %s: %s\n", scenes[s], paths[p],
+                             threads[t], got, want, o->err);
+                }
+            }
+        }
+    }
+    assert_no_complaints();
+}
+
+typedef enum damage { FLIP, CUT, EMPTY, FOREIGN, OLDER, DAMAGES } damage;
+static const char *const damage_says[] = {"its checksum does not fit", "is cut short",
+                                          "is not a checkpoint", "is not a checkpoint",
+                                          "was written by another version"};
+
+static void damage_file(const char *path, damage how)
+{
+    static char text[1 << 20];
+    const size_t size = read_text(path, text, sizeof text);
+    assert_true(size > 1000 && size < sizeof text - 1);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    if (how == FLIP) text[size / 2] ^= 16;
+    if (how == FOREIGN) text[0] ^= 1;
+    if (how == OLDER) text[8] ^= 1;
+    fwrite(text, 1, how == CUT ? size - 9 : how == EMPTY ? 0 : size, file);
+    fclose(file);
+}
+
+static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
+{
+    (void)state;
+    const char *scene = FIRN_SCENES "/drop.yaml";
+    char folder[PATH_SIZE], path[PATH_SIZE], want[64], got[64];
+    const outcome *o = run(fresh_folder("whole", folder), WORDS("run", scene, "--hash", "--quiet"));
+    expect_exit(o, 0, "whole");
+    printed_hash(o->out, 8, want);
+    for (damage how = 0; how < DAMAGES; how++) {
+        fresh_folder("damaged", folder);
+        expect_exit(run(folder, WORDS("run", scene, "--quiet", "--frames", "1:4")), 0, "half");
+        damage_file(in_folder(folder, "drop.ckpt/drop.000004.ckpt", path), how);
+        o = run(folder, WORDS("run", scene, "--hash", "--resume"));
+        expect_exit(o, 0, damage_says[how]);
+        if (!strstr(o->err, damage_says[how]) || !strstr(o->err, "going on from frame 3") ||
+            !strstr(o->err, "drop.000004.ckpt") ||
+            strcmp(printed_hash(o->out, 8, got), want) != 0) {
+            complain("wanted \"%s\" and hash %s: hash %s: %s\n", damage_says[how], want, got,
+                     o->err);
+        }
+    }
+    /* With none that is good it starts afresh. */
+    fresh_folder("damaged", folder);
+    expect_exit(run(folder, WORDS("run", scene, "--quiet", "--frames", "1:2")), 0, "half");
+    damage_file(in_folder(folder, "drop.ckpt/drop.000001.ckpt", path), FLIP);
+    damage_file(in_folder(folder, "drop.ckpt/drop.000002.ckpt", path), CUT);
+    o = run(folder, WORDS("run", scene, "--hash", "--resume"));
+    expect_exit(o, 0, "afresh");
+    if (!strstr(o->err, "starting afresh") || strcmp(printed_hash(o->out, 8, got), want) != 0) {
+        complain("all damaged: hash %s, not %s: %s\n", got, want, o->err);
+    }
+    assert_no_complaints();
+}
+
+static void a_run_from_the_start_forgets_the_states_of_the_one_before(void **state)
+{
+    (void)state;
+    const char *scene = FIRN_SCENES "/drop.yaml", *change = "objects.ball.velocity=[0, 0, 0]";
+    char folder[PATH_SIZE], want[64], got[64];
+    fresh_folder("again", folder);
+    expect_exit(run(folder, WORDS("run", scene, "--quiet")), 0, "first run");
+    const outcome *o = run(folder, WORDS("run", scene, "--quiet", "--set", change, "--hash"));
+    expect_exit(o, 0, "second run");
+    printed_hash(o->out, 8, want);
+    fresh_folder("again", folder);
+    expect_exit(run(folder, WORDS("run", scene, "--quiet")), 0, "first run");
+    o = run(folder, WORDS("run", scene, "--quiet", "--set", change, "--frames", "1:2"));
+    expect_exit(o, 0, "second run, cut short");
+    o = run(folder, WORDS("run", scene, "--set", change, "--hash", "--resume"));
+    expect_exit(o, 0, "resumed run");
+    if (!strstr(o->err, "going on from frame 2") || strstr(o->err, "scene had") ||
+        strcmp(printed_hash(o->out, 8, got), want) != 0) {
+        complain("hash %s, not %s: %s\n", got, want, o->err);
+    }
+    assert_no_complaints();
+}
+
+/* A run of some seconds, to be cut off. */
+#define LONG_RUN                                                                                   \
+    "run", FIRN_SCENES "/drop.yaml", "--set", "frames.end=16", "--set", "resolution=0.025",        \
+        "--threads", "2", "--hash"
+
+static const char *long_hash(char text[64])
+{
+    char folder[PATH_SIZE];
+    const outcome *o = run(fresh_folder("long", folder), WORDS(LONG_RUN));
+    expect_exit(o, 0, "long run");
+    return printed_hash(o->out, 16, text);
+}
+
+static void a_signal_stops_with_130_and_resume_ends_the_same(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    char folder[PATH_SIZE], want[64], got[64];
+    long_hash(want);
+    for (int i = 0; i < 2; i++) {
+        static outcome cut;
+        fresh_folder("signal", folder);
+        const pid_t child = start(folder, 0, WORDS(LONG_RUN));
+        wait_for(child, "hash 3 ");
+        kill(child, signals[i]);
+        finish(child, &cut);
+        expect_exit(&cut, 130, "interrupted run");
+        if (printed_hash(cut.out, 16, got)[0]) complain("signal %d: it ran on\n", signals[i]);
+        if (!strstr(cut.err, "--resume")) complain("signal %d: %s\n", signals[i], cut.err);
+        const outcome *o = run(folder, WORDS(LONG_RUN, "--resume"));
+        expect_exit(o, 0, "resumed run");
+        if (strcmp(printed_hash(o->out, 16, got), want) != 0) {
+            complain("signal %d: hash %s, not %s: %s\n", signals[i], got, want, o->err);
+        }
+    }
+    assert_no_complaints();
+}
+
+/* Every file under a final name can be read to its end. */
+static void check_files(const char *folder, int64_t particles)
+{
+    DIR *all = opendir(folder);
+    if (!all) return; /* killed before it was made */
+    for (struct dirent *e; (e = readdir(all));) {
+        char path[PATH_SIZE];
+        firn_error error = {0};
+        in_folder(folder, e->d_name, path);
+        if (ends_in(e->d_name, ".ckpt") && strcmp(e->d_name, "drop.ckpt") != 0) {
+            firn_checkpoint c = {0};
+            if (firn_checkpoint_read(path, &c, &error) != FIRN_OK) complain("%s\n", error.message);
+            firn_checkpoint_free(&c);
+        } else if (strcmp(e->d_name, "drop.csv") != 0 &&
+                   (ends_in(e->d_name, ".csv") || ends_in(e->d_name, ".bgeo.sc"))) {
+            firn_points points = {0};
+            if (firn_points_read(path, &points, &error) != FIRN_OK) {
+                complain("%s\n", error.message);
+            } else if (points.count != particles) {
+                complain("%s: %lld particles\n", path, (long long)points.count);
+            }
+            firn_points_free(&points);
+        }
+    }
+    closedir(all);
+}
+
+static int64_t count_particles(const char *folder)
+{
+    char path[PATH_SIZE];
+    firn_points points = {0};
+    assert_ok(firn_points_read(in_folder(folder, "drop.0001.csv", path), &points, &error));
+    const int64_t n = points.count;
+    firn_points_free(&points);
+    return n;
+}
+
+static void a_kill_leaves_whole_files_only(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], checkpoints[PATH_SIZE], want[64], got[64];
+    long_hash(want);
+    const int64_t particles = count_particles(in_folder(top, "long", folder));
+    fresh_folder("kill", folder);
+    in_folder(folder, "drop.ckpt", checkpoints);
+    for (int i = 0; i < 4; i++) {
+        static outcome cut;
+        const pid_t child = start(folder, 0, WORDS(LONG_RUN, "--resume"));
+        wait_for(child, "hash ");
+        sleep_ms(7 * i);
+        kill(child, SIGKILL);
+        finish(child, &cut);
+        if (cut.exit_code != 0) expect_exit(&cut, -SIGKILL, "killed run"); /* 0: it was faster */
+        check_files(folder, particles);
+        check_files(checkpoints, particles);
+    }
+    const outcome *o = run(folder, WORDS(LONG_RUN, "--resume"));
+    expect_exit(o, 0, "resumed run");
+    if (strcmp(printed_hash(o->out, 16, got), want) != 0) {
+        complain("hash %s, not %s: %s\n", got, want, o->err);
+    }
+    check_files(folder, particles);
+    assert_no_complaints();
+}
+
+/* ---- what cannot be written ---- */
+
+static void outputs_that_cannot_be_written_stop_before_the_first_step(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"output=[{file: taken/a.$F4.csv}]",
+                                       "output=[{file: /proc/none/a.$F4.prt}]",
+                                       "checkpoint.folder=taken", "statistics=taken/drop.csv"};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        char folder[PATH_SIZE], path[PATH_SIZE];
+        fresh_folder("unwritable", folder);
+        FILE *file = fopen(in_folder(folder, "taken", path), "w");
+        assert_non_null(file);
+        fclose(file);
+        const outcome *o =
+            run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--set", sets[i], "--hash"));
+        expect_exit(o, 4, sets[i]);
+        if (o->out[0]) complain("%s: it ran: %s\n", sets[i], o->out);
+    }
+    assert_no_complaints();
+}
+
+static void a_full_disk_stops_and_keeps_what_is_whole(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], checkpoints[PATH_SIZE];
+    static outcome o;
+    fresh_folder("whole", folder);
+    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--frames", "1:1")), 0, "whole");
+    const int64_t particles = count_particles(folder);
+    for (long most = 1000; most < 200000; most *= 4) { /* files, checkpoints, then neither */
+        fresh_folder("full", folder);
+        finish(start(folder, most, WORDS("run", FIRN_SCENES "/drop.yaml")), &o);
+        if (o.exit_code != 0) expect_exit(&o, 4, "full disk");
+        if (most < 10000 && o.exit_code == 0) complain("%ld bytes were enough\n", most);
+        check_files(folder, particles);
+        check_files(in_folder(folder, "drop.ckpt", checkpoints), particles);
+    }
+    assert_no_complaints();
+}
+
+int main(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    snprintf(top, sizeof top, "%.900s/firn_test_scene.XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(top)) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_scenes_name_the_place_and_leave_nothing),
+        cmocka_unit_test(a_missing_scene_is_bad_input),
+        cmocka_unit_test(what_set_breaks_names_set),
+        cmocka_unit_test(defaults_are_those_of_the_engine),
+        cmocka_unit_test(gravity_is_that_of_the_engine),
+        cmocka_unit_test(shapes_are_as_large_as_the_scene_says),
+        cmocka_unit_test(all_examples_run),
+        cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
+        cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),
+        cmocka_unit_test(a_signal_stops_with_130_and_resume_ends_the_same),
+        cmocka_unit_test(a_kill_leaves_whole_files_only),
+        cmocka_unit_test(outputs_that_cannot_be_written_stop_before_the_first_step),
+        cmocka_unit_test(a_full_disk_stops_and_keeps_what_is_whole),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_all(top);
+    return failed;
+}
