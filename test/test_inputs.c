@@ -1,4 +1,5 @@
-/* Bad input is refused: the message names the field and what would work, and nothing changes. */
+/* Bad input is refused: the message names the field and what would work, and nothing changes.
+ * Built twice, because the double build has less to offer. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,10 +166,52 @@ static void bad_choices_and_counts_in_a_def_are_refused(void **state)
     expect_no_sim(&w.def, FIRN_UNSUPPORTED, "quantum", "an unknown isa");
     w.def.isa = "";
     expect_no_sim(&w.def, FIRN_UNSUPPORTED, "isa", "an empty isa");
-    w.def.isa = NULL;
-    w.def.path = FIRN_PATH_FUSED;
-    w.def.spline = FIRN_CUBIC;
-    expect_no_sim(&w.def, FIRN_UNSUPPORTED, "path", "fused with cubic splines");
+    assert_no_complaints();
+}
+
+static void no_force(void *user_data, const firn_nodes *nodes, double (*force)[3])
+{
+    (void)user_data, (void)nodes, (void)force;
+}
+
+/* What the fused path does not serve is told with what it does; where there is none, that. */
+static void the_fused_path_is_refused_for_what_is_in_its_way(void **state)
+{
+    (void)state;
+#ifdef FIRN_DOUBLE
+    const char *why = "double", *not_why = "APIC";
+#else
+    const char *why = "APIC with quadratic splines, MLS forces and no force hook",
+               *not_why = "double";
+#endif
+    static const char *const cases[] = {"fused with FLIP", "fused with cubic splines",
+                                        "fused with weight gradients", "fused with a force hook",
+                                        "fused with what it serves"};
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int i = 0; i < CASES; i++) {
+        world w = good_world();
+        world_point(&w);
+        if (i == 0) w.def.transfer = FIRN_FLIP;
+        if (i == 1) w.def.spline = FIRN_CUBIC;
+        if (i == 2) w.def.force_form = FIRN_GRADIENT;
+        if (i == 3) w.def.force_hook = no_force;
+        for (firn_path path = 0; path < FIRN_PATH_COUNT; path++) {
+            const bool served = path != FIRN_PATH_FUSED || (i == CASES - 1 && PATHS == 2);
+            w.def.path = path;
+            firn_sim *sim = NULL;
+            firn_error error = {0};
+            if (firn_sim_create(&w.def, &sim, &error) == FIRN_OK && !served)
+                complain("%s: was not refused\n", cases[i]);
+            if (!sim && served) complain("%s, path %d: %s\n", cases[i], (int)path, error.message);
+            firn_sim_destroy(sim);
+            if (served) continue;
+            expect_no_sim(&w.def, FIRN_UNSUPPORTED, "path fused", cases[i]);
+            expect_no_sim(&w.def, FIRN_UNSUPPORTED, "use FIRN_PATH_AUTO", cases[i]);
+            expect_no_sim(&w.def, FIRN_UNSUPPORTED, why, cases[i]);
+            if (strstr(error.message, not_why))
+                complain("%s: \"%s\" speaks of %s\n", cases[i], error.message, not_why);
+        }
+    }
     assert_no_complaints();
 }
 
@@ -510,6 +553,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_numbers_in_a_def_are_refused),
         cmocka_unit_test(bad_choices_and_counts_in_a_def_are_refused),
+        cmocka_unit_test(the_fused_path_is_refused_for_what_is_in_its_way),
         cmocka_unit_test(a_def_not_made_by_its_default_is_refused),
         cmocka_unit_test(bad_particles_are_refused_and_change_nothing),
         cmocka_unit_test(bad_calls_are_refused_and_change_nothing),

@@ -161,7 +161,7 @@ bool firn_options_isa(const char *command, const char *name)
     for (int32_t i = 0; firn_isa_name(i); i++) {
         fprintf(stderr, "%s%s", i ? ", " : "", firn_isa_name(i));
     }
-    fprintf(stderr, "\n");
+    fprintf(stderr, "%s\n", firn_isa_name(0) ? "" : "none");
     return false;
 }
 

@@ -141,7 +141,8 @@ static void run_case(const firn_case *which, bool quick, tally *t)
 
 static void print_heading(bool json, bool quick)
 {
-    const firn_sim_info info = firn_case_probe(FIRN_PATH_PLAIN);
+    firn_sim_info info = firn_case_probe(FIRN_PATH_PLAIN);
+    if (!info.isa) info.isa = "none"; /* runs here; the cases will say so */
     if (json) {
         printf("{\"version\":\"%s\",\"real_bytes\":%d,\"isa\":\"%s\",\"quick\":%s,\"runs\":[",
                firn_version(), (int)info.real_bytes, info.isa, quick ? "true" : "false");

@@ -32,8 +32,8 @@ typedef enum firn_force_form {
     FIRN_FORCE_FORM_COUNT
 } firn_force_form;
 
-/* AUTO takes the fused path where transfer, spline and force form allow it and there is no force
- * hook, and the plain one elsewhere. */
+/* AUTO takes the fused path where it serves: APIC with quadratic splines, MLS forces and no force
+ * hook, in single precision. Elsewhere it takes the plain one. */
 typedef enum firn_path {
     FIRN_PATH_AUTO,
     FIRN_PATH_PLAIN,

@@ -150,21 +150,34 @@ static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
            def->force_form == FIRN_MLS && !def->force_hook;
 }
 
+/* Says what there is instead, if anything: a build for other processors may have none for this. */
+static firn_status refuse_isa(const char *isa, firn_error *error)
+{
+    char known[128] = "";
+    for (int32_t i = 0; firn_isa_name(i); i++) {
+        size_t used = strlen(known);
+        if (used + strlen(firn_isa_name(i)) + 2 < sizeof known) {
+            strcat(known, used ? " " : "");
+            strcat(known, firn_isa_name(i));
+        }
+    }
+    if (known[0]) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "isa \"%s\" is not available; this machine runs: %s", isa, known);
+    }
+    return firn_fail(error, FIRN_UNSUPPORTED,
+                     "no isa of this build runs on this machine; use a build that has scalar");
+}
+
 static firn_status choose_kernels(firn_sim *sim, firn_error *error)
 {
     const firn_sim_def *def = &sim->def;
     sim->kernels = firn_kernels_find(def->isa, def->dimension);
-    if (!sim->kernels) {
-        char known[128] = "";
-        for (int32_t i = 0; firn_isa_name(i); i++) {
-            size_t used = strlen(known);
-            if (used + strlen(firn_isa_name(i)) + 2 < sizeof known) {
-                strcat(known, used ? " " : "");
-                strcat(known, firn_isa_name(i));
-            }
-        }
+    if (!sim->kernels) return refuse_isa(def->isa, error);
+    if (def->path == FIRN_PATH_FUSED && !sim->kernels->fused) {
         return firn_fail(error, FIRN_UNSUPPORTED,
-                         "isa \"%s\" is not available; this machine runs: %s", def->isa, known);
+                         "path fused is for single precision and this build is in double; "
+                         "use FIRN_PATH_AUTO");
     }
     bool fused = fused_serves(def, sim->kernels);
     if (def->path == FIRN_PATH_FUSED && !fused) {
