@@ -226,8 +226,7 @@ static void rank_particle(void *context, int64_t i, int32_t thread)
     ranked *out = &r->rank[i];
     *out = (ranked){.tie = firn_hash(r->seed, i, 0, 0, 1), .index = i};
     if (r->by_depth) {
-        const double depth =
-            firn_region_depth(r->region, r->list->position + 3 * i, 2 * r->separation);
+        const double depth = firn_region_depth(r->region, r->list->position + 3 * i, r->separation);
         out->rank = rint(depth / r->separation * 256); /* alike by rounding is alike */
     }
 }

@@ -57,7 +57,7 @@ void firn_filling_free(firn_filling *filling);
 
 /* Blue noise: the least distance of two particles, m. Where the separation differs, that of the
  * smaller. And no place in the region, other than within this distance of its surface, is farther than
- * 1.125 times this from a particle. */
+ * 1.25 times this from a particle. */
 double firn_fill_blue_distance(int32_t dimension, double separation);
 
 #endif

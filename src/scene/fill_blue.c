@@ -20,7 +20,7 @@
 #include "scene/random.h"
 
 /* Distance over separation where this fills as densely as a lattice would: measured on large boxes. */
-static const double relative_distance[] = {[2] = 0.835, [3] = 0.902};
+static const double relative_distance[] = {[2] = 0.807, [3] = 0.88};
 
 double firn_fill_blue_distance(int32_t dimension, double separation)
 {
@@ -28,7 +28,7 @@ double firn_fill_blue_distance(int32_t dimension, double separation)
 }
 
 /* A cell's state: a tag, whether it is cut by the surface, and a place within it. */
-enum { BITS = 20, PAD = 2, DART_ROUNDS = 4, HALVINGS = 3, MOST_OFFSETS = 125 };
+enum { BITS = 20, PAD = 2, DART_ROUNDS = 2, HALVINGS = 2, MOST_OFFSETS = 125 };
 #define TAG_SHIFT 62
 #define CUT ((uint64_t)1 << 61)
 typedef enum tag { DONE, OPEN, PROPOSED, TAKEN } tag;
@@ -50,7 +50,9 @@ typedef struct grid {
     int64_t size[3]; /* cells along each axis, padding included */
     uint64_t *state;
     int32_t offset_count;
-    int64_t offset[MOST_OFFSETS]; /* to cells that may hold a particle too near */
+    /* To cells that may hold a particle too near: along the axes, and in the array. */
+    int8_t step[MOST_OFFSETS][3];
+    int64_t offset[MOST_OFFSETS];
     /* Of this round: open cells, what they propose, whether that stays. */
     int64_t open_count, round;
     int64_t *open;
@@ -65,42 +67,56 @@ static void cell_index(const grid *g, int64_t cell, int64_t index[3])
     index[2] = cell / g->size[0] / g->size[1];
 }
 
+/* Within the cell, in cells. In 2D z is the middle. */
+static void place_within(uint64_t state, double in[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const uint64_t bits = state >> (BITS * a) & (((uint64_t)1 << BITS) - 1);
+        in[a] = ((double)bits + 0.5) * (1.0 / (1 << BITS));
+    }
+}
+
+/* In the world. */
 static void place_of(const grid *g, int64_t cell, uint64_t state, double p[3])
 {
     int64_t index[3];
     cell_index(g, cell, index);
-    p[2] = 0;
+    place_within(state, p);
     for (int a = 0; a < g->region->dimension; a++) {
-        const uint64_t bits = state >> (BITS * a) & (((uint64_t)1 << BITS) - 1);
-        const double in = ((double)bits + 0.5) * (1.0 / (1 << BITS));
-        p[a] = g->origin[a] + ((double)index[a] + in) * g->side;
+        p[a] = g->origin[a] + ((double)index[a] + p[a]) * g->side;
     }
+    if (g->region->dimension == 2) p[2] = 0;
 }
 
-static double square_between(const double p[3], const double q[3])
-{
-    double sum = 0;
-    for (int a = 0; a < 3; a++) sum += (p[a] - q[a]) * (p[a] - q[a]);
-    return sum;
-}
+/* A cell's diagonal is the distance: squared and in cells, the dimension; a little more, since places
+ * are rounded on their way to the world. */
+static double least_square(const grid *g) { return g->region->dimension * (1 + 1e-9); }
 
 /* ---- whether a place will do ---- */
 
+/* Of a place in the world: whether no particle of a finer level is too near. */
 static bool clear_of_finer(const grid *g, const double p[3])
 {
     for (const grid *f = g->finer; f; f = f->finer) {
         int64_t cell = 0;
+        double in[3] = {0};
         for (int a = g->region->dimension - 1; a >= 0; a--) {
-            const double at = floor((p[a] - f->origin[a]) / f->side);
+            const double at = (p[a] - f->origin[a]) / f->side;
             const double last = (double)(f->size[a] - 1 - PAD);
-            cell = cell * f->size[a] + (int64_t)fmin(fmax(at, PAD), last);
+            const double low = fmin(fmax(floor(at), PAD), last);
+            cell = cell * f->size[a] + (int64_t)low;
+            in[a] = at - low;
         }
         for (int32_t o = 0; o < f->offset_count; o++) {
-            const int64_t other = cell + f->offset[o];
-            if (tag_of(f->state[other]) != TAKEN) continue;
-            double q[3];
-            place_of(f, other, f->state[other], q);
-            if (square_between(p, q) < f->distance * f->distance) return false;
+            const uint64_t state = f->state[cell + f->offset[o]];
+            if (tag_of(state) != TAKEN) continue;
+            double q[3], square = 0;
+            place_within(state, q);
+            for (int a = 0; a < g->region->dimension; a++) {
+                const double d = q[a] + f->step[o][a] - in[a];
+                square += d * d;
+            }
+            if (square < least_square(f)) return false;
         }
     }
     return true;
@@ -118,7 +134,7 @@ static bool in_band(const grid *g, const double p[3])
     return depth >= g->band[0] && depth < g->band[1];
 }
 
-/* Particles that may be too near to places in a cell. */
+/* Particles that may be too near to places in a cell; from its corner, in cells. */
 typedef struct crowd {
     int32_t count;
     double at[MOST_OFFSETS][3];
@@ -128,88 +144,112 @@ static void gather(const grid *g, int64_t cell, crowd *out)
 {
     out->count = 0;
     for (int32_t o = 0; o < g->offset_count; o++) {
-        const int64_t other = cell + g->offset[o];
-        if (tag_of(g->state[other]) != TAKEN) continue;
-        place_of(g, other, g->state[other], out->at[out->count++]);
+        const uint64_t state = g->state[cell + g->offset[o]];
+        if (tag_of(state) != TAKEN) continue;
+        double *at = out->at[out->count++];
+        place_within(state, at);
+        for (int a = 0; a < 3; a++) at[a] += g->step[o][a];
     }
 }
 
-/* A random place in the part of a cell with this corner and size, both in cells. On success, the
- * cell's state with that place. */
-static bool throw_dart(const grid *g, int64_t cell, const crowd *near, const double corner[3],
-                       double size, uint64_t draw, uint64_t *out)
+/* Part of a cell, in cells. In 2D places are in the middle of z, and so are parts, of no size there:
+ * then loops can run over three axes, which takes a third of the time that a variable number does. */
+typedef struct part {
+    double corner[3], size[3];
+} part;
+
+static part whole_cell(const grid *g)
 {
-    const int dim = g->region->dimension;
-    int64_t index[3];
-    cell_index(g, cell, index);
+    if (g->region->dimension == 3) return (part){.size = {1, 1, 1}};
+    return (part){.corner = {0, 0, 0.5}, .size = {1, 1, 0}};
+}
+
+/* A random place in a part of a cell. If it will do, the cell's state with that place. */
+static bool throw_dart(const grid *g, int64_t cell, const crowd *near, const part *in,
+                       uint64_t hash, uint64_t *out)
+{
     uint64_t state = g->state[cell] & CUT;
-    for (int a = 0; a < dim; a++) {
-        const uint64_t hash = firn_hash(g->def->seed + (uint64_t)g->level, index[0], index[1],
-                                        index[2], draw * 4 + (uint64_t)a);
-        const double in = corner[a] + size * firn_unit(hash);
-        state |= (uint64_t)(in * (1 << BITS)) << (BITS * a);
+    for (int a = 0; a < 3; a++) {
+        const double u = (double)(hash >> (BITS * a) & (((uint64_t)1 << BITS) - 1));
+        state |= (uint64_t)(in->corner[a] * (1 << BITS) + in->size[a] * u) << (BITS * a);
     }
     double p[3];
-    place_of(g, cell, state, p);
+    place_within(state, p);
     for (int32_t i = 0; i < near->count; i++) {
-        if (square_between(p, near->at[i]) < g->distance * g->distance) return false;
+        double square = 0;
+        for (int a = 0; a < 3; a++) {
+            square += (near->at[i][a] - p[a]) * (near->at[i][a] - p[a]);
+        }
+        if (square < least_square(g)) return false;
     }
-    if ((state & CUT) && !in_band(g, p)) return false;
-    if (!clear_of_finer(g, p)) return false;
+    if ((state & CUT) || g->finer) {
+        place_of(g, cell, state, p);
+        if ((state & CUT) && !in_band(g, p)) return false;
+        if (!clear_of_finer(g, p)) return false;
+    }
     *out = with_tag(state, PROPOSED);
     return true;
 }
 
-/* Whether one particle is near enough to all of a part of a cell to keep others out of it. */
-static bool covered(const grid *g, int64_t cell, const crowd *near, const double corner[3],
-                    double size)
+/* Those of a crowd that reach into a part; false when one of them keeps all of it to itself. */
+static bool reaching(const grid *g, const crowd *all, const part *in, crowd *out)
 {
     const int dim = g->region->dimension;
-    int64_t index[3];
-    cell_index(g, cell, index);
-    double low[3] = {0}, high[3] = {0};
-    for (int a = 0; a < dim; a++) {
-        low[a] = g->origin[a] + ((double)index[a] + corner[a]) * g->side;
-        high[a] = low[a] + size * g->side;
-    }
-    for (int32_t i = 0; i < near->count; i++) {
-        double far = 0;
-        for (int a = 0; a < dim; a++) {
-            const double d = fmax(near->at[i][a] - low[a], high[a] - near->at[i][a]);
-            far += d * d;
+    out->count = 0;
+    for (int32_t i = 0; i < all->count; i++) {
+        double nearest = 0, farthest = 0;
+        for (int a = 0; a < 3; a++) {
+            const double below = in->corner[a] - all->at[i][a];
+            const double above = all->at[i][a] - in->corner[a] - in->size[a];
+            const double off = below > above ? below : above, gap = off > 0 ? off : 0;
+            const double far = in->size[a] + off;
+            nearest += gap * gap;
+            farthest += far * far;
         }
-        if (far < g->distance * g->distance) return true;
+        if (farthest < dim) return false;
+        if (nearest < least_square(g)) {
+            memcpy(out->at[out->count++], all->at[i], sizeof out->at[0]);
+        }
+    }
+    return true;
+}
+
+static part child_of(const part *whole, int child)
+{
+    part half;
+    for (int a = 0; a < 3; a++) {
+        half.size[a] = 0.5 * whole->size[a];
+        half.corner[a] = whole->corner[a] + (child >> a & 1) * half.size[a];
+    }
+    return half;
+}
+
+/* Halves a part until a dart lands well or nothing is left. */
+static bool search(const grid *g, int64_t cell, const crowd *all, const part *in, int depth,
+                   uint64_t *draw, uint64_t *out)
+{
+    crowd near;
+    if (!reaching(g, all, in, &near)) return false;
+    const uint64_t hash = firn_mix((*draw)++);
+    if (throw_dart(g, cell, &near, in, hash, out)) return true;
+    if (depth == HALVINGS) return false;
+    /* In a random order, or gaps would fill from one side. */
+    const int dim = g->region->dimension, turn = (int)(hash >> 61) & ((1 << dim) - 1);
+    for (int child = 0; child < 1 << dim; child++) {
+        const part half = child_of(in, child ^ turn);
+        if (search(g, cell, &near, &half, depth + 1, draw, out)) return true;
     }
     return false;
 }
 
-/* Halves the cell until a dart lands well or nothing is left. */
-static bool search(const grid *g, int64_t cell, const crowd *near, uint64_t *out)
+/* A dart into each part of a halved cell: where the surface cuts the cell every dart asks for it, and no
+ * promise is made. */
+static bool search_cut(const grid *g, int64_t cell, const crowd *near, uint64_t draw, uint64_t *out)
 {
-    const int dim = g->region->dimension;
-    struct part {
-        double corner[3];
-        double size;
-        int depth;
-    } stack[8 * HALVINGS + 1] = {{{0}, 1, 0}};
-    int count = 1;
-    uint64_t draw = (uint64_t)g->round << 16;
-    while (count > 0) {
-        const struct part part = stack[--count];
-        if (covered(g, cell, near, part.corner, part.size)) continue;
-        draw++;
-        if (throw_dart(g, cell, near, part.corner, part.size, draw, out)) return true;
-        if (part.depth == HALVINGS) continue;
-        /* In a random order, or gaps would fill from one side. */
-        const uint64_t order = firn_mix(draw ^ (uint64_t)cell << 20);
-        for (int child = 0; child < 1 << dim; child++) {
-            const int turned = child ^ (int)(order & ((1u << dim) - 1));
-            struct part *next = &stack[count++];
-            *next = (struct part){.size = 0.5 * part.size, .depth = part.depth + 1};
-            for (int a = 0; a < dim; a++) {
-                next->corner[a] = part.corner[a] + (turned >> a & 1) * next->size;
-            }
-        }
+    const part whole = whole_cell(g);
+    for (int child = 0; child < 1 << g->region->dimension; child++) {
+        const part half = child_of(&whole, child);
+        if (throw_dart(g, cell, near, &half, firn_mix(draw + (uint64_t)child), out)) return true;
     }
     return false;
 }
@@ -223,14 +263,19 @@ static void propose(void *context, int64_t i, int32_t thread)
     (void)thread;
     grid *g = context;
     const int64_t cell = g->open[i];
-    const double all[3] = {0};
+    int64_t index[3];
+    cell_index(g, cell, index);
+    uint64_t draw = firn_hash(g->def->seed + (uint64_t)g->level, index[0], index[1], index[2],
+                              (uint64_t)g->round);
+    const part whole = whole_cell(g);
     crowd near;
-    gather(g, cell, &near);
+    near.count = 0;
+    if (g->round > 0) gather(g, cell, &near);
     uint64_t state = g->state[cell];
     if (g->round < DART_ROUNDS) {
-        /* Missing leaves the cell open. */
-        throw_dart(g, cell, &near, all, 1, (uint64_t)g->round << 16, &state);
-    } else if (!search(g, cell, &near, &state)) {
+        throw_dart(g, cell, &near, &whole, draw, &state); /* missing leaves the cell open */
+    } else if (state & CUT ? !search_cut(g, cell, &near, draw, &state)
+                           : !search(g, cell, &near, &whole, 0, &draw, &state)) {
         state = with_tag(state, DONE);
     }
     g->proposal[i] = state;
@@ -256,13 +301,18 @@ static void compare(void *context, int64_t i, int32_t thread)
     g->stays[i] = tag_of(g->state[cell]) == PROPOSED;
     if (!g->stays[i]) return;
     double p[3], q[3];
-    place_of(g, cell, g->state[cell], p);
+    place_within(g->state[cell], p);
     const uint64_t mine = rank(g, cell);
     for (int32_t o = 0; o < g->offset_count; o++) {
         const int64_t other = cell + g->offset[o];
         if (other == cell || tag_of(g->state[other]) != PROPOSED) continue;
-        place_of(g, other, g->state[other], q);
-        if (square_between(p, q) >= g->distance * g->distance) continue;
+        place_within(g->state[other], q);
+        double square = 0;
+        for (int a = 0; a < 3; a++) {
+            const double d = q[a] + g->step[o][a] - p[a];
+            square += d * d;
+        }
+        if (square >= least_square(g)) continue;
         const uint64_t theirs = rank(g, other);
         if (theirs > mine || (theirs == mine && other < cell)) {
             g->stays[i] = false;
@@ -297,9 +347,9 @@ static void run_rounds(grid *g)
 
 /* ---- one level ---- */
 
-static void mark_cell(void *context, const firn_walk_cell *cell, int64_t part)
+static void mark_cell(void *context, const firn_walk_cell *cell, int64_t block)
 {
-    (void)part;
+    (void)block;
     grid *g = context;
     int64_t at = 0;
     for (int a = 2; a >= 0; a--) {
@@ -319,6 +369,8 @@ static void find_offsets(grid *g)
             for (int x = -2; x <= 2; x++) {
                 const int apart = (abs(x) == 2) + (abs(y) == 2) + (abs(z) == 2);
                 if (apart >= dim) continue;
+                const int8_t step[3] = {(int8_t)x, (int8_t)y, (int8_t)z};
+                memcpy(g->step[g->offset_count], step, sizeof step);
                 g->offset[g->offset_count++] = (z * g->size[1] + y) * g->size[0] + x;
             }
         }

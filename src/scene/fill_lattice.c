@@ -69,6 +69,7 @@ firn_status firn_fill_lattice(const firn_region *region, const firn_fill_def *de
     if (!l.part) return firn_fail(error, FIRN_NO_MEMORY, "out of memory while filling");
     walk.refine_levels = def->refine_levels;
     walk.refine_distance = def->refine_distance;
+    walk.few_points = def->refine_levels == 0;
     walk.visit = visit;
     walk.context = &l;
     firn_walk_run(&walk, def->threads);

@@ -40,6 +40,9 @@ struct firn_walk {
      * level, up to this one. */
     int32_t refine_levels;
     double refine_distance;
+    /* Whether single cells are visited without asking whether they are in or out: for visitors that
+     * ask for one point of the cell only, which costs less. */
+    bool few_points;
     double band[2]; /* only depths from the one to the other, m; {-inf, inf} for all */
     /* Called once per cell, from any thread; `part` is that of the cell's block. */
     void (*visit)(void *context, const firn_walk_cell *cell, int64_t part);

@@ -52,7 +52,7 @@ static void visit_piece(const firn_walk *w, const int64_t index[3], int32_t heig
         middle[a] = cell.low[a] + half;
     }
     bool split = height > 0;
-    if (!all_in) {
+    if (!all_in && !(height == 0 && w->few_points)) {
         double reach = w->refine_levels > 0 ? w->refine_distance : 0;
         for (int b = 0; b < 2; b++) {
             if (isfinite(w->band[b])) reach = fmax(reach, w->band[b]);

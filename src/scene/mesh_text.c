@@ -16,29 +16,34 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Past a backslash that ends a line, or false. */
-static bool skip_continuation(firn_scan *scan)
+/* Behind a backslash that ends its line, or NULL when there is none at this place. */
+static const char *continuation(const firn_scan *scan, const char *at)
 {
-    if (*scan->at != '\\') return false;
-    const char *next = scan->at + 1;
-    while (next < scan->end && is_blank(*next)) next++;
-    if (next < scan->end && *next != '\n') return false;
-    scan->at = next < scan->end ? next + 1 : next;
-    scan->line++;
-    return true;
+    if (*at != '\\') return NULL;
+    do at++;
+    while (at < scan->end && is_blank(*at));
+    if (at == scan->end) return at;
+    return *at == '\n' ? at + 1 : NULL;
 }
 
 firn_word firn_scan_word(firn_scan *scan)
 {
     while (scan->at < scan->end) {
-        if (is_blank(*scan->at)) {
+        const char *next = continuation(scan, scan->at);
+        if (next) {
+            scan->at = next;
+            scan->line++;
+        } else if (is_blank(*scan->at)) {
             scan->at++;
-        } else if (!skip_continuation(scan)) {
+        } else {
             break;
         }
     }
     const char *begin = scan->at;
-    while (scan->at < scan->end && *scan->at != '\n' && !is_blank(*scan->at)) scan->at++;
+    while (scan->at < scan->end && *scan->at != '\n' && !is_blank(*scan->at) &&
+           !continuation(scan, scan->at)) {
+        scan->at++;
+    }
     return (firn_word){begin, (size_t)(scan->at - begin)};
 }
 

@@ -20,6 +20,10 @@
 
 enum { FOUR = 4 };
 
+/* fmin and fmax are calls where NaNs matter; here there are none. */
+static double smaller(double a, double b) { return a < b ? a : b; }
+static double larger(double a, double b) { return a > b ? a : b; }
+
 /* ---- building ---- */
 
 /* Every third bit. */
@@ -114,8 +118,8 @@ static const firn_mesh_box empty_box = {{INFINITY, INFINITY, INFINITY},
 static void include(firn_mesh_box *box, const double low[3], const double high[3])
 {
     for (int a = 0; a < 3; a++) {
-        box->low[a] = fmin(box->low[a], low[a]);
-        box->high[a] = fmax(box->high[a], high[a]);
+        box->low[a] = smaller(box->low[a], low[a]);
+        box->high[a] = larger(box->high[a], high[a]);
     }
 }
 
@@ -209,10 +213,10 @@ static double crossing_height(const double a[3], const double b[3], const double
     }
     const double nx = u[1] * v[2] - u[2] * v[1], ny = u[2] * v[0] - u[0] * v[2];
     const double nz = u[0] * v[1] - u[1] * v[0];
-    const double low = fmin(fmin(a[2], b[2]), c[2]), high = fmax(fmax(a[2], b[2]), c[2]);
+    const double low = smaller(smaller(a[2], b[2]), c[2]), high = larger(larger(a[2], b[2]), c[2]);
     if (nz == 0) return low;
     const double z = a[2] - (nx * (p[0] - a[0]) + ny * (p[1] - a[1])) / nz;
-    return fmin(fmax(z, low), high);
+    return smaller(larger(z, low), high);
 }
 
 /* +1, -1 or 0, and at which height. */
@@ -379,7 +383,7 @@ static double segment_square(const double a[3], const double b[3], const double 
         to[i] = p[i] - a[i];
     }
     const double length = dot(along, along);
-    const double t = length > 0 ? fmin(fmax(dot(to, along) / length, 0), 1) : 0;
+    const double t = length > 0 ? smaller(larger(dot(to, along) / length, 0), 1) : 0;
     for (int i = 0; i < 3; i++) to[i] -= t * along[i];
     return dot(to, to);
 }
@@ -415,14 +419,15 @@ static double triangle_square(const double a[3], const double b[3], const double
         const double height = dot(n, to);
         return height * height / square;
     }
-    return fmin(fmin(segment_square(a, b, p), segment_square(b, c, p)), segment_square(c, a, p));
+    return smaller(smaller(segment_square(a, b, p), segment_square(b, c, p)),
+                   segment_square(c, a, p));
 }
 
 static double box_square(const firn_mesh_box *box, const double p[3])
 {
     double sum = 0;
     for (int a = 0; a < 3; a++) {
-        const double d = fmax(fmax(box->low[a] - p[a], p[a] - box->high[a]), 0);
+        const double d = larger(larger(box->low[a] - p[a], p[a] - box->high[a]), 0);
         sum += d * d;
     }
     return sum;
@@ -435,8 +440,8 @@ static void nearest(const firn_mesh *mesh, int32_t level, int32_t index, const d
     const int32_t first = FOUR * index;
     if (level == 0) {
         for (int32_t t = first; t < first + FOUR && t < mesh->triangle_count; t++) {
-            *best = fmin(*best, triangle_square(corner_of(mesh, t, 0), corner_of(mesh, t, 1),
-                                                corner_of(mesh, t, 2), p));
+            *best = smaller(*best, triangle_square(corner_of(mesh, t, 0), corner_of(mesh, t, 1),
+                                                   corner_of(mesh, t, 2), p));
         }
         return;
     }
@@ -461,6 +466,6 @@ double firn_mesh_distance(const firn_mesh *mesh, const double point[3], double l
 {
     double best = limit * limit;
     nearest(mesh, mesh->level_count - 1, 0, point, &best);
-    const double distance = fmin(sqrt(best), limit);
+    const double distance = smaller(sqrt(best), limit);
     return firn_mesh_winding(mesh, point) != 0 ? -distance : distance;
 }
