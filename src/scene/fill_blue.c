@@ -184,8 +184,8 @@ static bool throw_dart(const grid *g, int64_t cell, const crowd *near, const par
     }
     if ((state & CUT) || g->finer) {
         place_of(g, cell, state, p);
+        if (!clear_of_finer(g, p)) return false; /* asked first, since it costs less */
         if ((state & CUT) && !in_band(g, p)) return false;
-        if (!clear_of_finer(g, p)) return false;
     }
     *out = with_tag(state, PROPOSED);
     return true;
@@ -347,17 +347,18 @@ static void run_rounds(grid *g)
 
 /* ---- one level ---- */
 
-static void mark_cell(void *context, const firn_walk_cell *cell, int64_t block)
+static bool mark_cell(void *context, const firn_walk_cell *cell, int64_t block)
 {
     (void)block;
     grid *g = context;
     int64_t at = 0;
     for (int a = 2; a >= 0; a--) {
         const int64_t pad = a < g->region->dimension ? PAD : 0;
-        if (cell->index[a] >= g->size[a] - 2 * pad) return; /* beyond the bounds */
+        if (cell->index[a] >= g->size[a] - 2 * pad) return true; /* beyond the bounds */
         at = at * g->size[a] + cell->index[a] + pad;
     }
     g->state[at] = with_tag(cell->all_in ? 0 : CUT, OPEN);
+    return true;
 }
 
 /* Cells at most two away whose nearest corners are nearer than the diagonal of a cell. */

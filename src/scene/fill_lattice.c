@@ -28,12 +28,12 @@ static int poisson(double u)
     return n;
 }
 
-static void visit(void *context, const firn_walk_cell *cell, int64_t part)
+static bool visit(void *context, const firn_walk_cell *cell, int64_t block)
 {
     lattice *l = context;
     const firn_fill_def *def = l->def;
     /* Refinement can ask for far more than the volume tells: no use in going on then. */
-    if (atomic_load_explicit(&l->count, memory_order_relaxed) > def->most) return;
+    if (atomic_load_explicit(&l->count, memory_order_relaxed) > def->most) return false;
     const int64_t *i = cell->index;
     const uint64_t seed = def->seed + (uint64_t)cell->level;
     const int dim = l->region->dimension;
@@ -52,10 +52,11 @@ static void visit(void *context, const firn_walk_cell *cell, int64_t part)
             p[a] = cell->low[a] + (0.5 + width * (u - 0.5)) * cell->size;
         }
         if (cell->all_in || firn_region_inside(l->region, p)) {
-            firn_seeding_add(&l->part[part], p, cell->level);
+            firn_seeding_add(&l->part[block], p, cell->level);
             atomic_fetch_add_explicit(&l->count, 1, memory_order_relaxed);
         }
     }
+    return true;
 }
 
 firn_status firn_fill_lattice(const firn_region *region, const firn_fill_def *def,

@@ -44,8 +44,9 @@ struct firn_walk {
      * ask for one point of the cell only, which costs less. */
     bool few_points;
     double band[2]; /* only depths from the one to the other, m; {-inf, inf} for all */
-    /* Called once per cell, from any thread; `part` is that of the cell's block. */
-    void (*visit)(void *context, const firn_walk_cell *cell, int64_t part);
+    /* Called once per cell, from any thread, with the number of the cell's block. False: no use in
+     * going on. */
+    bool (*visit)(void *context, const firn_walk_cell *cell, int64_t block);
     void *context;
     /* Set by firn_walk_plan. */
     int64_t cells[3];    /* to cover the bounds */

@@ -37,9 +37,9 @@ firn_status firn_walk_plan(const firn_region *region, double size, firn_walk *ou
     }
 }
 
-/* height: the piece is 2^height cells wide; below 0 it is refined. */
-static void visit_piece(const firn_walk *w, const int64_t index[3], int32_t height, bool all_in,
-                        int64_t part)
+/* height: the piece is 2^height cells wide; below 0 it is refined. False: to go on is no use. */
+static bool visit_piece(const firn_walk *w, const int64_t index[3], int32_t height, bool all_in,
+                        int64_t block)
 {
     const int dim = w->region->dimension;
     const double size = ldexp(w->size, height), half = 0.5 * size;
@@ -61,9 +61,9 @@ static void visit_piece(const firn_walk *w, const int64_t index[3], int32_t heig
         const double limit = 2 * (round + reach);
         const double least = -firn_region_distance(w->region, middle, limit); /* of its depth */
         const double slack = round * (1 + 1e-9);
-        if (least <= -slack) return;                                /* outside */
-        if (least - slack >= w->band[1]) return;                    /* below the band */
-        if (w->region->exact && least + slack < w->band[0]) return; /* above it */
+        if (least <= -slack) return true;                                /* outside */
+        if (least - slack >= w->band[1]) return true;                    /* below the band */
+        if (w->region->exact && least + slack < w->band[0]) return true; /* above it */
         const bool exact_below = w->region->exact && least + slack < w->band[1];
         all_in = least - slack >= fmax(w->band[0], 0) && (exact_below || w->band[1] == INFINITY) &&
                  (w->refine_levels == 0 || least - slack >= w->refine_distance);
@@ -74,14 +74,14 @@ static void visit_piece(const firn_walk *w, const int64_t index[3], int32_t heig
     }
     if (!split) {
         cell.all_in = all_in;
-        w->visit(w->context, &cell, part);
-        return;
+        return w->visit(w->context, &cell, block);
     }
     for (int child = 0; child < 1 << dim; child++) {
         const int64_t next[3] = {2 * index[0] + (child & 1), 2 * index[1] + (child >> 1 & 1),
                                  2 * index[2] + (child >> 2 & 1)};
-        visit_piece(w, next, height - 1, all_in, part);
+        if (!visit_piece(w, next, height - 1, all_in, block)) return false;
     }
+    return true;
 }
 
 static void visit_block(void *context, int64_t block, int32_t thread)

@@ -101,15 +101,13 @@ double firn_region_depth(const firn_region *region, const double point[3], doubl
     for (int a = 0; a < region->dimension; a++) {
         size = fmax(size, region->high[a] - region->low[a]);
     }
-    const double step = 1e-6 * size;
+    const double step = 1e-6 * size, near = fabs(bound) + 2 * step;
     double square = 0;
     for (int a = 0; a < region->dimension; a++) {
         double p[3] = {point[0], point[1], point[2]};
-        p[a] = point[a] + step;
-        const double ahead = firn_region_distance(region, p, INFINITY);
-        p[a] = point[a] - step;
-        const double slope = (ahead - firn_region_distance(region, p, INFINITY)) / (2 * step);
-        square += slope * slope;
+        p[a] += step;
+        const double rise = (firn_region_distance(region, p, near) + bound) / step;
+        square += rise * rise;
     }
     const double slope = sqrt(square);
     const double depth = slope * limit > fabs(bound) ? bound / slope : copysign(limit, bound);
