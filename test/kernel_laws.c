@@ -20,15 +20,25 @@ static int pack(firn_lanes group[GROUPS], int n, const real *F)
     return groups;
 }
 
+static firn_lane_constants widen(const firn_law_constants *k)
+{
+    firn_lane_constants wide;
+#define WIDEN(name) wide.name = v_set(k->name);
+    FIRN_LAW_CONSTANTS(WIDEN)
+#undef WIDEN
+    return wide;
+}
+
 static const char *name(int law) { return FIRN_KERNEL(firn_laws)[law]->name; }
 
 static void stress(int law, const firn_law_constants *k, int n, const real *F, real *tau, real *J,
                    real *stiffness)
 {
     static firn_lanes group[GROUPS];
+    const firn_lane_constants wide = widen(k);
     for (int first = 0; first < n; first += GROUPS * W) {
         int groups = pack(group, n - first, F + (long)first * DD);
-        FIRN_KERNEL(firn_laws)[law]->stress(k, group, groups);
+        FIRN_KERNEL(firn_laws)[law]->stress(&wide, group, groups);
         for (int p = first; p < n && p < first + groups * W; p++) {
             const firn_lanes *g = &group[(p - first) / W];
             int lane = (p - first) % W;
@@ -42,10 +52,11 @@ static void stress(int law, const firn_law_constants *k, int n, const real *F, r
 static void energy(int law, const firn_law_constants *k, int n, const real *F, real *psi)
 {
     static firn_lanes group[GROUPS];
+    const firn_lane_constants wide = widen(k);
     vr out[GROUPS];
     for (int first = 0; first < n; first += GROUPS * W) {
         int groups = pack(group, n - first, F + (long)first * DD);
-        FIRN_KERNEL(firn_laws)[law]->energy(k, group, groups, out);
+        FIRN_KERNEL(firn_laws)[law]->energy(&wide, group, groups, out);
         for (int p = first; p < n && p < first + groups * W; p++)
             psi[p] = out[(p - first) / W][(p - first) % W];
     }

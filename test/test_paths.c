@@ -243,11 +243,54 @@ static void a_particle_just_below_an_edge_is_gathered_from_its_own_stencil(void 
     assert_no_complaints();
 }
 
+/* ---- materials that meet within a group of lanes ---- */
+
+/* Three bodies in the same place, whose particles so share every group; all alike when `kinds` is 1,
+ * else of `kinds` materials with the same numbers. */
+static memo run_alike(int d, firn_path path, const char *isa, int kinds)
+{
+    world w = two_law_world(d, path, isa);
+    w.def.material_count = kinds;
+    w.material[1] = w.material[2] = w.material[0];
+    firn_sim *sim = world_create(&w);
+    random_state = 11;
+    for (int m = 0; m < 3; m++) {
+        const brick b = {.cells = {4, 4, 4},
+                         .per_axis = 2,
+                         .jitter = 1,
+                         .velocity = {0.5, -2, 0.25},
+                         .gradient = d == 2 ? spin_2d : spin_3d,
+                         .material = (uint16_t)(m % kinds)};
+        brick_add(sim, &w, &b);
+    }
+    assert_ok(firn_sim_advance(sim, 50 * w.def.dt, NULL, &error));
+    memo m = remember(sim, d);
+    firn_sim_destroy(sim);
+    return m;
+}
+
+static void materials_alike_in_all_but_name_give_the_same_bytes(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (int32_t isa = 0; firn_isa_name(isa); isa++)
+            for (size_t p = 0; p < PATHS; p++) {
+                memo one = run_alike(d, both_paths[p], firn_isa_name(isa), 1);
+                memo three = run_alike(d, both_paths[p], firn_isa_name(isa), 3);
+                assert_true(largest_difference(&one, &three, d, FIRN_POSITION) == 0);
+                assert_true(largest_difference(&one, &three, d, FIRN_DEFORMATION_GRADIENT) == 0);
+                assert_true(largest_difference(&one, &three, d, FIRN_VELOCITY) == 0);
+                forget(&one);
+                forget(&three);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fused_equals_plain_within_rounding_growth),
         cmocka_unit_test(a_particle_just_below_an_edge_is_gathered_from_its_own_stencil),
+        cmocka_unit_test(materials_alike_in_all_but_name_give_the_same_bytes),
     };
     return cmocka_run_group_tests_name("paths", tests, NULL, NULL);
 }

@@ -11,9 +11,9 @@
 #include "material/elastic.h"
 #include "material/law.h"
 
-static void stress(const firn_law_constants *k, firn_lanes *group, int n)
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda);
+    vr mu = k->mu, lambda = k->lambda;
     for (int g = 0; g < n; g++) {
         firn_lanes *p = &group[g];
         vr R[DD], P[DD], G[DD];
@@ -28,9 +28,9 @@ static void stress(const firn_law_constants *k, firn_lanes *group, int n)
     }
 }
 
-static void energy(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi)
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
 {
-    vr mu = v_set(k->mu), half_lambda = v_set(k->lambda / 2);
+    vr mu = k->mu, half_lambda = k->lambda / 2;
     for (int g = 0; g < n; g++) {
         vr R[DD], E[DD];
         m_polar(group[g].F, R);

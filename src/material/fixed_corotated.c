@@ -21,10 +21,10 @@
 
 LANE_INLINE vr within_limit(vr J) { return v_min(v_set(J_MOST), v_max(v_set(-J_MOST), J)); }
 
-static void stress(const firn_law_constants *k, firn_lanes *group, int n)
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda);
-    vr stiff_lambda = v_set(k->lambda > 0 ? k->lambda : 0);
+    vr mu = k->mu, lambda = k->lambda;
+    vr stiff_lambda = v_max(k->lambda, v_set(0));
     for (int g = 0; g < n; g++) {
         firn_lanes *p = &group[g];
         vr R[DD], P[DD], G[DD];
@@ -39,9 +39,9 @@ static void stress(const firn_law_constants *k, firn_lanes *group, int n)
     }
 }
 
-static void energy(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi)
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda);
+    vr mu = k->mu, lambda = k->lambda;
     for (int g = 0; g < n; g++) {
         vr R[DD], E[DD];
         m_polar(group[g].F, R);

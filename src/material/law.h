@@ -1,7 +1,8 @@
 /* What a constitutive law is: one row, one file.
  *
  * A law sees W particles at a time (firn_lanes) and never loops over nodes or knows the transfer.
- * Kernel code calls each function once per run of particles of one material. The file is compiled
+ * Kernel code calls each function once per run of particles of one material, or per group where
+ * materials meet. The file is compiled
  * per instruction set and dimension, so the row is named with FIRN_KERNEL. To add one: the enum in
  * firn/material.h, my_law.c here, its declaration below, and a row each in laws.c (functions) and
  * table.c (name, parameters). test/test_laws.c walks the tables and tests the new row as it
@@ -28,14 +29,22 @@ typedef struct firn_lanes {
     vr stiffness;    /* out: bound of max_i s_i^2 Psi_ii, Pa: rest density x squared wave speed */
 } firn_lanes;
 
+/* The materials of W particles, one per lane. */
+typedef struct firn_lane_constants {
+#define DECLARE(name) vr name;
+    FIRN_LAW_CONSTANTS(DECLARE)
+#undef DECLARE
+} firn_lane_constants;
+
 typedef struct firn_law {
     const char *name; /* as in table.c */
-    /* Reads F and state; writes tau, J and stiffness of n groups. Any F, inverted and singular ones
-     * included, gives finite results while no entry exceeds 1e6 and no modulus 3e11 Pa. */
-    void (*stress)(const firn_law_constants *k, firn_lanes *group, int n);
+    /* Reads F and state; writes tau, J and stiffness of n groups, all with the same constants. Any
+     * F, inverted and singular ones included, gives finite results while no entry exceeds 1e6 and
+     * no modulus 3e11 Pa. */
+    void (*stress)(const firn_lane_constants *k, firn_lanes *group, int n);
     /* Energy per rest volume, J/m3, of n groups into psi[n]; its gradient in F is P wherever it
      * has one, clamps included. */
-    void (*energy)(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi);
+    void (*energy)(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi);
 } firn_law;
 
 extern const firn_law FIRN_KERNEL(firn_law_linear);

@@ -20,9 +20,9 @@ LANE_INLINE vr small_strain(const vr F[DD], vr eps[DD])
     return e_trace(eps);
 }
 
-static void stress(const firn_law_constants *k, firn_lanes *group, int n)
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda);
+    vr mu = k->mu, lambda = k->lambda;
     for (int g = 0; g < n; g++) {
         firn_lanes *p = &group[g];
         vr P[DD], G[DD];
@@ -36,9 +36,9 @@ static void stress(const firn_law_constants *k, firn_lanes *group, int n)
     }
 }
 
-static void energy(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi)
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
 {
-    vr mu = v_set(k->mu), half_lambda = v_set(k->lambda / 2);
+    vr mu = k->mu, half_lambda = k->lambda / 2;
     for (int g = 0; g < n; g++) {
         vr eps[DD];
         vr trace = small_strain(group[g].F, eps);

@@ -6,10 +6,15 @@
 
 #include "base/real.h"
 
-/* Constants of one material, derived from its def once. */
+/* What laws read of a material, derived from its def once. X(name); kernels hold each W wide, so that
+ * lanes may differ in material (see law.h).
+ *   mu, lambda  Lame, Pa; in 2D those of plane strain, which are the same */
+#define FIRN_LAW_CONSTANTS(X) X(mu) X(lambda)
+
 typedef struct firn_law_constants {
-    real mu, lambda; /* Lame, Pa; in 2D those of plane strain, which are the same */
-    real density;    /* kg/m3 at rest */
+#define DECLARE(name) real name;
+    FIRN_LAW_CONSTANTS(DECLARE)
+#undef DECLARE
 } firn_law_constants;
 
 /* FIRN_OK or what is wrong with the index-th def, by field name: stamp, law, every parameter. */

@@ -15,9 +15,9 @@
 #define J_LEAST                                                                                    \
     ((real)0.05) /* a twentieth of the volume: far below what a resolved motion reaches */
 
-static void stress(const firn_law_constants *k, firn_lanes *group, int n)
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda), zero = v_set(0), one = v_set(1);
+    vr mu = k->mu, lambda = k->lambda, zero = v_set(0), one = v_set(1);
     for (int g = 0; g < n; g++) {
         firn_lanes *p = &group[g];
         vr G[DD];
@@ -54,9 +54,9 @@ LANE_INLINE vr excess_over_log(vr j)
     return r * (j - 2 * z * sum);
 }
 
-static void energy(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi)
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
 {
-    vr mu = v_set(k->mu), half_lambda = v_set(k->lambda / 2), zero = v_set(0);
+    vr mu = k->mu, half_lambda = k->lambda / 2, zero = v_set(0);
     for (int g = 0; g < n; g++) {
         const vr *F = group[g].F;
         vr G[DD];

@@ -11,9 +11,9 @@
 #include "material/elastic.h"
 #include "material/law.h"
 
-static void stress(const firn_law_constants *k, firn_lanes *group, int n)
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
-    vr mu = v_set(k->mu), lambda = v_set(k->lambda), zero = v_set(0);
+    vr mu = k->mu, lambda = k->lambda, zero = v_set(0);
     for (int g = 0; g < n; g++) {
         firn_lanes *p = &group[g];
         vr G[DD], T[DD];
@@ -28,9 +28,9 @@ static void stress(const firn_law_constants *k, firn_lanes *group, int n)
     }
 }
 
-static void energy(const firn_law_constants *k, const firn_lanes *group, int n, vr *psi)
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
 {
-    vr mu_4 = v_set(k->mu / 4), lambda_8 = v_set(k->lambda / 8);
+    vr mu_4 = k->mu / 4, lambda_8 = k->lambda / 8;
     for (int g = 0; g < n; g++) {
         vr G[DD];
         e_strain(group[g].F, G);

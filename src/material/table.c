@@ -125,5 +125,4 @@ void firn_material_constants(const firn_material_def *def, firn_law_constants *c
     double E = def->young, nu = def->poisson;
     constants->mu = (real)(E / (2 * (1 + nu)));
     constants->lambda = (real)(E * nu / ((1 + nu) * (1 - 2 * nu)));
-    constants->density = (real)def->density;
 }

@@ -320,7 +320,7 @@ typedef struct lane_extremes {
     vr speed2, gradient, wave2, lone2;
 } lane_extremes;
 
-LANE_INLINE void note_stiffness(lane_extremes *e, const firn_law_constants *k, const firn_lanes *g,
+LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, const firn_lanes *g,
                                 vi mine)
 {
     vr specific = g->volume / g->mass;
@@ -330,40 +330,62 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_law_constants *k, c
     e->lone2 = v_max(v_select(mine, lone2, v_set(0)), e->lone2);
 }
 
+/* The constants of W particles, which all may differ in material. */
+LANE_INLINE firn_lane_constants load_constants(const firn_sweep *s, const uint16_t material[W])
+{
+    firn_lane_constants k;
+#define LOAD(name)                                                                                 \
+    for (int l = 0; l < W; l++) k.name[l] = s->materials[material[l]].name;
+    FIRN_LAW_CONSTANTS(LOAD)
+#undef LOAD
+    return k;
+}
+
+/* One group whose lanes differ in material: each law that is present runs over all lanes, and its
+ * own are taken. */
+static void stress_mixed(const firn_sweep *s, firn_lanes *g, const uint16_t material[W],
+                         lane_extremes *e)
+{
+    const firn_lane_constants k = load_constants(s, material);
+    uint32_t left = (1u << W) - 1;
+    while (left) {
+        const int law = s->laws[material[__builtin_ctz(left)]];
+        vi mine;
+        for (int l = 0; l < W; l++) {
+            mine[l] = -(s->laws[material[l]] == law);
+            if (mine[l]) left &= ~(1u << l);
+        }
+        firn_lanes t = *g;
+        FIRN_KERNEL(firn_laws)[law]->stress(&k, &t, 1);
+        for (int c = 0; c < DD; c++) g->tau[c] = v_select(mine, t.tau[c], g->tau[c]);
+        g->J = v_select(mine, t.J, g->J);
+        note_stiffness(e, &k, &t, mine);
+    }
+}
+
 /* Fills tau, J and stiffness of the n groups whose particles' records are index[0 .. count). A
- * block mostly holds one material; where several meet, each law runs over all lanes and its own are
- * taken. */
+ * block mostly holds one material. */
 static void stress(const firn_sweep *s, firn_lanes *g, int n, const uint32_t *index, int count,
                    lane_extremes *e)
 {
-    const uint16_t *material = s->store->material;
-    const int first = material[index[0]];
+    const uint16_t *of = s->store->material;
+    uint16_t material[W];
     int differ = 0;
     if (s->material_count > 1) {
-        for (int i = 1; i < count; i++) differ |= material[index[i]] ^ first;
+        for (int i = 1; i < count; i++) differ |= of[index[i]] ^ of[index[0]];
     }
     if (!differ) {
-        const firn_law_constants *k = &s->materials[first];
-        FIRN_KERNEL(firn_laws)[s->laws[first]]->stress(k, g, n);
-        for (int i = 0; i < n; i++) note_stiffness(e, k, &g[i], vi_set(-1));
+        for (int l = 0; l < W; l++) material[l] = of[index[0]];
+        const firn_lane_constants k = load_constants(s, material);
+        FIRN_KERNEL(firn_laws)[s->laws[material[0]]]->stress(&k, g, n);
+        for (int i = 0; i < n; i++) note_stiffness(e, &k, &g[i], vi_set(-1));
         return;
     }
-    for (int m = 0; m < s->material_count; m++) {
-        const firn_law_constants *k = &s->materials[m];
-        for (int i = 0; i < n; i++) {
-            vi mine = vi_set(0);
-            int any = 0;
-            for (int l = 0; l < W && i * W + l < count; l++) {
-                mine[l] = -(material[index[i * W + l]] == m);
-                any |= (int)mine[l];
-            }
-            if (!any) continue;
-            firn_lanes t = g[i];
-            FIRN_KERNEL(firn_laws)[s->laws[m]]->stress(k, &t, 1);
-            for (int c = 0; c < DD; c++) g[i].tau[c] = v_select(mine, t.tau[c], g[i].tau[c]);
-            g[i].J = v_select(mine, t.J, g[i].J);
-            note_stiffness(e, k, &t, mine);
+    for (int i = 0; i < n; i++) {
+        for (int l = 0; l < W; l++) {
+            material[l] = of[index[i * W + l < count ? i * W + l : count - 1]];
         }
+        stress_mixed(s, &g[i], material, e);
     }
 }
 

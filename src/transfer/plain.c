@@ -318,12 +318,14 @@ double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int6
     for (int64_t i = 0; i < count; i++) {
         uint32_t same[W];
         for (int l = 0; l < W; l++) same[l] = index[i];
-        const int m = s->store->material[index[i]];
+        uint16_t material[W];
+        for (int l = 0; l < W; l++) material[l] = s->store->material[index[i]];
+        const firn_lane_constants k = load_constants(s, material);
         firn_lanes g;
         vr psi;
         load_lanes(&g, s->store, same);
         identity_plus(g.H, g.F);
-        FIRN_KERNEL(firn_laws)[s->laws[m]]->energy(&s->materials[m], &g, 1, &psi);
+        FIRN_KERNEL(firn_laws)[s->laws[material[0]]]->energy(&k, &g, 1, &psi);
         sum += (double)g.volume[0] * (double)psi[0];
     }
     return sum;
