@@ -65,11 +65,13 @@ static void advance_part(firn_sim *sim, double seconds)
 }
 
 /* STEPS steps in ten advances, or as many automatic ones as that time takes. */
-static void check_thread_counts(int dimension, firn_path path, bool automatic)
+static void check_thread_counts(int dimension, firn_path path, firn_transfer transfer,
+                                bool automatic)
 {
     firn_hash first[10] = {{{0}}};
     for (int t = 0; t < THREAD_COUNTS; t += automatic ? 2 : 1) {
         world w = contact_world(dimension, path);
+        w.def.transfer = transfer;
         w.def.threads = thread_counts[t];
         w.def.dt = automatic ? 0 : 4e-4;
         firn_sim *sim = world_create(&w);
@@ -99,29 +101,31 @@ static void check_thread_counts(int dimension, firn_path path, bool automatic)
 static void same_bytes_with_1_2_3_and_7_threads_fused_2d(void **state)
 {
     (void)state;
-    check_thread_counts(2, FIRN_PATH_FUSED, false);
-    check_thread_counts(2, FIRN_PATH_FUSED, true);
+    check_thread_counts(2, FIRN_PATH_FUSED, FIRN_APIC, false);
+    check_thread_counts(2, FIRN_PATH_FUSED, FIRN_APIC, true);
+    check_thread_counts(2, FIRN_PATH_FUSED, FIRN_ASFLIP, true);
 }
 
 static void same_bytes_with_1_2_3_and_7_threads_fused_3d(void **state)
 {
     (void)state;
-    check_thread_counts(3, FIRN_PATH_FUSED, false);
-    check_thread_counts(3, FIRN_PATH_FUSED, true);
+    check_thread_counts(3, FIRN_PATH_FUSED, FIRN_APIC, false);
+    check_thread_counts(3, FIRN_PATH_FUSED, FIRN_APIC, true);
+    check_thread_counts(3, FIRN_PATH_FUSED, FIRN_ASFLIP, true);
 }
 
 static void same_bytes_with_1_2_3_and_7_threads_plain_2d(void **state)
 {
     (void)state;
-    check_thread_counts(2, FIRN_PATH_PLAIN, false);
-    check_thread_counts(2, FIRN_PATH_PLAIN, true);
+    check_thread_counts(2, FIRN_PATH_PLAIN, FIRN_APIC, false);
+    check_thread_counts(2, FIRN_PATH_PLAIN, FIRN_APIC, true);
 }
 
 static void same_bytes_with_1_2_3_and_7_threads_plain_3d(void **state)
 {
     (void)state;
-    check_thread_counts(3, FIRN_PATH_PLAIN, false);
-    check_thread_counts(3, FIRN_PATH_PLAIN, true);
+    check_thread_counts(3, FIRN_PATH_PLAIN, FIRN_APIC, false);
+    check_thread_counts(3, FIRN_PATH_PLAIN, FIRN_APIC, true);
 }
 
 /* ---- adding and removing ---- */

@@ -179,22 +179,19 @@ static void the_fused_path_is_refused_for_what_is_in_its_way(void **state)
 {
     (void)state;
 #ifdef FIRN_DOUBLE
-    const char *why = "double", *not_why = "APIC";
+    const char *why = "double", *not_why = "quadratic";
 #else
-    const char *why = "APIC with quadratic splines, MLS forces and no force hook",
-               *not_why = "double";
+    const char *why = "quadratic splines with MLS forces and no force hook", *not_why = "double";
 #endif
-    static const char *const cases[] = {"fused with FLIP", "fused with cubic splines",
-                                        "fused with weight gradients", "fused with a force hook",
-                                        "fused with what it serves"};
+    static const char *const cases[] = {"fused with cubic splines", "fused with weight gradients",
+                                        "fused with a force hook", "fused with what it serves"};
     enum { CASES = sizeof cases / sizeof *cases };
     for (int i = 0; i < CASES; i++) {
         world w = good_world();
         world_point(&w);
-        if (i == 0) w.def.transfer = FIRN_FLIP;
-        if (i == 1) w.def.spline = FIRN_CUBIC;
-        if (i == 2) w.def.force_form = FIRN_GRADIENT;
-        if (i == 3) w.def.force_hook = no_force;
+        if (i == 0) w.def.spline = FIRN_CUBIC;
+        if (i == 1) w.def.force_form = FIRN_GRADIENT;
+        if (i == 2) w.def.force_hook = no_force;
         for (firn_path path = 0; path < FIRN_PATH_COUNT; path++) {
             const bool served = path != FIRN_PATH_FUSED || (i == CASES - 1 && PATHS == 2);
             w.def.path = path;

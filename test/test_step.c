@@ -180,12 +180,14 @@ static void growth_and_frame_are_named_too(void **state)
 static void a_broken_limit_rolls_back(void **state)
 {
     (void)state;
-    for (int d = 2; d <= 3; d++)
+    for (int i = 0; i < 2 * FIRN_TRANSFER_COUNT; i++)
         for (size_t p = 0; p < PATHS; p++) {
             /* At rest for 10 ms, with steps of 8 ms; then 2000 m/s2, which would be 6 cells in
              * such a step. */
+            const int d = 2 + i / FIRN_TRANSFER_COUNT;
             world w = world_default(d, 0.02);
             w.def.path = both_paths[p];
+            w.def.transfer = (firn_transfer)(i % FIRN_TRANSFER_COUNT);
             w.material[0].young = 1e3;
             w.def.force_count = 2;
             w.force[0] = (firn_acceleration_key){0.0100, {0, 0, 0}};
@@ -219,9 +221,11 @@ static void a_rollback_to_fuller_blocks_loses_nothing(void **state)
     (void)state;
     enum { COUNT = 5000 };
     const double h = 0.01, rate = 10, speed = 40 * rate * 2 * h * sqrt(3);
-    for (size_t p = 0; p < PATHS; p++) {
+    for (size_t i = 0; i < PATHS * FIRN_TRANSFER_COUNT; i++) {
+        const firn_path path = both_paths[i % PATHS];
         world w = world_default(3, h);
-        w.def.path = both_paths[p];
+        w.def.path = path;
+        w.def.transfer = (firn_transfer)(i / PATHS);
         w.def.gravity[1] = 0;
         w.material[0].young = 1;
         const double start = 0.13, length = 1e-4;
@@ -233,11 +237,11 @@ static void a_rollback_to_fuller_blocks_loses_nothing(void **state)
         random_state = 5;
         double(*x)[3] = malloc(2 * COUNT * sizeof *x), (*v)[3] = x + COUNT;
         assert_non_null(x);
-        for (int i = 0; i < COUNT; i++) {
+        for (int k = 0; k < COUNT; k++) {
             for (int a = 0; a < 3; a++) {
                 const double cells = uniform(0.05, 3.95);
-                x[i][a] = (cells + 0.5) * h;
-                v[i][a] = rate * (cells - 2) * h;
+                x[k][a] = (cells + 0.5) * h;
+                v[k][a] = rate * (cells - 2) * h;
             }
         }
         firn_particles q = firn_particles_default();
@@ -250,7 +254,7 @@ static void a_rollback_to_fuller_blocks_loses_nothing(void **state)
         const firn_totals before = totals_of(sim);
         firn_report report = {0};
         assert_ok(firn_sim_advance(sim, 0.2, &report, &error));
-        if (both_paths[p] == FIRN_PATH_FUSED) assert_true(report.retries > 0);
+        if (path == FIRN_PATH_FUSED) assert_true(report.retries > 0);
         const firn_totals after = totals_of(sim);
         const double given = after.mass * speed;
         assert_close(after.momentum[0] - before.momentum[0], given, 1e-4 * given);

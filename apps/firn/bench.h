@@ -74,6 +74,7 @@ double firn_bench_peak_gflops(const char *isa, int32_t threads);
 typedef struct firn_cube_run {
     int64_t particles;
     firn_law_kind law;
+    firn_transfer transfer;
     int64_t threads; /* 0: all */
     const char *isa; /* NULL: the best */
     firn_path path;

@@ -111,6 +111,7 @@ firn_status firn_bench_cube(firn_cube_run *run, firn_error *error)
     def.threads = (int32_t)run->threads;
     def.isa = run->isa;
     def.path = run->path;
+    def.transfer = run->transfer;
     def.allocator = firn_bench_allocator(&memory);
 
     firn_sim *sim = NULL;

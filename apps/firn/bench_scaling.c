@@ -22,6 +22,7 @@ static firn_cube_run plan(int64_t particles, firn_law_kind law, int64_t threads,
 {
     return (firn_cube_run){.particles = particles,
                            .law = law,
+                           .transfer = FIRN_APIC,
                            .threads = threads,
                            .isa = isa,
                            .warmup = 20,

@@ -1,6 +1,8 @@
 /* firn bench step: how fast the engine steps, next to what the machine could do. */
 #include "bench.h"
 
+#include <string.h>
+
 #include "options.h"
 
 static const char command_name[] = "firn bench step";
@@ -60,12 +62,13 @@ static void print_text(const firn_cube_run *run, const firn_cube_run *plain)
 
 static void print_json(const firn_cube_run *run, const firn_cube_run *plain)
 {
-    printf("{\"particles\": %lld, \"material\": \"%s\", \"threads\": %d, \"isa\": \"%s\", "
+    printf("{\"particles\": %lld, \"material\": \"%s\", \"transfer\": \"%s\", \"threads\": %d, "
+           "\"isa\": \"%s\", "
            "\"path\": \"%s\",\n \"advances\": %d, \"steps\": %lld, \"retries\": %lld, "
            "\"dt\": %.6g, \"limit\": \"%s\",\n",
-           (long long)run->particles, firn_law_name(run->law), run->info.threads, run->info.isa,
-           path_name(run), run->advances, (long long)run->steps, (long long)run->retries, run->dt,
-           firn_limit_name(run->limit));
+           (long long)run->particles, firn_law_name(run->law), firn_transfer_name(run->transfer),
+           run->info.threads, run->info.isa, path_name(run), run->advances, (long long)run->steps,
+           (long long)run->retries, run->dt, firn_limit_name(run->limit));
     printf(" \"particle_steps_per_second\": %.6g, \"ns_per_particle_step\": %.4f,\n"
            " \"phase_ns\": {",
            speed(run), 1e9 / speed(run));
@@ -87,7 +90,8 @@ static void print_json(const firn_cube_run *run, const firn_cube_run *plain)
 }
 
 static const char columns[] =
-    "isa,threads,material,particles,path,steps,particle_steps_per_second,ns_per_particle_step,"
+    "isa,threads,material,transfer,particles,path,steps,particle_steps_per_second,ns_per_particle_"
+    "step,"
     "directory_ns,particles_ns,grid_ns,reorder_ns,bytes_per_particle,fma_peak_gflops,efficiency";
 
 static void write_row(const firn_bench_csv *csv, const firn_cube_run *run)
@@ -96,22 +100,24 @@ static void write_row(const firn_bench_csv *csv, const firn_cube_run *run)
     if (run->peak_gflops > 0) {
         snprintf(peak, sizeof peak, "%.1f,%.4f", run->peak_gflops, efficiency(run));
     }
-    firn_bench_csv_row(csv, "%s,%d,%s,%lld,%s,%lld,%.4g,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%s",
+    firn_bench_csv_row(csv, "%s,%d,%s,%s,%lld,%s,%lld,%.4g,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%s",
                        run->info.isa, run->info.threads, firn_law_name(run->law),
-                       (long long)run->particles, path_name(run), (long long)run->steps, speed(run),
-                       1e9 / speed(run), phase_ns(run, 0), phase_ns(run, 1), phase_ns(run, 2),
-                       phase_ns(run, 3), run->bytes_per_particle, peak);
+                       firn_transfer_name(run->transfer), (long long)run->particles, path_name(run),
+                       (long long)run->steps, speed(run), 1e9 / speed(run), phase_ns(run, 0),
+                       phase_ns(run, 1), phase_ns(run, 2), phase_ns(run, 3),
+                       run->bytes_per_particle, peak);
 }
 
 int firn_bench_step_main(int argc, char **argv)
 {
     int64_t particles = 1000000, threads = 0;
-    const char *material = "neo_hookean", *isa = NULL, *csv_path = NULL;
+    const char *material = "neo_hookean", *transfer = "apic", *isa = NULL, *csv_path = NULL;
     bool json = false, reference = false;
     const firn_option options[] = {
         {"--particles", FIRN_OPTION_COUNT, &particles, "N", "how many (1000000)", 1000, 200000000},
         {"--material", FIRN_OPTION_TEXT, &material, "LAW", "neo_hookean, fixed_corotated, ...", 0,
          0},
+        {"--transfer", FIRN_OPTION_TEXT, &transfer, "NAME", "pic, flip, apic, aflip, asflip", 0, 0},
         {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
         {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
          0},
@@ -132,6 +138,13 @@ int firn_bench_step_main(int argc, char **argv)
     if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
     firn_law_kind law = FIRN_NEO_HOOKEAN;
     if (!firn_options_law(command_name, material, &law)) return FIRN_EXIT_USAGE;
+    int scheme = 0;
+    while (scheme < FIRN_TRANSFER_COUNT && strcmp(firn_transfer_name(scheme), transfer)) scheme++;
+    if (scheme == FIRN_TRANSFER_COUNT) {
+        fprintf(stderr, "%s: there is no transfer \"%s\"; use pic, flip, apic, aflip or asflip\n",
+                command_name, transfer);
+        return FIRN_EXIT_USAGE;
+    }
     if (!firn_options_isa(command_name, isa)) return FIRN_EXIT_USAGE;
     if (reference && !firn_options_isa(command_name, "scalar")) return FIRN_EXIT_USAGE;
 
@@ -139,6 +152,7 @@ int firn_bench_step_main(int argc, char **argv)
     if (!firn_bench_csv_open(&csv, command_name, csv_path, columns)) return FIRN_EXIT_OUTPUT;
     firn_cube_run fast = {.particles = particles,
                           .law = law,
+                          .transfer = (firn_transfer)scheme,
                           .threads = threads,
                           .isa = isa,
                           .warmup = 20,
@@ -149,6 +163,7 @@ int firn_bench_step_main(int argc, char **argv)
     /* Its steps all cost the same, and a lot: a few will do. */
     firn_cube_run plain = {.particles = particles,
                            .law = law,
+                           .transfer = (firn_transfer)scheme,
                            .threads = threads,
                            .isa = "scalar",
                            .path = FIRN_PATH_PLAIN,

@@ -24,6 +24,9 @@ typedef enum firn_transfer {
     FIRN_TRANSFER_COUNT
 } firn_transfer;
 
+/* "asflip", or NULL when there is no such transfer. */
+FIRN_API const char *firn_transfer_name(firn_transfer transfer);
+
 typedef enum firn_spline { FIRN_QUADRATIC, FIRN_CUBIC, FIRN_SPLINE_COUNT } firn_spline;
 
 typedef enum firn_force_form {
@@ -32,8 +35,8 @@ typedef enum firn_force_form {
     FIRN_FORCE_FORM_COUNT
 } firn_force_form;
 
-/* AUTO takes the fused path where it serves: APIC with quadratic splines, MLS forces and no force
- * hook, in single precision. Elsewhere it takes the plain one. */
+/* AUTO takes the fused path where it serves: every transfer with quadratic splines, MLS forces and no
+ * force hook, in single precision. Elsewhere it takes the plain one. */
 typedef enum firn_path {
     FIRN_PATH_AUTO,
     FIRN_PATH_PLAIN,

@@ -143,11 +143,21 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     return st;
 }
 
+const char *firn_transfer_name(firn_transfer transfer)
+{
+    static const char *const name[FIRN_TRANSFER_COUNT] = {[FIRN_PIC] = "pic",
+                                                          [FIRN_FLIP] = "flip",
+                                                          [FIRN_APIC] = "apic",
+                                                          [FIRN_AFLIP] = "aflip",
+                                                          [FIRN_ASFLIP] = "asflip"};
+    return (unsigned)transfer < FIRN_TRANSFER_COUNT ? name[transfer] : NULL;
+}
+
 /* Whether the fused path serves this combination. */
 static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
 {
-    return kernels->fused && def->transfer == FIRN_APIC && def->spline == FIRN_QUADRATIC &&
-           def->force_form == FIRN_MLS && !def->force_hook;
+    return kernels->fused[0] && def->spline == FIRN_QUADRATIC && def->force_form == FIRN_MLS &&
+           !def->force_hook;
 }
 
 /* Says what there is instead, if anything: a build for other processors may have none for this. */
@@ -174,19 +184,19 @@ static firn_status choose_kernels(firn_sim *sim, firn_error *error)
     const firn_sim_def *def = &sim->def;
     sim->kernels = firn_kernels_find(def->isa, def->dimension);
     if (!sim->kernels) return refuse_isa(def->isa, error);
-    if (def->path == FIRN_PATH_FUSED && !sim->kernels->fused) {
+    if (def->path == FIRN_PATH_FUSED && !sim->kernels->fused[0]) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "path fused is for single precision and this build is in double; "
                          "use FIRN_PATH_AUTO");
     }
     bool fused = fused_serves(def, sim->kernels);
     if (def->path == FIRN_PATH_FUSED && !fused) {
-        return firn_fail(
-            error, FIRN_UNSUPPORTED,
-            "path fused serves APIC with quadratic splines, MLS forces and no force hook; "
-            "use FIRN_PATH_AUTO");
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "path fused serves quadratic splines with MLS forces and no force hook; "
+                         "use FIRN_PATH_AUTO");
     }
     sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
+    sim->planes = sim->path == FIRN_PATH_PLAIN || firn_transfer_is_flip(def->transfer) ? 2 : 1;
     int32_t most = firn_parallel_max_threads();
     sim->threads = def->threads ? def->threads : most;
     return FIRN_OK;

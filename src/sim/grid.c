@@ -20,7 +20,7 @@ typedef struct block_partial {
 typedef struct grid_job {
     firn_sim *sim;
     const firn_directory *source; /* whose superblocks the arenas belong to */
-    int32_t planes;               /* FIRN_NODE reals per node each: momentum and mass [, force] */
+    int32_t planes; /* FIRN_NODE reals per node each: momentum and mass [, force or impulse] */
     double dt;
     double acceleration[3];
     double keep; /* damping factor of this step */
@@ -41,7 +41,7 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
         blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE * sizeof(real);
     firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity, size, error);
     if (st == FIRN_OK && planes > 1) {
-        st = firn_pool_renew(sim->allocator, &sim->grid.velocity_old, size, error);
+        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity_old, size, error);
     }
     if (st == FIRN_OK) {
         st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
@@ -376,14 +376,28 @@ void firn_grid_apply(firn_sim *sim, double dt)
     firn_parallel_for(sim->threads, sim->at->count, 4, apply_block, &job);
 }
 
+/* Keeps the velocities before forces, and adds the impulses to the momentum. */
+static void part_impulse(const firn_sim *sim, int64_t block, real sum[2][NODES][FIRN_NODE])
+{
+    const int32_t nodes = firn_pow(FIRN_BLOCK, sim->store.dim);
+    real *before = channel(sim, &sim->grid.velocity_old, block);
+    for (int n = 0; n < nodes; n++, before += FIRN_NODE) {
+        const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
+        for (int a = 0; a < FIRN_NODE; a++) before[a] = sum[0][n][a] * inverse;
+        for (int a = 0; a < 3; a++) sum[0][n][a] += sum[1][n][a];
+        before[3] = mass;
+    }
+}
+
 static void update_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     const grid_job *job = context;
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    real sum[1][NODES][FIRN_NODE];
+    real sum[2][NODES][FIRN_NODE];
     sum_arenas(job, sim->at->coord[block], sum);
+    if (job->planes == 2) part_impulse(sim, block, sum);
     real *node = channel(sim, &sim->grid.velocity, block);
     const real keep = (real)job->keep;
     real gain[FIRN_NODE] = {0};
@@ -408,7 +422,7 @@ static void update_block(void *context, int64_t block, int32_t thread)
 
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt)
 {
-    grid_job job = make_job(sim, source, 1, dt);
+    grid_job job = make_job(sim, source, sim->planes, dt);
     firn_parallel_for(sim->threads, sim->at->count, 4, update_block, &job);
     merge_partials(sim);
 }

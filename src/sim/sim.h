@@ -13,7 +13,7 @@ enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER };
 
 /* Grid channels: FIRN_NODE reals per node, by block of the current directory.
  * X(name): velocity    after forces and colliders, and mass
- *          velocity_old before forces, and mass; plain path and FLIP-type transfers */
+ *          velocity_old before forces, and mass; where there are two planes */
 #define FIRN_CHANNELS(X) X(velocity) X(velocity_old)
 
 typedef struct firn_grid {
@@ -35,8 +35,8 @@ typedef struct firn_dt {
  * records are in the store's spare buffer. */
 typedef struct firn_snapshot {
     firn_directory *from, *at; /* kept as they are until the next; NULL: none */
-    firn_pool velocity;
-    size_t size; /* of the velocities, bytes */
+    firn_pool velocity;        /* and after it velocity_old, where it is used */
+    size_t size;               /* of one of them, bytes */
     firn_extremes extremes;
     firn_dt step; /* pending */
     double time, max_speed, dt_next;
@@ -56,6 +56,8 @@ struct firn_sim {
     const firn_allocator *allocator; /* of def */
     const firn_kernels *kernels;
     firn_path path;
+    int32_t
+        planes; /* of arenas: 1 where impulses are part of the momentum, 2 where they are apart */
     int32_t threads;
 
     firn_store store;
@@ -112,8 +114,8 @@ void firn_grid_probe(firn_sim *sim, double dt);
 /* velocity <- velocity_old + dt x acceleration, damped, then colliders. */
 void firn_grid_apply(firn_sim *sim, double dt);
 
-/* All of it in one go, for momentum that already holds dt x force; also sets max_speed and
- * finite. */
+/* All of it in one go, for arenas that hold dt x force, in the momentum or in a second plane; also
+ * sets max_speed and finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
 
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the

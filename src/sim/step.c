@@ -68,7 +68,7 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
         .velocity = sim->grid.velocity.data,
         .velocity_old = sim->grid.velocity_old.data,
         .arena = sim->grid.arena.data,
-        .arena_channels = FIRN_NODE * (sim->path == FIRN_PATH_FUSED ? 1 : 2),
+        .arena_channels = FIRN_NODE * sim->planes,
         .transfer = def->transfer,
         .spline = def->spline,
         .force_form = def->force_form,
@@ -98,6 +98,13 @@ void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_funct
 {
     sweep_job job = {sweep, kernel, sim->scratch};
     firn_parallel_for(sim->threads, sim->at->super_count, 1, sweep_superblock, &job);
+}
+
+/* The step that a gather finishes. */
+static void set_gather_step(const firn_sim *sim, firn_sweep *sweep, double dt)
+{
+    sweep->dt = dt;
+    sweep->flip = (real)pow(sim->def.flip_ratio, dt / sim->def.flip_interval);
 }
 
 /* The extremes over all superblocks of the sweep just run. */
@@ -144,7 +151,7 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
 
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
 {
-    enum { MOST_IN_BLOCK = 1 << 26 }; /* 32-bit offsets reach 28 numbers of each */
+    enum { MOST_IN_BLOCK = 1 << 26 }; /* 32-bit offsets reach 44 numbers of each */
     firn_status st = firn_directory_build(sim->at, sim->from, sim->block_peak, sim->threads,
                                           sim->allocator, &sim->key_scratch, error);
     if (st == FIRN_OK && sim->at->largest > MOST_IN_BLOCK) {
@@ -254,8 +261,8 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
 {
     const double h = sim->def.cell_size;
     double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, 2, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
+    firn_status st = firn_sim_prepare(sim, sim->planes, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
 
@@ -285,8 +292,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
         firn_store_reorder(&sim->store, sim->threads);
         book(sim, PHASE_REORDER, &mark);
     }
-    sweep.dt = step.dt;
-    sweep.flip = (real)pow(sim->def.flip_ratio, step.dt / sim->def.flip_interval);
+    set_gather_step(sim, &sweep, step.dt);
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
     turn_page(sim);
     book(sim, PHASE_PARTICLES, &mark);
@@ -358,8 +364,8 @@ static bool shorten(firn_sim *sim, firn_limit broken, double dt, double dt_fit, 
 static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, firn_error *error)
 {
     double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, 1, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 1, error);
+    firn_status st = firn_sim_prepare(sim, sim->planes, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
@@ -370,7 +376,7 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     for (int i = 0; i < OPENING_TRIES; i++) {
         *step = firn_dt_choose(sim, limit, remaining);
         sweep.dt_scatter = step->dt;
-        firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_scatter);
+        firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_scatter[sim->planes - 1]);
         sim->extremes = merged_extremes(sim);
         limit = firn_dt_limit(sim, &sim->extremes, 0);
         book(sim, PHASE_PARTICLES, &mark);
@@ -390,15 +396,26 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     return give_up(sim, broken == FIRN_LIMIT_NONE ? step->limit : broken, step->dt, error);
 }
 
+/* Bytes of one grid channel. */
+static size_t channel_size(const firn_sim *sim)
+{
+    return (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE *
+           sizeof(real);
+}
+
 /* Keeps the state at the entry of a fused sweep, and puts the records into list order on the
  * way. */
 static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
 {
     firn_snapshot *s = &sim->snapshot;
-    const size_t size = sim->grid.velocity.size;
-    firn_status st = firn_pool_reserve(sim->allocator, &s->velocity, size, error);
+    const size_t size = channel_size(sim);
+    firn_status st =
+        firn_pool_reserve(sim->allocator, &s->velocity, (size_t)sim->planes * size, error);
     if (st != FIRN_OK) return st;
     memcpy(s->velocity.data, sim->grid.velocity.data, size);
+    if (sim->planes == 2) {
+        memcpy((char *)s->velocity.data + size, sim->grid.velocity_old.data, size);
+    }
     s->size = size;
     s->from = sim->from;
     s->at = sim->at;
@@ -422,6 +439,9 @@ static void restore_snapshot(firn_sim *sim, firn_dt *step)
     sim->from = s->from;
     sim->at = s->at;
     memcpy(sim->grid.velocity.data, s->velocity.data, s->size);
+    if (sim->planes == 2) {
+        memcpy(sim->grid.velocity_old.data, (const char *)s->velocity.data + s->size, s->size);
+    }
     *step = s->step;
     sim->extremes = s->extremes;
     sim->time = s->time;
@@ -437,8 +457,8 @@ static void close_fused(firn_sim *sim, const firn_dt *step)
 {
     double mark = seconds_now();
     firn_sweep sweep = firn_sim_sweep(sim);
-    sweep.dt = step->dt;
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_gather);
+    set_gather_step(sim, &sweep, step->dt);
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_gather[sim->planes - 1]);
     turn_page(sim);
     count_step(sim, *step);
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
@@ -456,15 +476,15 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
 {
     double mark = seconds_now();
     firn_sweep sweep = firn_sim_sweep(sim);
-    sweep.dt = step->dt;
+    set_gather_step(sim, &sweep, step->dt);
     sweep.dt_scatter = next->dt;
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->fused);
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->fused[sim->planes - 1]);
     sim->extremes = merged_extremes(sim);
     turn_page(sim);
     count_step(sim, *step);
     book(sim, PHASE_PARTICLES, &mark);
 
-    firn_status st = firn_sim_prepare(sim, 1, error);
+    firn_status st = firn_sim_prepare(sim, sim->planes, error);
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time + next->dt);
@@ -476,8 +496,8 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
 /* What the advance did not use at its peak gets as much room, so that the next one asks for none. */
 static firn_status reserve_spares(firn_sim *sim, firn_error *error)
 {
-    firn_status st =
-        firn_pool_reserve(sim->allocator, &sim->snapshot.velocity, sim->grid.velocity.size, error);
+    firn_status st = firn_pool_reserve(sim->allocator, &sim->snapshot.velocity,
+                                       (size_t)sim->planes * sim->grid.velocity.size, error);
     for (firn_directory *d = sim->directory; st == FIRN_OK && d < sim->directory + 4; d++) {
         if (d == sim->from) continue;
         st = firn_directory_reserve(d, sim->block_peak, sim->allocator, error);
@@ -497,7 +517,7 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
             st = take_snapshot(sim, &step, error);
             book(sim, PHASE_REORDER, &mark);
         }
-        if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 1, error);
+        if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
         if (st != FIRN_OK) break; /* nothing is lost yet: the pending step closes */
         const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
         const double remaining = end - sim->time - step.dt;

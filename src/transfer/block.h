@@ -482,6 +482,35 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
     }
 }
 
+/* Which lanes' particles are inside a collider. */
+static __attribute__((noinline)) vi in_collider(const firn_sweep *s, int32_t block, const vr y[D])
+{
+    vi inside = vi_set(0);
+    if (lanes_are_clear(s, block, y)) return inside;
+    for (int l = 0; l < W; l++) {
+        double position[3], normal[3];
+        lane_position(s, block, y, l, position);
+        for (int c = 0; c < s->collider_count && !inside[l]; c++) {
+            if (firn_collider_distance(&s->colliders[c], D, position, normal) < 0) inside[l] = -1;
+        }
+    }
+    return inside;
+}
+
+/* Whether ASFLIP moves particles by their own velocity, too: not those that are compressed or in a
+ * collider. J is of the step's start; log J + dt tr L >= -0.001 without the logarithm. */
+LANE_INLINE vi moves_apart(const firn_sweep *s, int32_t block, const firn_lanes *g, const vr L[DD],
+                           bool near)
+{
+    vr F[DD], growth = L[0];
+    for (int a = 1; a < D; a++) growth += L[a * D + a];
+    growth *= (real)s->dt;
+    identity_plus(g->H, F);
+    vi apart = m_det(F) * (1 + growth + growth * growth * (real)0.5) >= (real)0.9990005;
+    if (near) apart &= ~in_collider(s, block, g->x);
+    return apart;
+}
+
 /* Moves to y. Returns the shifted cell number; leaves in y the position after the move as seen from
  * this block and in g->x as seen from the block that now has the particle. */
 LANE_INLINE vi move(firn_lanes *g, vr y[D])

@@ -1,4 +1,4 @@
-/* The fast path: APIC with MLS forces on quadratic splines, W particles at a time.
+/* The fast path: every transfer with MLS forces on quadratic splines, W particles at a time.
  *
  * Three sweeps from one source: scatter (opens an advance), gather (closes it), and fused, which
  * gathers from the finished grid, deforms, moves, and scatters to the next grid while the particle
@@ -14,7 +14,9 @@
  *
  * With u = node - particle in cells, f = particle - lowest node: APIC momentum and MLS force of a
  * particle at a node are w (m v + A u), A = h m C - (4 dt V0 / h) tau (Hu et al. 2018, eq. 16 for
- * quadratic splines). */
+ * quadratic splines). PIC and FLIP leave out C. FLIP-type transfers also need the velocities before
+ * forces: momentum and impulse then go to two planes of the arena, and the gather reads two grids.
+ * Both forms come from this source, told apart by the constant `flip`. */
 #ifndef FIRN_DOUBLE
 
 #include "transfer/block.h"
@@ -56,7 +58,7 @@ typedef struct local_nodes {
     float v[D][LOCAL_ROWS * 8 + 16];
 } local_nodes;
 
-static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
+static void load_local(const firn_sweep *s, const real *velocity, int32_t block, local_nodes *local)
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
@@ -72,7 +74,7 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
                 for (int c = 0; c < D; c++) memset(to + c * next, 0, 4 * sizeof(float));
                 continue;
             }
-            const float *node = s->velocity + (size_t)from * BLOCK_REALS + inside * FIRN_NODE;
+            const float *node = velocity + (size_t)from * BLOCK_REALS + inside * FIRN_NODE;
             const four n0 = load_four(node), n1 = load_four(node + 4), n2 = load_four(node + 8),
                        n3 = load_four(node + 12);
             const four a = __builtin_shufflevector(n0, n1, 0, 4, 1, 5),
@@ -155,13 +157,35 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
     }
 }
 
+/* The velocity alone. */
+LANE_INLINE void gather_velocity(const local_nodes *local, int run, const vi cell[D],
+                                 const vr w[D][3], vr v[D])
+{
+    const vi at = cell[AXIS_K] + (RUN_ROWS > 1 ? cell[AXIS_J] * 8 : vi_set(0));
+    const int ci = D == 3 && RUN_ROWS == 1 ? run / 4 : run;
+    const int cj = D == 3 && RUN_ROWS == 1 ? run % 4 : 0;
+    for (int c = 0; c < D; c++) {
+        v[c] = v_set(0);
+        for (int i = 0; i < 3; i++) {
+            vr a = v_set(0);
+            for (int j = 0; j < NJ; j++) {
+                const float *row = local->v[c] + (D == 3 ? (ci + i) * LOCAL + cj + j : ci + i) * 8;
+                vr b = w[AXIS_K][0] * look_up(row, 0, at);
+                for (int k = 1; k < 3; k++) b += w[AXIS_K][k] * look_up(row, k, at);
+                a = D == 3 ? a + w[AXIS_J][j] * b : b;
+            }
+            v[c] += w[AXIS_I][i] * a;
+        }
+    }
+}
+
 #else /* four lanes or one have no permute to gain from: lanes are a node's components */
 
 typedef struct local_nodes {
     four v[LOCAL_ROWS * LOCAL];
 } local_nodes;
 
-static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
+static void load_local(const firn_sweep *s, const real *velocity, int32_t block, local_nodes *local)
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
@@ -174,7 +198,7 @@ static void load_local(const firn_sweep *s, int32_t block, local_nodes *local)
         local->v[n] = (four){0};
         if (corner[which] >= 0) {
             memcpy(&local->v[n],
-                   s->velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE,
+                   velocity + (size_t)corner[which] * BLOCK_REALS + inside * FIRN_NODE,
                    sizeof(four));
         }
     }
@@ -213,33 +237,71 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
         }
     }
 }
+
+LANE_INLINE void gather_velocity(const local_nodes *local, int run, const vi cell[D],
+                                 const vr w[D][3], vr v[D])
+{
+    (void)run;
+    for (int l = 0; l < W; l++) {
+        int first = 0;
+        for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
+        four sum = {0};
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < NJ; j++) {
+                const four *n = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
+                const float wij = w[AXIS_I][i][l] * (D == 3 ? w[AXIS_J][j][l] : 1);
+                sum += wij *
+                       (w[AXIS_K][0][l] * n[0] + (w[AXIS_K][1][l] * n[1] + w[AXIS_K][2][l] * n[2]));
+            }
+        }
+        for (int c = 0; c < D; c++) v[c][l] = sum[c];
+    }
+}
 #endif
 
 /* ---- scatter ---- */
 
-/* What the scatter needs of W particles: 16 floats each side by side (momentum at the lowest node
- * and mass, then A's columns along i, j, k, fourth components zero), then by lane the products of
- * the weights along i and j and the weights along k. */
-enum { ENTRY = 16, ENTRY_WEIGHTS = 12, GROUP = (ENTRY + ENTRY_WEIGHTS) * W };
-_Static_assert(ENTRY + ENTRY_WEIGHTS == FIRN_SCATTER_REALS, "as reserve_scratch has it");
+/* What the scatter needs of W particles: per plane of the arena 16 floats each side by side (what the
+ * lowest node gets of momentum and mass, then A's columns along i, j, k, fourth components zero),
+ * then by lane the products of the weights along i and j and the weights along k. */
+enum { ENTRY = 16, ENTRY_WEIGHTS = 12 };
+_Static_assert(2 * ENTRY + ENTRY_WEIGHTS == FIRN_SCATTER_REALS, "as reserve_scratch has it");
+#define PLANES (flip ? 2 : 1)
+#define GROUP ((uint32_t)((PLANES * ENTRY + ENTRY_WEIGHTS) * W))
 
-LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
-                               real h, real force)
+/* One plane: at a node u cells from the particle, base + A u, where u of the lowest node is -f. */
+LANE_INLINE void write_plane(float *out, const vr base[D], const vr A[DD], vr mass, const vr f[D])
 {
-    const vr mass_h = h * g->mass, stress = force * g->volume;
-    vr A[DD], q[ENTRY];
-    for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i] - stress * g->tau[i];
+    vr q[ENTRY];
     for (int c = 0; c < ENTRY; c++) q[c] = v_set(0);
     for (int c = 0; c < D; c++) {
-        q[c] = g->mass * g->v[c];
+        q[c] = base[c];
         for (int a = 0; a < D; a++) q[c] -= A[c * D + a] * f[a];
         q[4 + c] = A[c * D + AXIS_I];
         if (D == 3) q[8 + c] = A[c * D + AXIS_J];
         q[12 + c] = A[c * D + AXIS_K];
     }
-    q[3] = g->mass;
+    q[3] = mass;
     store_records(out, IN_TURN, q);
-    float *weight = out + ENTRY * W;
+}
+
+LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
+                               real affine, real force, const bool flip)
+{
+    const vr mass_h = affine * g->mass, stress = force * g->volume;
+    vr momentum[D], A[DD];
+    for (int c = 0; c < D; c++) momentum[c] = g->mass * g->v[c];
+    if (flip) {
+        const vr none[D] = {{0}};
+        for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i];
+        write_plane(out, momentum, A, g->mass, f);
+        for (int i = 0; i < DD; i++) A[i] = -stress * g->tau[i];
+        write_plane(out + ENTRY * W, none, A, v_set(0), f);
+    } else {
+        for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i] - stress * g->tau[i];
+        write_plane(out, momentum, A, g->mass, f);
+    }
+    float *weight = out + PLANES * ENTRY * W;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < NJ; j++) {
             v_store(weight + (i * NJ + j) * W, D == 3 ? w[AXIS_I][i] * w[AXIS_J][j] : w[AXIS_I][i]);
@@ -249,13 +311,13 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
 }
 
 /* Where the scatter finds the particles of the group written at offset `to`. */
-LANE_INLINE void write_places(firn_place *out, uint32_t to)
+LANE_INLINE void write_places(firn_place *out, uint32_t to, const bool flip)
 {
     typedef uint32_t pairs __attribute__((vector_size(2 * W * sizeof(uint32_t))));
     pairs p;
     for (int l = 0; l < W; l++) {
         p[2 * l] = (uint32_t)(l * ENTRY);
-        p[2 * l + 1] = (uint32_t)(ENTRY * W + l);
+        p[2 * l + 1] = (uint32_t)(PLANES * ENTRY * W + l);
     }
     p += to;
     memcpy(out, &p, sizeof p);
@@ -265,14 +327,15 @@ LANE_INLINE void write_places(firn_place *out, uint32_t to)
  * KZ on. */
 #define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                           \
     typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                \
-    LANE_INLINE void NAME(float *node, const float *entries, const firn_place *slot, int n)        \
+    LANE_INLINE void NAME(float *node, const float *entries, const float *weights,                 \
+                          const firn_place *slot, int n)                                           \
     {                                                                                              \
         typedef NAME##_v vec;                                                                      \
         vec sum[3 * NJ];                                                                           \
         for (int c = 0; c < 3 * NJ; c++) sum[c] = (vec){0};                                        \
         const vec step = STEP;                                                                     \
         for (int p = 0; p < n; p++) {                                                              \
-            const float *e = entries + slot[p].entry, *weight = entries + slot[p].weight;          \
+            const float *e = entries + slot[p].entry, *weight = weights + slot[p].weight;          \
             const vec wk = WEIGHT(weight + 9 * W);                                                 \
             vec t = wk * (REPEAT(e) + step * REPEAT(e + 12));                                      \
             vec ti = wk * REPEAT(e + 4);                                                           \
@@ -359,10 +422,27 @@ SCATTER_CELL(scatter_1, 1, 1, weight_1, STEP_1, load_four)
 SCATTER_CELL(scatter_2, 1, 2, weight_2, STEP_2, load_four)
 #endif
 
+/* Adds one plane of a cell's particles to the arena. */
+LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weights,
+                              const firn_place *slot, int n)
+{
+#if W == 16
+    scatter_all(to, entries, weights, slot, n);
+#elif W == 8
+    scatter_two(to, entries, weights, slot, n);
+    scatter_last(to, entries, weights, slot, n);
+#else
+    scatter_0(to, entries, weights, slot, n);
+    scatter_1(to, entries, weights, slot, n);
+    scatter_2(to, entries, weights, slot, n);
+#endif
+}
+
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
  * shifted cell c. */
-static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
-                          const float *entries, const firn_place *slot)
+LANE_INLINE void scatter_cells(const firn_sweep *s, int32_t block, float *arena,
+                               const uint32_t *cell, const float *entries, const firn_place *slot,
+                               const bool flip)
 {
     const int32_t *coord = s->at->coord[block];
     for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
@@ -377,16 +457,10 @@ static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, cons
             node = node * FIRN_ARENA + k + 4 * (coord[AXIS_K] & 1);
             float *to = arena + node * FIRN_NODE;
             const firn_place *mine = slot + range[0];
-#if W == 16
-            scatter_all(to, entries, mine, n);
-#elif W == 8
-            scatter_two(to, entries, mine, n);
-            scatter_last(to, entries, mine, n);
-#else
-            scatter_0(to, entries, mine, n);
-            scatter_1(to, entries, mine, n);
-            scatter_2(to, entries, mine, n);
-#endif
+            scatter_cell(to, entries, entries, mine, n);
+            if (flip) {
+                scatter_cell(to + ARENA_NODES * FIRN_NODE, entries + ENTRY * W, entries, mine, n);
+            }
         }
     }
 }
@@ -409,17 +483,36 @@ LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
     __builtin_prefetch(s->volume + index[0]);
 }
 
+/* FLIP: what the old grid does not see of the particles' own velocity, in part, joins the new one;
+ * `step` is the velocity they move by. */
+LANE_INLINE void keep_own(const firn_sweep *s, int32_t block, const local_nodes *old, int run,
+                          const vi cell[D], const vr w[D][3], bool near, const vr own[D],
+                          firn_lanes *g, vr step[D])
+{
+    vr seen[D];
+    gather_velocity(old, run, cell, w, seen);
+    const bool separable = s->transfer == FIRN_ASFLIP;
+    const vi apart = separable ? moves_apart(s, block, g, g->C, near) : vi_set(0);
+    for (int a = 0; a < D; a++) {
+        const vr kept = s->flip * (own[a] - seen[a]);
+        step[a] = g->v[a] + v_select(apart, kept, v_set(0));
+        g->v[a] += kept;
+    }
+}
+
 /* Particles begin .. end of a block, all in one run, at most CHUNK groups: everything up to the
  * sorting. Their entries are groups `group` on; a last one need not be full. */
-LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes *local, int run,
-                             int begin, int end, int group, firn_scratch *scratch,
-                             lane_extremes *extremes, const sweep_kind kind)
+LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes local[2],
+                             int run, int begin, int end, int group, firn_scratch *scratch,
+                             lane_extremes *extremes, const sweep_kind kind, const bool flip)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, dt_scatter = (real)s->dt_scatter;
+    const real affine = firn_transfer_is_affine(s->transfer) ? h : 0;
     const bool near = kind != SCATTER && s->at->near_collider[block];
     const int groups = (end - begin + W - 1) / W;
     firn_lanes lanes[CHUNK];
     vr gradient[CHUNK]; /* largest entry of C */
+    vr step[CHUNK][D];  /* velocity of the motion, where it is not that of the particle */
     uint32_t padded[W];
     const uint32_t *index = scratch->index + begin;
     const uint32_t *last =
@@ -443,7 +536,11 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
             f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
             weights(w[a], f[a]);
         }
+        vr own[D];
+        for (int a = 0; a < D; a++) own[a] = g->v[a];
         gather(local, run, cell, f, (const vr(*)[3])w, 4 / h, g);
+        if (flip)
+            keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, own, g, step[i]);
         gradient[i] = deform(g, g->C, dt);
     }
     if (kind != GATHER) stress(s, lanes, groups, index, end - begin, extremes);
@@ -459,7 +556,7 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
                 cell = cell * FIRN_SHIFTED + cell_of(y[a]) + 1;
             }
         } else {
-            for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * g->v[a];
+            for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * (flip ? step[i][a] : g->v[a]);
             if (near) collide_lanes(s, block, y, g->v, i < groups - 1 ? W : end - begin - i * W);
             cell = move(g, y);
             store_lanes(g, s->store, mine);
@@ -473,8 +570,9 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
                 weights(w[a], f[a]);
             }
             const size_t to = (size_t)(group + i) * GROUP;
-            write_entries(scratch->scatter + to, g, f, (const vr(*)[3])w, h, 4 * dt_scatter / h);
-            write_places(scratch->place + begin + i * W, (uint32_t)to);
+            write_entries(scratch->scatter + to, g, f, (const vr(*)[3])w, affine,
+                          4 * dt_scatter / h, flip);
+            write_places(scratch->place + begin + i * W, (uint32_t)to, flip);
         }
         const vh cells = __builtin_convertvector(cell, vh);
         memcpy(scratch->cell + begin + i * W, &cells, sizeof cells);
@@ -482,22 +580,24 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
 }
 
 LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
-                             firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind)
+                             firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind,
+                             const bool flip)
 {
     uint32_t *index = scratch->index;
     int row[ROWS + 1];
     const int n = collect(s, block, index, row);
     for (int i = n; i < n + AHEAD + W; i++) index[i] = index[n - 1]; /* for prefetching */
     for (int i = 0; i < AHEAD; i += W) prefetch(s->store, index + i);
-    local_nodes local;
-    if (kind != SCATTER) load_local(s, block, &local);
+    local_nodes local[2];
+    if (kind != SCATTER) load_local(s, s->velocity, block, &local[0]);
+    if (kind != SCATTER && flip) load_local(s, s->velocity_old, block, &local[1]);
 
     int groups = 0;
     for (int run = 0; run < RUNS; run++) {
         const int run_end = row[(run + 1) * RUN_ROWS];
         for (int begin = row[run * RUN_ROWS]; begin < run_end; begin += CHUNK * W) {
             const int end = run_end - begin < CHUNK * W ? run_end : begin + CHUNK * W;
-            sweep_chunk(s, block, &local, run, begin, end, groups, scratch, extremes, kind);
+            sweep_chunk(s, block, local, run, begin, end, groups, scratch, extremes, kind, flip);
             groups += (end - begin + W - 1) / W;
         }
     }
@@ -507,7 +607,8 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
     }
     if (kind == FUSED) {
         bin_block(s, block, index, scratch->cell, n, scratch->place, scratch->slot);
-        scatter_cells(s, block, arena, s->at->bin[block].cell, scratch->scatter, scratch->slot);
+        scatter_cells(s, block, arena, s->at->bin[block].cell, scratch->scatter, scratch->slot,
+                      flip);
         return;
     }
     /* Particles have not moved: the bins stay, and so does the order the previous sweep left. */
@@ -516,39 +617,34 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
     for (int c = 0; c < SHIFTED_CELLS; c++) at[c + 1] += at[c];
     memcpy(first, at, sizeof first);
     for (int i = 0; i < n; i++) scratch->slot[at[scratch->cell[i]]++] = scratch->place[i];
-    scatter_cells(s, block, arena, first, scratch->scatter, scratch->slot);
+    scatter_cells(s, block, arena, first, scratch->scatter, scratch->slot, flip);
 }
 
 LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
-                                  const sweep_kind kind)
+                                  const sweep_kind kind, const bool flip)
 {
     float *arena = kind == GATHER ? NULL : superblock_arena(s, superblock);
-    if (kind != GATHER) memset(arena, 0, FIRN_ARENA_REALS(D, FIRN_NODE) * sizeof(float));
+    if (kind != GATHER) memset(arena, 0, FIRN_ARENA_REALS(D, PLANES * FIRN_NODE) * sizeof(float));
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) sweep_block(s, b, arena, scratch, &e, kind);
+        if (s->at->population[b]) sweep_block(s, b, arena, scratch, &e, kind, flip);
     }
     if (kind == GATHER) return;
     s->extremes[superblock] = (firn_extremes){0};
     merge_extremes(&s->extremes[superblock], &e);
 }
 
-firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_gather),
-    FIRN_KERNEL(firn_fused);
-
-void FIRN_KERNEL(firn_fast_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
-{
-    sweep_superblock(s, superblock, scratch, SCATTER);
-}
-
-void FIRN_KERNEL(firn_fast_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
-{
-    sweep_superblock(s, superblock, scratch, GATHER);
-}
-
-void FIRN_KERNEL(firn_fused)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
-{
-    sweep_superblock(s, superblock, scratch, FUSED);
-}
+#define SWEEP(NAME, KIND, FLIP)                                                                    \
+    firn_sweep_function FIRN_KERNEL(NAME);                                                         \
+    void FIRN_KERNEL(NAME)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)         \
+    {                                                                                              \
+        sweep_superblock(s, superblock, scratch, KIND, FLIP);                                      \
+    }
+SWEEP(firn_fast_scatter, SCATTER, false)
+SWEEP(firn_fast_gather, GATHER, false)
+SWEEP(firn_fused, FUSED, false)
+SWEEP(firn_fast_scatter_flip, SCATTER, true)
+SWEEP(firn_fast_gather_flip, GATHER, true)
+SWEEP(firn_fused_flip, FUSED, true)
 
 #endif

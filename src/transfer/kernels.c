@@ -5,8 +5,9 @@
 firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
 #ifndef FIRN_DOUBLE
-firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_gather),
-    FIRN_KERNEL(firn_fused);
+firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
+    FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
+    FIRN_KERNEL(firn_fused_flip);
 #endif
 
 #define TEXT_(x) #x
@@ -20,8 +21,8 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .energy = FIRN_KERNEL(firn_energy),
 #ifndef FIRN_DOUBLE
-    .fast_scatter = FIRN_KERNEL(firn_fast_scatter),
-    .fast_gather = FIRN_KERNEL(firn_fast_gather),
-    .fused = FIRN_KERNEL(firn_fused),
+    .fast_scatter = {FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip)},
+    .fast_gather = {FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip)},
+    .fused = {FIRN_KERNEL(firn_fused), FIRN_KERNEL(firn_fused_flip)},
 #endif
 };

@@ -54,11 +54,6 @@ static axis_weights weigh(firn_spline spline, real x)
     return spline == FIRN_QUADRATIC ? quadratic(x) : cubic(x);
 }
 
-static bool is_flip(firn_transfer t)
-{
-    return t == FIRN_FLIP || t == FIRN_AFLIP || t == FIRN_ASFLIP;
-}
-
 /* One node of a particle's stencil. */
 typedef struct stencil_node {
     int node; /* in an array with `side` nodes per axis */
@@ -198,20 +193,6 @@ static void load_local(const int32_t corner[CORNERS], const real *channel,
     }
 }
 
-/* Which lanes' particles are inside a collider. */
-static vi in_collider(const firn_sweep *s, int32_t block, const vr y[D])
-{
-    vi inside = vi_set(0);
-    for (int l = 0; l < W; l++) {
-        double position[3], normal[3];
-        lane_position(s, block, y, l, position);
-        for (int c = 0; c < s->collider_count && !inside[l]; c++) {
-            if (firn_collider_distance(&s->colliders[c], D, position, normal) < 0) inside[l] = -1;
-        }
-    }
-    return inside;
-}
-
 /* What a particle finds on the grid. */
 typedef struct gathered {
     real v[D], old[D]; /* velocity now, and before forces */
@@ -245,7 +226,7 @@ static gathered gather_particle(const firn_sweep *s, const real x[D], const real
 static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt;
-    const bool flip = is_flip(s->transfer), near = s->at->near_collider[block];
+    const bool flip = firn_transfer_is_flip(s->transfer), near = s->at->near_collider[block];
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
     int32_t corner[CORNERS];
@@ -278,14 +259,7 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         }
         for (int a = 0; a < D; a++) g.v[a] = y[a] + kept[a];
         if (s->transfer == FIRN_ASFLIP) {
-            /* Positions keep their FLIP part too, unless the particle is compressed or in a
-             * collider. */
-            vr trace = L[0];
-            for (int a = 1; a < D; a++) trace += L[a * D + a];
-            identity_plus(g.H, g.F);
-            vr J = v_max(m_det(g.F), v_set((real)1e-6));
-            vi apart = v_log(J) + dt * trace >= (real)-0.001;
-            if (near) apart &= ~in_collider(s, block, g.x);
+            const vi apart = moves_apart(s, block, &g, L, near);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }
         if (!firn_transfer_is_affine(s->transfer))

@@ -35,7 +35,9 @@ typedef struct firn_place {
     uint32_t entry, weight;
 } firn_place;
 
-enum { FIRN_SCATTER_REALS = 28 }; /* what the fast scatter needs of a particle, see fast.c */
+enum {
+    FIRN_SCATTER_REALS = 44
+}; /* what the fast scatter needs of a particle at most, see fast.c */
 
 /* Per-thread buffers, cut from one pool; sized for the largest block. */
 typedef struct firn_scratch {
@@ -57,8 +59,8 @@ typedef struct firn_sweep {
 
     /* Grid: velocity channels by block of `at`, arenas by superblock of `at`. */
     const real *velocity;     /* after forces and colliders */
-    const real *velocity_old; /* before; written by the plain path only */
-    real *arena;              /* written: momentum, mass [, force] per node */
+    const real *velocity_old; /* before; read by FLIP-type transfers only */
+    real *arena;              /* written: momentum, mass [, force or impulse] per node */
     int32_t arena_channels;   /* FIRN_NODE, or twice that with the force apart */
 
     /* Method. */
@@ -67,7 +69,7 @@ typedef struct firn_sweep {
     firn_force_form force_form;
     double cell_size;
     double dt;         /* of the gather */
-    double dt_scatter; /* of the fused scatter, which folds the force into the momentum */
+    double dt_scatter; /* of the fused scatter, whose forces are impulses */
     real flip;         /* kept part of the FLIP difference for this dt */
 
     const firn_law_constants *materials;
@@ -91,7 +93,8 @@ typedef struct firn_kernels {
     const char *isa;
     int32_t lanes;
     firn_sweep_function *plain_scatter, *plain_gather;
-    firn_sweep_function *fast_scatter, *fast_gather, *fused; /* NULL in the double build */
+    /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
+    firn_sweep_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_energy_function *energy;
 } firn_kernels;
 
@@ -100,6 +103,12 @@ const firn_kernels *firn_kernels_find(const char *isa, int32_t dim);
 
 /* Whether particles carry C to the grid. */
 static inline bool firn_transfer_is_affine(firn_transfer t) { return t >= FIRN_APIC; }
+
+/* Whether particles keep part of what the grid does not see of their velocity. */
+static inline bool firn_transfer_is_flip(firn_transfer t)
+{
+    return t == FIRN_FLIP || t == FIRN_AFLIP || t == FIRN_ASFLIP;
+}
 
 /* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at
  * whole multiples of cell_size, and the local position's whole part is the lowest node of the
