@@ -145,7 +145,8 @@ static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[
                     const real *row =
                         arena[q] + p * plane +
                         (b.from + (dim == 3 ? i * FIRN_ARENA + j : i) * FIRN_ARENA) * FIRN_NODE;
-                    __builtin_prefetch(row);
+                    __builtin_prefetch(row); /* a row may lie in two lines */
+                    __builtin_prefetch(row + b.nk * FIRN_NODE - 1);
                 }
             }
         }
@@ -211,33 +212,48 @@ static void node_position(const firn_sim *sim, const int32_t coord[3], int n, do
     }
 }
 
-/* Whether a collider is within reach of the block's nodes, or of particles of it that have just
- * moved. */
-static bool is_near_collider(const firn_sim *sim, const int32_t coord[3])
+/* Whether a collider is within so many cells of a point. */
+static bool is_near_collider(const firn_sim *sim, const double position[3], double cells)
 {
-    const double h = sim->def.cell_size;
-    double center[3] = {0}, normal[3];
-    const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
-    for (int a = 0; a < sim->store.dim; a++) center[a] = (FIRN_BLOCK * coord[a] + middle) * h;
     const firn_posed_collider *c = sim->posed_pool.data;
+    double normal[3];
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        if (firn_collider_distance(&c[i], sim->store.dim, center, normal) < 5.25 * h) return true;
+        if (firn_collider_distance(&c[i], sim->store.dim, position, normal) <
+            cells * sim->def.cell_size) {
+            return true;
+        }
     }
     return false;
 }
 
-/* Colliders on a block's nodes, in place. */
+/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
+ * particles of the block that have just moved. */
 static void collide_block(const firn_sim *sim, int64_t block, real *node)
 {
     firn_directory *d = sim->at;
-    d->near_collider[block] = is_near_collider(sim, d->coord[block]);
+    const double h = sim->def.cell_size;
+    double center[3] = {0};
+    const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
+    for (int a = 0; a < sim->store.dim; a++) {
+        center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * h;
+    }
+    d->near_collider[block] = is_near_collider(sim, center, 5.25);
     if (!d->near_collider[block]) return;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
-    const double slack = 1e-6 * sim->def.cell_size;
+    const double slack = 1e-6 * h;
     for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
-        if (!(node[3] > 0)) continue;
         double position[3], velocity[3] = {0};
+        if (n % FIRN_BLOCK == 0) { /* most rows of four are clear, which their middle tells */
+            node_position(sim, d->coord[block], n, position);
+            position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * h;
+            if (!is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) {
+                n += FIRN_BLOCK - 1;
+                node += (FIRN_BLOCK - 1) * FIRN_NODE;
+                continue;
+            }
+        }
+        if (!(node[3] > 0)) continue;
         node_position(sim, d->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
         if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,

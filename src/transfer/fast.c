@@ -440,9 +440,8 @@ LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weig
 
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
  * shifted cell c. */
-LANE_INLINE void scatter_cells(const firn_sweep *s, int32_t block, float *arena,
-                               const uint32_t *cell, const float *entries, const firn_place *slot,
-                               const bool flip)
+static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
+                          const float *entries, const firn_place *slot, bool flip)
 {
     const int32_t *coord = s->at->coord[block];
     for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
