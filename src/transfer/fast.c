@@ -242,6 +242,7 @@ LANE_INLINE void gather_velocity(const local_nodes *local, int run, const vi cel
                                  const vr w[D][3], vr v[D])
 {
     (void)run;
+    real lane[D][W];
     for (int l = 0; l < W; l++) {
         int first = 0;
         for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
@@ -254,8 +255,9 @@ LANE_INLINE void gather_velocity(const local_nodes *local, int run, const vi cel
                        (w[AXIS_K][0][l] * n[0] + (w[AXIS_K][1][l] * n[1] + w[AXIS_K][2][l] * n[2]));
             }
         }
-        for (int c = 0; c < D; c++) v[c][l] = sum[c];
+        for (int c = 0; c < D; c++) lane[c][l] = sum[c];
     }
+    for (int c = 0; c < D; c++) v[c] = v_load(lane[c]);
 }
 #endif
 
