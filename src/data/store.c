@@ -37,22 +37,33 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
     return st;
 }
 
+firn_walk firn_store_walk(const firn_store *s, const firn_directory *d)
+{
+    return (firn_walk){.d = d, .order = s->order[s->current]};
+}
+
+bool firn_walk_next(firn_walk *w)
+{
+    const int32_t cells = firn_pow(FIRN_SHIFTED, w->d->dim);
+    while (w->at == w->end) {
+        while (w->block < w->d->count && (w->cell == cells || !w->d->bin[w->block].count)) {
+            w->block++;
+            w->cell = 0;
+        }
+        if (w->block == w->d->count) return false;
+        const firn_bin *bin = &w->d->bin[w->block];
+        w->at = bin->start + bin->cell[w->cell];
+        w->end = bin->start + bin->cell[w->cell + 1];
+        firn_bin_cell_block(w->d, w->block, w->cell++, w->coord);
+    }
+    w->particle = w->order[w->at++];
+    return true;
+}
+
 void firn_store_keys(const firn_store *s, const firn_directory *d, uint64_t *key)
 {
-    const uint32_t *order = s->order[s->current];
-    const int cells = firn_pow(FIRN_SHIFTED, d->dim);
-    for (int32_t b = 0; b < d->count; b++) {
-        const firn_bin *bin = &d->bin[b];
-        if (!bin->count) continue;
-        for (int c = 0; c < cells; c++) {
-            if (bin->cell[c] == bin->cell[c + 1]) continue;
-            int32_t coord[3];
-            firn_bin_cell_block(d, b, c, coord);
-            uint64_t k = firn_block_key(d->dim, coord);
-            const uint32_t *first = order + bin->start;
-            for (uint32_t i = bin->cell[c]; i < bin->cell[c + 1]; i++) key[first[i]] = k;
-        }
-    }
+    firn_walk w = firn_store_walk(s, d);
+    while (firn_walk_next(&w)) key[w.particle] = firn_block_key(d->dim, w.coord);
 }
 
 /* The shifted cell, in its own block, of a record. */

@@ -55,28 +55,20 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
     if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
     if (!totals) return firn_fail(error, FIRN_INVALID, "totals is NULL");
     const firn_store *s = &sim->store;
-    const firn_directory *d = sim->from;
     const double h = sim->def.cell_size;
     const bool affine = firn_transfer_is_affine(sim->def.transfer);
     const double inertia = affine ? h * h / (sim->def.spline == FIRN_QUADRATIC ? 4 : 3) : 0;
-    const uint32_t *order = s->order[s->current];
     firn_totals t = {.min_J = INFINITY, .max_J = -INFINITY};
     firn_sim_pose_colliders(sim, sim->time);
-    for (int32_t b = 0; b < d->count; b++) {
-        const firn_bin *bin = &d->bin[b];
-        for (int c = 0; bin->count && c < firn_pow(FIRN_SHIFTED, d->dim); c++) {
-            int32_t coord[3];
-            firn_bin_cell_block(d, b, c, coord);
-            for (uint32_t k = bin->cell[c]; k < bin->cell[c + 1]; k++) {
-                double x[3];
-                firn_sim_position(sim, coord, order[bin->start + k], x);
-                add_particle(sim, &t, order[bin->start + k], x, inertia);
-            }
-        }
+    firn_walk w = firn_store_walk(s, sim->from);
+    while (firn_walk_next(&w)) {
+        double x[3];
+        firn_sim_position(sim, w.coord, w.particle, x);
+        add_particle(sim, &t, w.particle, x, inertia);
     }
     if (s->count == 0) t.min_J = t.max_J = 1;
     const firn_sweep sweep = firn_sim_sweep(sim);
-    t.elastic = sim->kernels->energy(&sweep, order, s->count);
+    t.elastic = sim->kernels->energy(&sweep, sweep.order, s->count);
     *totals = t;
     return FIRN_OK;
 }

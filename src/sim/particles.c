@@ -223,20 +223,8 @@ void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, d
 
 void firn_sim_positions(const firn_sim *sim, double (*out)[3])
 {
-    const firn_directory *d = sim->from;
-    const uint32_t *order = sim->store.order[sim->store.current];
-    const int cells = firn_pow(FIRN_SHIFTED, d->dim);
-    for (int32_t b = 0; b < d->count; b++) {
-        const firn_bin *bin = &d->bin[b];
-        for (int c = 0; bin->count && c < cells; c++) {
-            int32_t coord[3];
-            firn_bin_cell_block(d, b, c, coord);
-            for (uint32_t k = bin->cell[c]; k < bin->cell[c + 1]; k++) {
-                const uint32_t i = order[bin->start + k];
-                firn_sim_position(sim, coord, i, out[i]);
-            }
-        }
-    }
+    firn_walk w = firn_store_walk(&sim->store, sim->from);
+    while (firn_walk_next(&w)) firn_sim_position(sim, w.coord, w.particle, out[w.particle]);
 }
 
 /* ---- removing ---- */
@@ -254,22 +242,14 @@ firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_
     firn_store_keys(s, sim->from, key);
     uint32_t *list = s->order[s->current], *order = s->order[s->current ^ 1];
     int64_t gone = 0;
-    const firn_directory *d = sim->from;
-    const int cells = firn_pow(FIRN_SHIFTED, d->dim);
-    for (int32_t b = 0; b < d->count; b++) {
-        const firn_bin *bin = &d->bin[b];
-        for (int c = 0; bin->count && c < cells; c++) {
-            int32_t coord[3];
-            firn_bin_cell_block(d, b, c, coord);
-            for (uint32_t k = bin->cell[c]; k < bin->cell[c + 1]; k++) {
-                const uint32_t i = list[bin->start + k];
-                double position[3];
-                firn_sim_position(sim, coord, i, position);
-                if (keep(user_data, s->id[i], position, s->material[i], s->object[i])) continue;
-                key[i] = FIRN_NO_KEY;
-                gone++;
-            }
-        }
+    firn_walk w = firn_store_walk(s, sim->from);
+    while (firn_walk_next(&w)) {
+        const uint32_t i = w.particle;
+        double position[3];
+        firn_sim_position(sim, w.coord, i, position);
+        if (keep(user_data, s->id[i], position, s->material[i], s->object[i])) continue;
+        key[i] = FIRN_NO_KEY;
+        gone++;
     }
     if (gone == 0) return FIRN_OK;
     firn_status st = firn_store_bin(s, sim->at, list, s->count, key, order, key + s->count,
@@ -386,22 +366,13 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
         /* Ranks of the storage places, then one walk over the bins. */
         uint64_t *rank = firn_store_key_scratch(s, s->count) + 2 * s->count;
         for (int64_t k = 0; k < s->count; k++) rank[by_id[k]] = (uint64_t)k;
-        const firn_directory *d = sim->from;
-        const uint32_t *order = s->order[s->current];
-        for (int32_t b = 0; b < d->count; b++) {
-            const firn_bin *bin = &d->bin[b];
-            for (int c = 0; bin->count && c < firn_pow(FIRN_SHIFTED, d->dim); c++) {
-                int32_t coord[3];
-                firn_bin_cell_block(d, b, c, coord);
-                for (uint32_t k = bin->cell[c]; k < bin->cell[c + 1]; k++) {
-                    const uint32_t i = order[bin->start + k];
-                    const int64_t to = (int64_t)rank[i] - first;
-                    if (to < 0 || to >= count) continue;
-                    double position[3];
-                    firn_sim_position(sim, coord, i, position);
-                    memcpy(out + to * width, position, (size_t)width * sizeof *out);
-                }
-            }
+        firn_walk w = firn_store_walk(s, sim->from);
+        while (firn_walk_next(&w)) {
+            const int64_t to = (int64_t)rank[w.particle] - first;
+            if (to < 0 || to >= count) continue;
+            double position[3];
+            firn_sim_position(sim, w.coord, w.particle, position);
+            memcpy(out + to * width, position, (size_t)width * sizeof *out);
         }
         return FIRN_OK;
     }
