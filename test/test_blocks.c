@@ -13,7 +13,14 @@
 #include "data/blocks.h"
 #include "data/store.h"
 
-enum { REACH_BLOCKS = FIRN_REACH / FIRN_BLOCK }; /* block coordinates are in [-REACH, REACH) */
+/* The key of a block in a world without fields. */
+static uint64_t key_of(int32_t dim, const int32_t coord[3])
+{
+    const firn_directory d = {.dim = dim, .axis_bits = FIRN_AXIS_BITS};
+    return firn_block_key(&d, 0, coord);
+}
+
+enum { REACH_BLOCKS = 1 << (FIRN_AXIS_BITS - 1) }; /* block coordinates are in [-REACH, REACH) */
 
 static uint64_t random_state;
 static uint64_t random_bits(void) /* splitmix64 */
@@ -85,14 +92,14 @@ static void morton_keys_round_trip(void **state)
         assert_true(key && coord);
         for (int i = 0; i < COUNT; i++) {
             for (int c = 0; c < 3; c++) coord[i][c] = interesting_coordinate();
-            key[i] = firn_block_key(dim, coord[i]);
+            key[i] = key_of(dim, coord[i]);
         }
         const int32_t count = sort_unique(key, COUNT);
         firn_directory d = {0};
         assert_ok(firn_directory_init(&d, dim, key, count, &a, &error));
         assert_int_equal(d.count, count);
         for (int i = 0; i < COUNT; i++) {
-            const int32_t at = firn_directory_find(&d, firn_block_key(dim, coord[i]));
+            const int32_t at = firn_directory_find(&d, key_of(dim, coord[i]));
             assert_true(at >= 0 && at < count);
             for (int c = 0; c < dim; c++) assert_int_equal(d.coord[at][c], coord[i][c]);
             if (dim == 2) assert_int_equal(d.coord[at][2], 0);
@@ -112,13 +119,13 @@ static void keys_order_the_blocks_of_a_superblock_side_by_side(void **state)
         for (int trial = 0; trial < 5000; trial++) {
             int32_t corner[3];
             for (int c = 0; c < 3; c++) corner[c] = interesting_coordinate() & ~1;
-            const uint64_t first = firn_block_key(dim, corner);
+            const uint64_t first = key_of(dim, corner);
             assert_int_equal(first % (uint64_t)corners, 0);
             for (int n = 0; n < corners; n++) { /* the last axis runs fastest */
                 int32_t block[3];
                 for (int c = 0; c < dim; c++) block[c] = corner[c] + (n >> (dim - 1 - c) & 1);
-                assert_true(firn_block_key(dim, block) == first + (uint64_t)n);
-                assert_true(firn_block_key(dim, block) >> dim == first >> dim);
+                assert_true(key_of(dim, block) == first + (uint64_t)n);
+                assert_true(key_of(dim, block) >> dim == first >> dim);
             }
             /* Its neighbours belong to other superblocks. */
             for (int c = 0; c < dim; c++) {
@@ -126,7 +133,7 @@ static void keys_order_the_blocks_of_a_superblock_side_by_side(void **state)
                     int32_t beyond[3] = {corner[0], corner[1], corner[2]};
                     beyond[c] += side;
                     if (beyond[c] < -REACH_BLOCKS || beyond[c] >= REACH_BLOCKS) continue;
-                    assert_true(firn_block_key(dim, beyond) >> dim != first >> dim);
+                    assert_true(key_of(dim, beyond) >> dim != first >> dim);
                 }
             }
         }
@@ -182,7 +189,7 @@ static void the_directory_finds_every_block_and_no_other(void **state)
             for (int32_t i = 0; i < counts[k]; i++) {
                 int32_t c[3];
                 for (int x = 0; x < 3; x++) c[x] = random_between(-half, half - 1);
-                key[i] = firn_block_key(dim, c);
+                key[i] = key_of(dim, c);
             }
             const int32_t n = sort_unique(key, counts[k]);
             assert_ok(firn_directory_init(&d, dim, key, n, &a, &error));
@@ -195,7 +202,7 @@ static void the_directory_finds_every_block_and_no_other(void **state)
             for (int trial = 0; trial < 20000; trial++) {
                 int32_t c[3];
                 for (int x = 0; x < 3; x++) c[x] = random_between(-half - 2, half + 1);
-                const uint64_t wanted = firn_block_key(dim, c);
+                const uint64_t wanted = key_of(dim, c);
                 const uint64_t *at = bsearch(&wanted, key, (size_t)n, sizeof *key, compare_keys);
                 assert_int_equal(firn_directory_find(&d, wanted), at ? at - key : -1);
             }
@@ -221,7 +228,7 @@ static uint64_t key_of_cell(int32_t dim, const int32_t cell[3])
 {
     int32_t block[3];
     for (int c = 0; c < 3; c++) block[c] = floor_div(cell[c], FIRN_BLOCK);
-    return firn_block_key(dim, block);
+    return key_of(dim, block);
 }
 
 /* Particles around the origin, so that blocks have all signs, or around `centre`. */
@@ -413,7 +420,7 @@ static void check_built(const cloud *c, const firn_directory *d, const firn_dire
             for (int x = 0; x < c->dim; x++) {
                 block[x] = floor_div(c->cell[i][x], FIRN_BLOCK) + (k >> (c->dim - 1 - x) & 1);
             }
-            want[n++] = firn_block_key(c->dim, block);
+            want[n++] = key_of(c->dim, block);
         }
     }
     n = sort_unique(want, n);
@@ -436,7 +443,7 @@ static void check_built(const cloud *c, const firn_directory *d, const firn_dire
                 block[x] = d->coord[b][x] + rest % 3 - 1;
             }
             const int32_t source = d->source[b][k];
-            const int32_t neighbour = firn_directory_find(from, firn_block_key(c->dim, block));
+            const int32_t neighbour = firn_directory_find(from, key_of(c->dim, block));
             const uint32_t sends = neighbour < 0 ? 0 : from->leaving[neighbour][neighbours - 1 - k];
             assert_int_equal(source, sends ? neighbour : -1);
             coming += sends;
@@ -476,7 +483,8 @@ static void neighbours_are_right_across_superblock_borders_and_signs(void **stat
         for (int trial = 0; trial < 8; trial++) {
             random_state = (uint64_t)(dim * 100 + trial);
             /* Around the origin; a power of two; just inside the reach, on either side. */
-            static const int32_t centres[] = {0, 4096, 1 - FIRN_REACH + 64, FIRN_REACH - 64};
+            static const int32_t centres[] = {0, 4096, 65 - (2 << FIRN_AXIS_BITS),
+                                              (2 << FIRN_AXIS_BITS) - 64};
             cloud c = make_cloud(dim, 1 + 300 * trial, 2 + 4 * trial, centres[trial % 4]);
             bin_cloud(&c, &d[0]);
             assert_ok(firn_directory_build(&d[1], &d[0], 0, 1 + trial % 3, &a, &scratch, &error));

@@ -68,6 +68,12 @@ typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*
 struct firn_report;
 typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 
+/* Friction between the bodies of two fields, in place of the def's contact_friction. */
+typedef struct firn_contact {
+    uint8_t field[2];
+    double friction; /* Coulomb's coefficient, >= 0 */
+} firn_contact;
+
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
 typedef struct firn_sim_def {
     int32_t dimension; /* 2 or 3 */
@@ -86,6 +92,14 @@ typedef struct firn_sim_def {
     double damping;            /* 1/s, >= 0: velocities decay as exp(-damping t) */
     firn_step_hook *step_hook; /* may be NULL */
     void *step_user_data;
+
+    /* Particles of one velocity field stick together where they touch. Objects in different fields
+     * push and rub, and part again. In 3D, fields take reach: 2^20 cells are left. */
+    const uint8_t *object_fields; /* of objects 0, 1, ...: a field from 0 to 127; of others: 0 */
+    int32_t object_count;
+    const firn_contact *contacts;
+    int32_t contact_count;
+    double contact_friction; /* of pairs of fields that are not in contacts, >= 0 */
 
     firn_transfer transfer;
     firn_spline spline;
@@ -110,7 +124,8 @@ typedef struct firn_sim_def {
 } firn_sim_def;
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
- * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6. */
+ * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
+ * contact_friction 0.3. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
 typedef struct firn_sim firn_sim;
@@ -270,7 +285,7 @@ typedef struct firn_grid_node {
     double velocity[3];
     double force[3]; /* N, internal */
 } firn_grid_node;
-/* Calls visit for every node with mass, in key order. */
+/* Calls visit for every node with mass, in key order; where fields meet, once for each. */
 typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit,
                                                          void *user_data, firn_error *error);

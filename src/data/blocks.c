@@ -6,8 +6,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-enum { AXIS_BITS = 21, BIAS = 1 << (AXIS_BITS - 1) };
-
 /* ---- Morton keys ---- */
 
 static uint64_t spread3(uint64_t x)
@@ -30,25 +28,44 @@ static uint64_t spread2(uint64_t x)
     return (x | x << 1) & 0x5555555555555555u;
 }
 
-/* One axis' bits in place: axis 0 is the most significant of each group. */
-static uint64_t axis_bits(int32_t dim, int axis, int32_t coord)
+/* Added to block numbers to make them positive. */
+static int32_t bias(const firn_directory *d) { return 1 << (d->axis_bits - 1); }
+
+static int32_t key_field(const firn_directory *d, uint64_t key)
 {
-    uint64_t biased = (uint64_t)(coord + BIAS);
-    return (dim == 3 ? spread3(biased) : spread2(biased)) << (dim - 1 - axis);
+    return (int32_t)(key >> (d->dim * d->axis_bits));
 }
 
-uint64_t firn_block_key(int32_t dim, const int32_t coord[3])
+/* One axis' bits in place: axis 0 is the most significant of each group. */
+static uint64_t axis_bits(const firn_directory *d, int axis, int32_t coord)
 {
-    uint64_t key = 0;
-    for (int a = 0; a < dim; a++) key |= axis_bits(dim, a, coord[a]);
+    const uint64_t biased = (uint64_t)(coord + bias(d));
+    return (d->dim == 3 ? spread3(biased) : spread2(biased)) << (d->dim - 1 - axis);
+}
+
+static uint64_t field_bits(const firn_directory *d, int32_t field)
+{
+    return (uint64_t)field << (d->dim * d->axis_bits);
+}
+
+uint64_t firn_block_key(const firn_directory *d, int32_t field, const int32_t coord[3])
+{
+    uint64_t key = field_bits(d, field);
+    for (int a = 0; a < d->dim; a++) key |= axis_bits(d, a, coord[a]);
     return key;
 }
 
-void firn_corner_keys(int32_t dim, const int32_t near[3], const int32_t far[3], uint64_t *key)
+int32_t firn_directory_field(const firn_directory *d, int32_t block)
 {
-    key[0] = 0;
-    for (int a = 0, corners = 1; a < dim; a++, corners *= 2) {
-        const uint64_t low = axis_bits(dim, a, near[a]), high = axis_bits(dim, a, far[a]);
+    return key_field(d, d->key[block]);
+}
+
+void firn_corner_keys(const firn_directory *d, int32_t field, const int32_t near[3],
+                      const int32_t far[3], uint64_t *key)
+{
+    key[0] = field_bits(d, field);
+    for (int a = 0, corners = 1; a < d->dim; a++, corners *= 2) {
+        const uint64_t low = axis_bits(d, a, near[a]), high = axis_bits(d, a, far[a]);
         for (int n = corners - 1; n >= 0; n--) {
             key[2 * n + 1] = key[n] | high;
             key[2 * n] = key[n] | low;
@@ -77,27 +94,37 @@ static uint64_t compact2(uint64_t x)
     return (x | x >> 16) & 0x1fffff;
 }
 
-static void key_coord(int32_t dim, uint64_t key, int32_t coord[3])
+/* The key without its field. */
+static uint64_t key_place(const firn_directory *d, uint64_t key)
 {
+    return key & ((1ull << (d->dim * d->axis_bits)) - 1);
+}
+
+static void key_coord(const firn_directory *d, uint64_t key, int32_t coord[3])
+{
+    const uint64_t place = key_place(d, key);
     coord[2] = 0;
-    for (int a = 0; a < dim; a++) {
-        uint64_t bits = key >> (dim - 1 - a);
-        coord[a] = (int32_t)(dim == 3 ? compact3(bits) : compact2(bits)) - BIAS;
+    for (int a = 0; a < d->dim; a++) {
+        const uint64_t bits = place >> (d->dim - 1 - a);
+        coord[a] = (int32_t)(d->dim == 3 ? compact3(bits) : compact2(bits)) - bias(d);
     }
 }
 
 /* The keys of a block's 3^dim neighbourhood, index (dx+1)*9 + (dy+1)*3 + dz+1 (2D: without the
  * first). */
-static void neighbour_keys(int32_t dim, const int32_t coord[3], uint64_t *key)
+static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key)
 {
+    const uint64_t field = field_bits(d, firn_directory_field(d, block));
     uint64_t bits[3][3];
-    for (int a = 0; a < dim; a++) {
-        for (int o = 0; o < 3; o++) bits[a][o] = axis_bits(dim, a, coord[a] + o - 1);
+    for (int a = 0; a < d->dim; a++) {
+        for (int o = 0; o < 3; o++) bits[a][o] = axis_bits(d, a, d->coord[block][a] + o - 1);
     }
-    if (dim == 2) {
-        for (int n = 0; n < 9; n++) key[n] = bits[0][n / 3] | bits[1][n % 3];
+    if (d->dim == 2) {
+        for (int n = 0; n < 9; n++) key[n] = field | bits[0][n / 3] | bits[1][n % 3];
     } else {
-        for (int n = 0; n < 27; n++) key[n] = bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
+        for (int n = 0; n < 27; n++) {
+            key[n] = field | bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
+        }
     }
 }
 
@@ -167,17 +194,18 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
                                    const firn_allocator *allocator, firn_error *error)
 {
     size_t n = (size_t)count, hash = hash_size(count);
-    size_t size = 0, offset[11];
-    const size_t bytes[11] = {
-        n * sizeof *d->key,        n * sizeof *d->coord,      n * sizeof *d->start,
-        n * sizeof *d->population, n * sizeof *d->source,     n * sizeof *d->near_collider,
-        (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,  2 * hash * sizeof(int32_t),
-        n * sizeof *d->leaving,    n * sizeof *d->super_order};
-    for (int i = 0; i < 11; i++) {
+    size_t size = 0, offset[13];
+    const size_t bytes[13] = {
+        n * sizeof *d->key,        n * sizeof *d->coord,       n * sizeof *d->start,
+        n * sizeof *d->population, n * sizeof *d->source,      n * sizeof *d->near_collider,
+        (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,   2 * hash * sizeof(int32_t),
+        n * sizeof *d->leaving,    n * sizeof *d->super_order, n * sizeof *d->peer,
+        n * sizeof *d->meeting};
+    for (int i = 0; i < 13; i++) {
         offset[i] = size;
         size += (bytes[i] + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
     }
-    d->count = d->super_count = 0;
+    d->count = d->super_count = d->meeting_count = 0;
     firn_status st = firn_pool_reserve_slack(allocator, &d->pool, size, error);
     if (st == FIRN_OK) {
         st = firn_pool_reserve_slack(allocator, &d->bin_pool, n * sizeof *d->bin, error);
@@ -197,6 +225,8 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
     d->hash_mask = (uint32_t)hash - 1;
     d->leaving = (uint32_t(*)[FIRN_MAX_NEIGHBOURS])(base + offset[9]);
     d->super_order = (int32_t *)(base + offset[10]);
+    d->peer = (int32_t *)(base + offset[11]);
+    d->meeting = (int32_t *)(base + offset[12]);
     d->bin = d->bin_pool.data;
     return FIRN_OK;
 }
@@ -209,7 +239,7 @@ static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
     if (count) memcpy(d->key, key, (size_t)count * sizeof *key);
     memset(d->hash, -1, 2 * (size_t)(d->hash_mask + 1) * sizeof *d->hash);
     for (int32_t b = 0; b < count; b++) {
-        key_coord(d->dim, d->key[b], d->coord[b]);
+        key_coord(d, d->key[b], d->coord[b]);
         insert(d->hash, d->hash_mask, d->key[b], b);
         d->near_collider[b] = 0;
     }
@@ -255,6 +285,7 @@ firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *
                                 const firn_allocator *allocator, firn_error *error)
 {
     d->dim = dim;
+    if (!d->axis_bits) d->axis_bits = FIRN_AXIS_BITS;
     firn_status st = firn_directory_reserve(d, count, allocator, error);
     if (st != FIRN_OK) return st;
     index_blocks(d, key, count);
@@ -287,6 +318,32 @@ static void key_set_add(key_set *s, uint64_t key)
     }
 }
 
+/* Links the blocks of different fields at the same place into rings. `hash` is free to use. */
+static void link_peers(firn_directory *d, int32_t *hash, uint32_t mask)
+{
+    d->meeting_count = 0;
+    if (!d->count || key_field(d, d->key[0]) == key_field(d, d->key[d->count - 1])) return;
+    memset(hash, -1, ((size_t)mask + 1) * sizeof *hash);
+    for (int32_t b = 0; b < d->count; b++) {
+        const uint64_t place = key_place(d, d->key[b]);
+        uint32_t h = hash_key(place, mask);
+        while (hash[h] >= 0 && key_place(d, d->key[hash[h]]) != place) h = (h + 1) & mask;
+        const int32_t first = hash[h];
+        d->peer[b] = -1;
+        if (first < 0) {
+            hash[h] = b;
+            continue;
+        }
+        if (d->peer[first] < 0) {
+            d->meeting[d->meeting_count++] = first;
+            d->peer[first] = first;
+        }
+        d->peer[b] =
+            d->peer[first]; /* right after the first: rings are in no order but a fixed one */
+        d->peer[first] = b;
+    }
+}
+
 /* Who sends how many to one block. */
 typedef struct link_job {
     firn_directory *d;
@@ -300,7 +357,7 @@ static void link_block(void *context, int64_t b, int32_t thread)
     const firn_directory *from = ((link_job *)context)->from;
     const int32_t neighbours = firn_pow(3, d->dim);
     uint64_t key[FIRN_MAX_NEIGHBOURS];
-    neighbour_keys(d->dim, d->coord[b], key);
+    neighbour_keys(d, (int32_t)b, key);
     uint32_t population = 0;
     for (int n = 0; n < neighbours; n++) {
         int32_t slot = firn_directory_find(from, key[n]);
@@ -320,6 +377,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     assert(d != from);
     const int32_t dim = from->dim, neighbours = firn_pow(3, dim), corners = firn_pow(2, dim);
     d->dim = dim;
+    d->axis_bits = from->axis_bits;
     d->count = d->super_count = 0;
 
     /* An upper bound of the blocks: particles spread by one block at most, nodes by one more. */
@@ -345,14 +403,15 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     for (int32_t b = 0; b < from->count; b++) {
         if (!from->bin[b].count) continue;
         for (int a = 0; a < dim; a++) { /* keys would wrap around */
-            if (from->coord[b][a] > -BIAS + 2 && from->coord[b][a] < BIAS - 3) continue;
+            const int32_t at = from->coord[b][a], end = bias(from);
+            if (at > -end + 2 && at < end - 3) continue;
             return firn_fail(error, FIRN_DIVERGED,
                              "particles have come to the end of the grid, %d cells from the origin "
                              "along axis %d; use larger cells, or remove particles that leave",
-                             FIRN_REACH, a);
+                             firn_directory_reach(from), a);
         }
         uint64_t key[FIRN_MAX_NEIGHBOURS];
-        neighbour_keys(dim, from->coord[b], key);
+        neighbour_keys(from, b, key);
         for (int n = 0; n < neighbours; n++) {
             if (from->leaving[b][n]) key_set_add(&set, key[n]);
         }
@@ -360,10 +419,10 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     int32_t populated = set.count;
     for (int32_t i = 0; i < populated; i++) {
         int32_t near[3], far[3];
-        key_coord(dim, set.key[i], near);
+        key_coord(d, set.key[i], near);
         for (int a = 0; a < 3; a++) far[a] = near[a] + 1;
         uint64_t key[8];
-        firn_corner_keys(dim, near, far, key);
+        firn_corner_keys(d, key_field(d, set.key[i]), near, far, key);
         for (int n = 1; n < corners; n++) key_set_add(&set, key[n]);
     }
     firn_sort_keys(set.key, sort_scratch, set.count);
@@ -371,6 +430,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     st = firn_directory_reserve(d, set.count > room ? set.count : room, allocator, error);
     if (st != FIRN_OK) return st;
     index_blocks(d, set.key, set.count);
+    link_peers(d, set.hash, set.mask);
 
     link_job job = {d, from};
     firn_parallel_for(threads, d->count, 16, link_block, &job);

@@ -6,6 +6,11 @@
  * that the blocks of a superblock are neighbours in memory and every sweep has one fixed order.
  * Nothing has a fixed extent but the key: 21 bits of block number per axis, 2^22 cells either way.
  *
+ * Fields. Bodies that can part have velocities of their own where they touch: each such body is in a
+ * field, and blocks of different fields are different blocks, wherever they are. The field is in the
+ * key's upper bits, so that all of a field's blocks come together and nothing else knows of fields;
+ * in 3D with fields, 19 bits are left per axis. Blocks at the same place are linked (see peer).
+ *
  * Bins. A sweep moves particles by less than a cell, so those of a block end in one of the 6^DIM
  * cells that are its own or border it. The sweep leaves them sorted by that cell (a "shifted" cell:
  * own cell + 1 per axis) and does not hand them over: the next sweep's block collects from its
@@ -24,8 +29,10 @@ enum {
     FIRN_MAX_CELLS = 64,    /* cells of a block in 3D */
     FIRN_MAX_SHIFTED = 216, /* shifted cells in 3D */
     FIRN_MAX_NEIGHBOURS = 27,
-    FIRN_REACH = 1 << 22, /* cells from the origin, per axis */
-    FIRN_ARENA = 12,      /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
+    FIRN_AXIS_BITS = 21,       /* of a block number in the key */
+    FIRN_FIELD_AXIS_BITS = 19, /* the same in 3D where there are fields */
+    FIRN_MAX_FIELDS = 128,
+    FIRN_ARENA = 12, /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
 };
 
 /* The particles one sweep processed in one block: order[start .. start + count). */
@@ -36,6 +43,7 @@ typedef struct firn_bin {
 
 typedef struct firn_directory {
     int32_t dim;
+    int32_t axis_bits;   /* 0 becomes FIRN_AXIS_BITS */
     int32_t count;       /* blocks */
     int32_t super_count; /* superblocks that hold particles */
     uint32_t largest;    /* most particles in a block */
@@ -50,6 +58,10 @@ typedef struct firn_directory {
     uint32_t (*leaving)[FIRN_MAX_NEIGHBOURS]; /* how many of the bin are now in each neighbour
                                                  (the middle one: stayed) */
     uint8_t *near_collider;                   /* set by the grid update */
+    int32_t *peer; /* the next block of another field at the same place, around a ring; -1: none */
+    /* Rings of such blocks, by their first; none where there are no fields. */
+    int32_t *meeting;
+    int32_t meeting_count;
     /* Superblocks, in key order. */
     int32_t *super_first; /* super_count + 1: block range */
     int32_t *super_order; /* the same superblocks, the fuller ones first: threads end together */
@@ -60,11 +72,18 @@ typedef struct firn_directory {
     firn_pool pool, bin_pool;
 } firn_directory;
 
-uint64_t firn_block_key(int32_t dim, const int32_t coord[3]);
+uint64_t firn_block_key(const firn_directory *d, int32_t field, const int32_t coord[3]);
 
-/* The keys of the 2^dim blocks at near[a] or far[a] along each axis a: far where bit dim - 1 - a of
- * the index is set. */
-void firn_corner_keys(int32_t dim, const int32_t near[3], const int32_t far[3], uint64_t *key);
+/* The field of a block. */
+int32_t firn_directory_field(const firn_directory *d, int32_t block);
+
+/* Cells from the origin, per axis, within which particles can be. */
+static inline int32_t firn_directory_reach(const firn_directory *d) { return 2 << d->axis_bits; }
+
+/* The keys of the 2^dim blocks of a field at near[a] or far[a] along each axis a: far where bit
+ * dim - 1 - a of the index is set. */
+void firn_corner_keys(const firn_directory *d, int32_t field, const int32_t near[3],
+                      const int32_t far[3], uint64_t *key);
 
 /* The block of that key, or -1. */
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);

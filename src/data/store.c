@@ -54,6 +54,7 @@ bool firn_walk_next(firn_walk *w)
         const firn_bin *bin = &w->d->bin[w->block];
         w->at = bin->start + bin->cell[w->cell];
         w->end = bin->start + bin->cell[w->cell + 1];
+        w->field = firn_directory_field(w->d, w->block);
         firn_bin_cell_block(w->d, w->block, w->cell++, w->coord);
     }
     w->particle = w->order[w->at++];
@@ -63,7 +64,7 @@ bool firn_walk_next(firn_walk *w)
 void firn_store_keys(const firn_store *s, const firn_directory *d, uint64_t *key)
 {
     firn_walk w = firn_store_walk(s, d);
-    while (firn_walk_next(&w)) key[w.particle] = firn_block_key(d->dim, w.coord);
+    while (firn_walk_next(&w)) key[w.particle] = firn_block_key(d, w.field, w.coord);
 }
 
 /* The shifted cell, in its own block, of a record. */

@@ -21,6 +21,7 @@ firn_sim_def firn_sim_def_default(void)
         .dt_min = 1e-9,
         .courant = 0.5,
         .wave_factor = 0.6,
+        .contact_friction = 0.3,
         .stamp = FIRN_STAMP,
     };
 }
@@ -45,6 +46,7 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
         {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
         {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
+        {"contact_friction", def->contact_friction, 0, huge, "0 is none"},
         {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
         {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
         {"gravity[2]", def->gravity[2], -huge, huge, "m/s2"},
@@ -84,6 +86,8 @@ static firn_status check_choices(const firn_sim_def *def, firn_error *error)
         {"material_count", def->material_count, 1, 65536},
         {"collider_count", def->collider_count, 0, INT32_MAX},
         {"force_count", def->force_count, 0, INT32_MAX},
+        {"object_count", def->object_count, 0, 65536},
+        {"contact_count", def->contact_count, 0, INT32_MAX},
         {"threads", def->threads, 0, 4096},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -128,12 +132,48 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
+static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
+{
+    if (def->object_count && !def->object_fields) {
+        return firn_fail(error, FIRN_INVALID,
+                         "object_fields is NULL but object_count is %d; give them, or set it to 0",
+                         def->object_count);
+    }
+    if (def->contact_count && !def->contacts) {
+        return firn_fail(error, FIRN_INVALID,
+                         "contacts is NULL but contact_count is %d; give them, or set it to 0",
+                         def->contact_count);
+    }
+    for (int32_t i = 0; i < def->object_count; i++) {
+        if (def->object_fields[i] < FIRN_MAX_FIELDS) continue;
+        return firn_fail(error, FIRN_INVALID, "object_fields[%d] %d must be below %d", i,
+                         def->object_fields[i], FIRN_MAX_FIELDS);
+    }
+    for (int32_t i = 0; i < def->contact_count; i++) {
+        const firn_contact *c = &def->contacts[i];
+        if (!(c->friction >= 0 && c->friction < INFINITY)) {
+            return firn_fail(error, FIRN_INVALID,
+                             "contacts[%d].friction %g must be 0 or above, and finite", i,
+                             c->friction);
+        }
+        if (c->field[0] >= FIRN_MAX_FIELDS || c->field[1] >= FIRN_MAX_FIELDS ||
+            c->field[0] == c->field[1]) {
+            return firn_fail(
+                error, FIRN_INVALID,
+                "contacts[%d] is of fields %d and %d; give two different ones below %d", i,
+                c->field[0], c->field[1], FIRN_MAX_FIELDS);
+        }
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_def(const firn_sim_def *def, firn_error *error)
 {
     firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", NULL, error);
     if (st == FIRN_OK) st = check_ranges(def, error);
     if (st == FIRN_OK) st = check_choices(def, error);
     if (st == FIRN_OK) st = check_forces(def, error);
+    if (st == FIRN_OK) st = check_contacts(def, error);
     for (int32_t i = 0; st == FIRN_OK && i < def->material_count; i++) {
         st = firn_material_check(&def->materials[i], i, error);
     }
@@ -224,6 +264,8 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     COPY(force_pool, def->forces, (size_t)def->force_count * sizeof *def->forces);
     COPY(constant_pool, NULL, materials * sizeof(firn_law_constants));
     COPY(law_pool, NULL, materials);
+    COPY(field_pool, def->object_fields, (size_t)def->object_count * sizeof *def->object_fields);
+    COPY(contact_pool, def->contacts, (size_t)def->contact_count * sizeof *def->contacts);
     COPY(posed_pool, NULL, colliders * sizeof(firn_posed_collider));
     COPY(key_pools_pool, NULL, colliders * sizeof(firn_pool));
     COPY(scratch_pool, NULL, (size_t)sim->threads * sizeof(firn_scratch));
@@ -232,6 +274,8 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     def->materials = sim->materials = sim->material_pool.data;
     def->colliders = sim->colliders = sim->collider_pool.data;
     def->forces = sim->forces = sim->force_pool.data;
+    def->object_fields = sim->field_pool.data;
+    def->contacts = sim->contact_pool.data;
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->threads * sizeof *sim->scratch);
     for (int32_t i = 0; i < def->material_count; i++) {
@@ -276,6 +320,11 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
+    /* Only in 3D do fields take bits from the axes. */
+    for (int i = 0; i < 4; i++) {
+        sim->directory[i].axis_bits =
+            def->object_count && def->dimension == 3 ? FIRN_FIELD_AXIS_BITS : FIRN_AXIS_BITS;
+    }
     if (st == FIRN_OK) {
         st = firn_directory_init(sim->from, def->dimension, NULL, 0, sim->allocator, error);
     }
@@ -313,6 +362,8 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->constant_pool,
         &sim->law_pool,
         &sim->posed_pool,
+        &sim->field_pool,
+        &sim->contact_pool,
         &sim->key_pools_pool,
         &sim->scratch_pool,
         &sim->key_scratch,

@@ -117,20 +117,21 @@ add_box(int32_t dim, real *restrict to, const real *restrict from, int ni, int n
 }
 
 /* Adds up what the arenas hold of a block, plane by plane. */
-static void sum_arenas(const grid_job *job, const int32_t coord[3], real (*sum)[NODES][FIRN_NODE])
+static void sum_arenas(const grid_job *job, int64_t block, real (*sum)[NODES][FIRN_NODE])
 {
-    const int32_t dim = job->sim->store.dim, planes = job->planes;
+    const firn_directory *at = job->sim->at;
+    const int32_t dim = at->dim, planes = job->planes;
     const size_t plane = (size_t)firn_pow(FIRN_ARENA, dim) * FIRN_NODE;
     const size_t stride = FIRN_ARENA_REALS(dim, planes * FIRN_NODE);
     overlap o[3][2] = {{{0}}};
     int32_t near[3] = {0}, far[3] = {0};
     for (int a = 0; a < dim; a++) {
-        find_overlaps(coord[a], o[a]);
+        find_overlaps(at->coord[block][a], o[a]);
         near[a] = 2 * o[a][0].super;
         far[a] = 2 * o[a][1].super;
     }
     uint64_t key[8];
-    firn_corner_keys(dim, near, far, key);
+    firn_corner_keys(at, firn_directory_field(at, (int32_t)block), near, far, key);
     /* The rows are scattered over eight arenas: they are all asked for before the first is used. */
     const real *arena[8];
     for (int q = 0; q < firn_pow(2, dim); q++) {
@@ -226,11 +227,10 @@ static bool is_near_collider(const firn_sim *sim, const double position[3], doub
     return false;
 }
 
-/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
- * particles of the block that have just moved. */
-static void collide_block(const firn_sim *sim, int64_t block, real *node)
+void firn_grid_collide_block(const firn_sim *sim, int64_t block)
 {
     firn_directory *d = sim->at;
+    real *node = channel(sim, &sim->grid.velocity, block);
     const double h = sim->def.cell_size;
     double center[3] = {0};
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
@@ -304,7 +304,7 @@ static void sum_block(void *context, int64_t block, int32_t thread)
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real sum[2][NODES][FIRN_NODE];
-    sum_arenas(job, sim->at->coord[block], sum);
+    sum_arenas(job, block, sum);
     real(*before)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity_old, block);
     real(*acceleration)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity, block);
     for (int n = 0; n < nodes; n++) {
@@ -383,13 +383,14 @@ static void apply_block(void *context, int64_t block, int32_t thread)
             *v = (real)job->keep * (before[n * FIRN_NODE + a] + (real)job->dt * (*v + body));
         }
     }
-    collide_block(sim, block, node);
+    firn_grid_collide_block(sim, block);
 }
 
 void firn_grid_apply(firn_sim *sim, double dt)
 {
     grid_job job = make_job(sim, sim->at, 2, dt);
     firn_parallel_for(sim->threads, sim->at->count, 4, apply_block, &job);
+    firn_grid_contact(sim);
 }
 
 /* Keeps the velocities before forces, and adds the impulses to the momentum. */
@@ -412,7 +413,7 @@ static void update_block(void *context, int64_t block, int32_t thread)
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real sum[2][NODES][FIRN_NODE];
-    sum_arenas(job, sim->at->coord[block], sum);
+    sum_arenas(job, block, sum);
     if (job->planes == 2) part_impulse(sim, block, sum);
     real *node = channel(sim, &sim->grid.velocity, block);
     const real keep = (real)job->keep;
@@ -426,7 +427,7 @@ static void update_block(void *context, int64_t block, int32_t thread)
         }
         node[n * FIRN_NODE + 3] = mass;
     }
-    collide_block(sim, block, node);
+    firn_grid_collide_block(sim, block);
     real most = 0, check = 0;
     for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
         const real s = node[0] * node[0] + node[1] * node[1] + node[2] * node[2];
@@ -440,6 +441,7 @@ void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double 
 {
     grid_job job = make_job(sim, source, sim->planes, dt);
     firn_parallel_for(sim->threads, sim->at->count, 4, update_block, &job);
+    firn_grid_contact(sim);
     merge_partials(sim);
 }
 

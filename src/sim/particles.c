@@ -43,7 +43,7 @@ static bool locate(const firn_sim *sim, const double *position, int32_t coord[3]
     const double grain = sizeof(real) == 4 ? 0x1p21 : 0x1p48;
     for (int a = 0; a < sim->store.dim; a++) {
         const double cells = position[a] / sim->def.cell_size - firn_spline_shift(sim->def.spline);
-        if (!(fabs(cells) < FIRN_REACH - 3 * FIRN_BLOCK)) return false;
+        if (!(fabs(cells) < firn_directory_reach(sim->from) - 3 * FIRN_BLOCK)) return false;
         double block = floor(cells / FIRN_BLOCK);
         double in = rint((cells - block * FIRN_BLOCK) * grain) / grain;
         if (in >= FIRN_BLOCK) {
@@ -130,7 +130,8 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                 error, FIRN_INVALID,
                 "position of particle %lld is more than %d cells (%g m) from the origin; use "
                 "larger cells or move the scene",
-                (long long)i, FIRN_REACH, FIRN_REACH * sim->def.cell_size);
+                (long long)i, firn_directory_reach(sim->from),
+                firn_directory_reach(sim->from) * sim->def.cell_size);
         }
     }
     return st;
@@ -197,7 +198,9 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
         int32_t coord[3];
         real local[3];
         locate(sim, p->position + i * s->dim, coord, local);
-        key[before + i] = firn_block_key(s->dim, coord);
+        const uint16_t object = s->object[before + i];
+        const int32_t field = object < sim->def.object_count ? sim->def.object_fields[object] : 0;
+        key[before + i] = firn_block_key(sim->from, field, coord);
         list[before + i] = (uint32_t)(before + i);
     }
     st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);

@@ -49,7 +49,8 @@ struct firn_sim {
     firn_material_def *materials;
     firn_collider_def *colliders;
     firn_acceleration_key *forces;
-    firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool;
+    firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
+        field_pool, contact_pool;
     firn_pool *key_pools; /* per collider */
     firn_pool key_pools_pool;
 
@@ -117,6 +118,16 @@ void firn_grid_apply(firn_sim *sim, double dt);
 /* All of it in one go, for arenas that hold dt x force, in the momentum or in a second plane; also
  * sets max_speed and finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
+
+/* ---- contact.c ---- */
+
+/* Bodies of different fields that approach each other where both have nodes push and rub, in the
+ * velocities. */
+void firn_grid_contact(firn_sim *sim);
+
+/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
+ * particles of the block that have just moved. */
+void firn_grid_collide_block(const firn_sim *sim, int64_t block);
 
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the
  * particles. */

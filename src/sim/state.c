@@ -8,13 +8,13 @@
 
 #include "sim/sim.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char MAGIC[8] = "FIRNSIM";
 
 typedef struct header {
     char magic[8];
     uint32_t version, real_bytes;
-    int32_t dim, spline;
+    int32_t dim, spline, axis_bits, unused;
     double cell_size;
     int64_t count;
     uint64_t next_id;
@@ -46,6 +46,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .real_bytes = sizeof(real),
                 .dim = s->dim,
                 .spline = (int32_t)sim->def.spline,
+                .axis_bits = d->axis_bits,
                 .cell_size = sim->def.cell_size,
                 .count = s->count,
                 .next_id = s->next_id,
@@ -140,6 +141,11 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
             "the state has cells of %g m and spline %d, the sim %g m and %d: they must "
             "be the same",
             h->cell_size, h->spline, sim->def.cell_size, (int)sim->def.spline);
+    }
+    if (h->axis_bits != sim->from->axis_bits) {
+        return firn_fail(error, FIRN_INVALID,
+                         "either the state or the sim has bodies that can part, in 3D: they must "
+                         "both have, or neither");
     }
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
         !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||

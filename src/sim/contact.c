@@ -1,0 +1,158 @@
+/* Bodies that meet: what the nodes of different fields at the same place do to each other.
+ *
+ * Where two bodies have mass on a node and approach each other along the normal, they exchange just
+ * the momentum that stops that, and Coulomb friction of it (Bardenhagen et al. 2001); bodies that
+ * move apart do not feel each other. The normal is where one's mass falls off and the other's grows.
+ * Several bodies at a node meet in pairs. Every exchange keeps momentum, and each ring of blocks is
+ * one call that writes its own nodes only, so results do not depend on the thread count. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "sim/sim.h"
+
+enum { NODES = FIRN_MAX_CELLS, HALO = FIRN_BLOCK + 2, HALO_NODES = HALO * HALO * HALO };
+
+static real *block_nodes(const firn_sim *sim, int32_t block)
+{
+    return (real *)sim->grid.velocity.data +
+           (int64_t)block * firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE;
+}
+
+/* The masses on a block's nodes and on those around. */
+static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES])
+{
+    const firn_directory *d = sim->at;
+    const int32_t dim = d->dim, field = firn_directory_field(d, block);
+    memset(mass, 0, HALO_NODES * sizeof *mass);
+    for (int n = 0; n < firn_pow(3, dim); n++) {
+        int32_t coord[3] = {0}, low[3] = {0}, high[3] = {1, 1, 1};
+        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= 3) {
+            const int side = rest % 3 - 1;
+            coord[a] = d->coord[block][a] + side;
+            low[a] = side < 0 ? FIRN_BLOCK - 1 : 0; /* its nodes that border the block */
+            high[a] = side > 0 ? 1 : FIRN_BLOCK;
+        }
+        const int32_t from = firn_directory_find(d, firn_block_key(d, field, coord));
+        if (from < 0) continue;
+        const real *node = block_nodes(sim, from);
+        for (int i = low[0]; i < high[0]; i++)
+            for (int j = low[1]; j < high[1]; j++)
+                for (int k = low[2]; k < high[2]; k++) {
+                    const int at[3] = {i, j, k};
+                    int inside = 0, to = 0;
+                    for (int a = 0; a < dim; a++) {
+                        inside = inside * FIRN_BLOCK + at[a];
+                        to = to * HALO + at[a] + 1 + FIRN_BLOCK * (coord[a] - d->coord[block][a]);
+                    }
+                    mass[to] = node[inside * FIRN_NODE + 3];
+                }
+    }
+}
+
+/* How fast mass grows around every node, by central differences, as a part of the most there is on one
+ * of the nodes, squared: the steeper of two sides that meet is the truer one. */
+static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3])
+{
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    real mass[HALO_NODES];
+    load_masses(sim, block, mass);
+    real most = 0;
+    for (int n = 0; n < HALO_NODES; n++) most = mass[n] > most ? mass[n] : most;
+    for (int n = 0; n < nodes; n++) {
+        int at = 0, step[3] = {0};
+        for (int a = dim - 1, rest = n, unit = 1; a >= 0; a--, rest /= FIRN_BLOCK, unit *= HALO) {
+            at += (rest % FIRN_BLOCK + 1) * unit;
+            step[a] = unit;
+        }
+        real length2 = 0;
+        for (int a = 0; a < dim; a++) {
+            grows[n][a] = (mass[at + step[a]] - mass[at - step[a]]) / most;
+            length2 += grows[n][a] * grows[n][a];
+        }
+        for (int a = 0; a < dim; a++) grows[n][a] *= R_SQRT(length2);
+    }
+}
+
+static double pair_friction(const firn_sim *sim, int32_t field_a, int32_t field_b)
+{
+    for (int32_t i = 0; i < sim->def.contact_count; i++) {
+        const firn_contact *c = &sim->def.contacts[i];
+        if ((c->field[0] == field_a && c->field[1] == field_b) ||
+            (c->field[0] == field_b && c->field[1] == field_a)) {
+            return c->friction;
+        }
+    }
+    return sim->def.contact_friction;
+}
+
+/* Two nodes at the same place: velocity and mass each. Where no direction is to be had, they stick. */
+static void meet(int32_t dim, real friction, real a[FIRN_NODE], const real grows_a[3],
+                 real b[FIRN_NODE], const real grows_b[3])
+{
+    real normal[3], relative[3], length2 = 0, approach = 0, slide2 = 0;
+    for (int c = 0; c < dim; c++) {
+        normal[c] = grows_b[c] - grows_a[c]; /* from a to b */
+        length2 += normal[c] * normal[c];
+        relative[c] = a[c] - b[c];
+    }
+    const real reduced = a[3] * b[3] / (a[3] + b[3]);
+    if (!(length2 > 0)) {
+        for (int c = 0; c < dim; c++) {
+            a[c] -= reduced / a[3] * relative[c];
+            b[c] += reduced / b[3] * relative[c];
+        }
+        return;
+    }
+    const real inverse = 1 / R_SQRT(length2);
+    for (int c = 0; c < dim; c++) {
+        normal[c] *= inverse;
+        approach += normal[c] * relative[c];
+    }
+    if (!(approach > 0)) return;
+    for (int c = 0; c < dim; c++) {
+        relative[c] -= approach * normal[c];
+        slide2 += relative[c] * relative[c];
+    }
+    const real slide = R_SQRT(slide2), most = friction * approach;
+    const real held = slide > most ? most / slide : 1; /* part of the sliding that friction stops */
+    for (int c = 0; c < dim; c++) {
+        const real change = approach * normal[c] + held * relative[c];
+        a[c] -= reduced / a[3] * change;
+        b[c] += reduced / b[3] * change;
+    }
+}
+
+static void resolve_ring(void *context, int64_t ring, int32_t thread)
+{
+    (void)thread;
+    firn_sim *sim = context;
+    const firn_directory *d = sim->at;
+    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim), first = d->meeting[ring];
+    int32_t one = first;
+    do {
+        real grows[2][NODES][3];
+        find_growth(sim, one, grows[0]);
+        for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
+            find_growth(sim, other, grows[1]);
+            const real friction = (real)pair_friction(sim, firn_directory_field(d, one),
+                                                      firn_directory_field(d, other));
+            real *a = block_nodes(sim, one), *b = block_nodes(sim, other);
+            for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
+                if (a[3] > 0 && b[3] > 0) {
+                    meet(dim, friction, a, grows[0][n], b, grows[1][n]);
+                }
+            }
+        }
+        one = d->peer[one];
+    } while (one != first);
+    do { /* what was pushed into a wall does not enter it */
+        if (d->near_collider[one]) firn_grid_collide_block(sim, one);
+        one = d->peer[one];
+    } while (one != first);
+}
+
+void firn_grid_contact(firn_sim *sim)
+{
+    firn_parallel_for(sim->threads, sim->at->meeting_count, 1, resolve_ring, sim);
+}

@@ -1,0 +1,244 @@
+/* Bodies in velocity fields of their own: they part, push and rub; on one field they stick. */
+#include "worlds.h"
+
+/* Bodies 0, 1, 2 are objects of the same number, each in its field unless `together`. */
+static const uint8_t own_field[3] = {0, 1, 2};
+
+static world bodies_world(int dimension, firn_path path, bool together)
+{
+    world w = world_default(dimension, 0.02);
+    w.def.path = path;
+    w.material[0].young = 1e5;
+    w.material[0].poisson = 0.3;
+    w.def.object_fields = own_field;
+    w.def.object_count = together ? 0 : 3;
+    return w;
+}
+
+/* A cube of `cells` cells at `low`, moving. */
+static void add_body(firn_sim *sim, const world *w, int object, const int low[3],
+                     const int cells[3], const double velocity[3])
+{
+    brick b = {.per_axis = 2, .object = (uint16_t)object};
+    memcpy(b.low, low, sizeof b.low);
+    memcpy(b.cells, cells, sizeof b.cells);
+    memcpy(b.velocity, velocity, sizeof b.velocity);
+    brick_add(sim, w, &b);
+}
+
+/* Mean position and velocity of an object, and the range of its positions along y. */
+typedef struct body_state {
+    double x[3], v[3], low, high;
+} body_state;
+
+static body_state look_at(const firn_sim *sim, int d, int object)
+{
+    double *x = read_all(sim, d, FIRN_POSITION), *v = read_all(sim, d, FIRN_VELOCITY),
+           *o = read_all(sim, d, FIRN_OBJECT);
+    body_state s = {.low = INFINITY, .high = -INFINITY};
+    int64_t n = 0;
+    for (int64_t i = 0; i < firn_sim_count(sim); i++) {
+        if (o[i] != object) continue;
+        for (int a = 0; a < d; a++) {
+            s.x[a] += x[i * d + a];
+            s.v[a] += v[i * d + a];
+        }
+        s.low = fmin(s.low, x[i * d + 1]);
+        s.high = fmax(s.high, x[i * d + 1]);
+        n++;
+    }
+    for (int a = 0; a < d; a++) {
+        s.x[a] /= (double)n;
+        s.v[a] /= (double)n;
+    }
+    free(x);
+    free(v);
+    free(o);
+    return s;
+}
+
+static void bodies_seeded_touching_part_without_loss(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (size_t p = 0; p < PATHS; p++)
+            for (int together = 0; together < 2; together++) {
+                world w = bodies_world(d, both_paths[p], together);
+                firn_sim *sim = world_create(&w);
+                add_body(sim, &w, 0, (int[]){-6, 0, 0}, (int[]){6, 6, 6}, (double[]){-1, 0, 0});
+                add_body(sim, &w, 1, (int[]){0, 0, 0}, (int[]){6, 6, 6}, (double[]){1, 0, 0});
+                assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+                const body_state left = look_at(sim, d, 0), right = look_at(sim, d, 1);
+                if (together) { /* what fields are for */
+                    assert_true(right.v[0] < 0.9);
+                } else {
+                    assert_close(right.v[0], 1, 1e-3);
+                    assert_close(left.v[0], -1, 1e-3);
+                    assert_close(right.x[0] - left.x[0], 0.12 + 0.4, 1e-3);
+                    assert_at_most(totals_of(sim).elastic, 1e-6 * totals_of(sim).kinetic);
+                }
+                firn_sim_destroy(sim);
+            }
+}
+
+static void bodies_that_collide_push_and_keep_momentum(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (size_t p = 0; p < PATHS; p++) {
+            world w = bodies_world(d, both_paths[p], false);
+            firn_sim *sim = world_create(&w);
+            add_body(sim, &w, 0, (int[]){-9, 0, 0}, (int[]){6, 6, 6}, (double[]){1, 0.2, 0});
+            add_body(sim, &w, 1, (int[]){0, 1, 1}, (int[]){6, 6, 5}, (double[]){-0.5, 0, 0.1});
+            const firn_totals before = totals_of(sim);
+            assert_ok(firn_sim_advance(sim, 0.3, NULL, &error));
+            const firn_totals after = totals_of(sim);
+            const double scale = before.mass;
+            for (int a = 0; a < d; a++) {
+                assert_close(after.momentum[a], before.momentum[a], 1e-5 * scale);
+            }
+            const body_state left = look_at(sim, d, 0), right = look_at(sim, d, 1);
+            assert_true(left.v[0] < 0.1 && right.v[0] > 0.1); /* they bounced */
+            assert_true(right.x[0] - left.x[0] > 0.1);        /* and are side by side */
+            assert_at_most(after.kinetic + after.elastic, before.kinetic * 1.001);
+            firn_sim_destroy(sim);
+        }
+}
+
+static void a_block_lifted_off_a_slab_parts(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PATHS; p++) {
+        world w = bodies_world(2, both_paths[p], false);
+        w.def.collider_count = 1;
+        w.collider[0].boundary = FIRN_STICKY;
+        w.collider[0].position[1] = 0.005;
+        firn_sim *sim = world_create(&w);
+        add_body(sim, &w, 0, (int[]){-10, 0, 0}, (int[]){20, 4, 1}, (double[]){0, 0, 0});
+        add_body(sim, &w, 1, (int[]){-3, 4, 0}, (int[]){6, 6, 1}, (double[]){0, 1, 0});
+        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+        assert_close(look_at(sim, 2, 1).v[1], 1, 1e-3);
+        assert_close(look_at(sim, 2, 0).v[1], 0, 1e-3);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* Three cubes on each other settle and then stay, and do not sink into each other. */
+static void a_stack_of_three_at_rest_stays(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PATHS; p++) {
+        world w = bodies_world(2, both_paths[p], false);
+        w.def.gravity[1] = -9.81;
+        w.def.collider_count = 1;
+        w.def.damping = 2;
+        firn_sim *sim = world_create(&w);
+        for (int i = 0; i < 3; i++) {
+            add_body(sim, &w, i, (int[]){-4, 8 * i, 0}, (int[]){8, 8, 1}, (double[]){0, 0, 0});
+        }
+        assert_ok(firn_sim_advance(sim, 3, NULL, &error));
+        body_state before[3];
+        for (int i = 0; i < 3; i++) before[i] = look_at(sim, 2, i);
+        assert_ok(firn_sim_advance(sim, 1, NULL, &error));
+        for (int i = 0; i < 3; i++) {
+            const body_state now = look_at(sim, 2, i);
+            assert_close(now.x[0], before[i].x[0], 0.05 * w.def.cell_size);
+            assert_close(now.x[1], before[i].x[1], 0.05 * w.def.cell_size);
+            assert_close(now.x[1], (8 * i + 4) * w.def.cell_size, 1.0 * w.def.cell_size);
+            if (i) assert_true(now.low > before[i - 1].high - 0.5 * w.def.cell_size);
+        }
+        firn_sim_destroy(sim);
+    }
+}
+
+/* A block thrown along a slab: once it lies on it, mu g of friction slows it. */
+static void sliding_bodies_rub_by_coulombs_law(void **state)
+{
+    (void)state;
+    const double coefficient[] = {0, 0.1, 0.4}, g = 9.81;
+    for (int i = 0; i < 3; i++) {
+        world w = bodies_world(2, both_paths[0], false);
+        const firn_contact rough = {{1, 0}, 0.4};
+        w.def.contact_friction = i == 2 ? 9 : coefficient[i];
+        w.def.contacts = &rough;
+        w.def.contact_count = i == 2;
+        w.def.gravity[1] = -g;
+        w.def.collider_count = 1;
+        w.collider[0].boundary = FIRN_STICKY;
+        w.material[0].young = 1e7;
+        firn_sim *sim = world_create(&w);
+        add_body(sim, &w, 0, (int[]){-10, 0, 0}, (int[]){60, 4, 1}, (double[]){0, 0, 0});
+        add_body(sim, &w, 1, (int[]){-4, 4, 0}, (int[]){8, 6, 1}, (double[]){2, 0, 0});
+        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+        const double start = look_at(sim, 2, 1).v[0];
+        assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+        const double end = look_at(sim, 2, 1).v[0];
+        assert_close((start - end) / 0.2, coefficient[i] * g, (0.03 + 0.2 * coefficient[i]) * g);
+        firn_sim_destroy(sim);
+    }
+}
+
+static void same_bytes_at_any_thread_count(void **state)
+{
+    (void)state;
+    firn_hash first = {{0}};
+    for (int threads = 1; threads <= 3; threads++) {
+        world w = bodies_world(3, FIRN_PATH_AUTO, false);
+        w.def.threads = threads;
+        w.def.gravity[1] = -9.81;
+        w.def.collider_count = 1;
+        firn_sim *sim = world_create(&w);
+        add_body(sim, &w, 0, (int[]){-4, 0, 0}, (int[]){8, 4, 6}, (double[]){0, 0, 0});
+        add_body(sim, &w, 1, (int[]){-3, 5, 1}, (int[]){5, 4, 5}, (double[]){0.3, -1, 0});
+        add_body(sim, &w, 2, (int[]){2, 5, 1}, (int[]){4, 4, 5}, (double[]){-0.5, -1, 0});
+        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+        const firn_hash hash = hash_of(sim);
+        if (threads == 1) first = hash;
+        assert_same_hash(hash, first);
+        firn_sim_destroy(sim);
+    }
+}
+
+static void bad_fields_are_refused(void **state)
+{
+    (void)state;
+    const uint8_t far[] = {0, 128};
+    const firn_contact self = {{1, 1}, 0.2}, negative = {{0, 1}, -1};
+    for (int i = 0; i < 5; i++) {
+        world w = bodies_world(3, FIRN_PATH_AUTO, false);
+        static const char *const words[] = {
+            "object_fields[1] 128", "contacts[0] is of fields 1 and 1", "contacts[0].friction -1",
+            "object_fields is NULL", "contact_friction -0.5"};
+        if (i == 0) {
+            w.def.object_fields = far;
+            w.def.object_count = 2;
+        }
+        if (i == 1 || i == 2) {
+            w.def.contacts = i == 1 ? &self : &negative;
+            w.def.contact_count = 1;
+        }
+        if (i == 3) w.def.object_fields = NULL;
+        if (i == 4) w.def.contact_friction = -0.5;
+        world_point(&w);
+        firn_sim *sim = NULL;
+        firn_error error = {0};
+        assert_int_equal(firn_sim_create(&w.def, &sim, &error), FIRN_INVALID);
+        assert_null(sim);
+        if (!strstr(error.message, words[i])) print_error("%s\n", error.message);
+        assert_non_null(strstr(error.message, words[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_seeded_touching_part_without_loss),
+        cmocka_unit_test(bodies_that_collide_push_and_keep_momentum),
+        cmocka_unit_test(a_block_lifted_off_a_slab_parts),
+        cmocka_unit_test(a_stack_of_three_at_rest_stays),
+        cmocka_unit_test(sliding_bodies_rub_by_coulombs_law),
+        cmocka_unit_test(same_bytes_at_any_thread_count),
+        cmocka_unit_test(bad_fields_are_refused),
+    };
+    return cmocka_run_group_tests_name("bodies", tests, NULL, NULL);
+}
