@@ -4,7 +4,7 @@
 #   make bench       speed on this machine         make validate  the long comparison runs
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
 #   make install PREFIX=/usr/local                 make format  make clean
-#   make reference   doc/reference.md from the program
+#   make reference   doc/reference.md and doc/firn.1 from the program
 # run, test and check install Debian packages that are missing; see tools/deps.sh.
 
 BUILD := build
@@ -28,7 +28,7 @@ all: firn
 firn:
 	@command -v cmake >/dev/null || { echo "cmake is missing: run 'make deps' first"; exit 1; }
 	@$(configure) release
-	@$(build) $(BUILD) -j$(JOBS) --target firn firn_double
+	@$(build) $(BUILD) -j$(JOBS) --target firn
 
 # Libraries, examples and tests as well.
 everything:
@@ -55,13 +55,16 @@ bench: firn
 	$(BUILD)/firn bench realtime
 
 validate: firn
+	@$(build) $(BUILD) -j$(JOBS) --target firn_double
 	$(BUILD)/firn_double validate
 	$(BUILD)/firn validate
 
 reference: firn
 	$(BUILD)/firn list --markdown > doc/reference.md
+	$(BUILD)/firn help --man > doc/firn.1
 
-install: everything
+install: firn
+	@$(build) $(BUILD) -j$(JOBS) --target firn_shared firn_static completions
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 # ---- checks: each stands alone and leaves its build in build/<name> ----

@@ -1,5 +1,6 @@
-# What `make install` puts where: headers, both libraries, the command line, and the files by which
-# pkg-config (firn.pc) and CMake (firn::firn, firn::firn_static) find them.
+# What `make install` puts where: headers, both libraries, the command line with its manual page and
+# completion, and the files by which pkg-config (firn.pc) and CMake (firn::firn, firn::firn_static)
+# find them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -8,6 +9,13 @@ install(TARGETS firn_shared firn_static EXPORT firn
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET firn)
     install(TARGETS firn)
+    install(FILES doc/firn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${completion_dir}/firn.bash RENAME firn
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${completion_dir}/firn.zsh RENAME _firn
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(FILES ${completion_dir}/firn.fish
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 # firn.pc finds its prefix from its own place, so that an installed tree may be moved.

@@ -1,9 +1,14 @@
-# Whether doc/reference.md (FILE) is what `firn list --markdown` (PROGRAM) prints.
-execute_process(COMMAND ${PROGRAM} list --markdown OUTPUT_VARIABLE now RESULT_VARIABLE result)
-if(NOT result EQUAL 0)
-    message(FATAL_ERROR "firn list --markdown: exit ${result}")
-endif()
-file(READ ${FILE} before)
-if(NOT now STREQUAL before)
-    message(FATAL_ERROR "${FILE} is not current: run `make reference`")
-endif()
+# Whether the pages in DOC are what the program (PROGRAM) prints.
+function(check file)
+    execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_VARIABLE now RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "firn ${ARGN}: exit ${result}")
+    endif()
+    file(READ ${DOC}/${file} before)
+    if(NOT now STREQUAL before)
+        message(FATAL_ERROR "doc/${file} is not current: run `make reference`")
+    endif()
+endfunction()
+
+check(reference.md list --markdown)
+check(firn.1 help --man)

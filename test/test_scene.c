@@ -1,157 +1,7 @@
 /* Scene files: mistakes are refused with their place, and a run that is cut off goes on with the
- * same bits.
- *
- * The tests run the program as a user would, each in a fresh folder. FIRN_PROGRAM, FIRN_SCENES
- * (those of the tests) and FIRN_EXAMPLES come from CMake. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
+ * same bits. */
+#include "program.h"
 #include "scene/stage.h"
-#include "worlds.h"
-
-enum { MOST_WORDS = 24, PATH_SIZE = 1024, TEXT_SIZE = 1 << 16 };
-
-/* ---- folders and files ---- */
-
-static char top[PATH_SIZE]; /* everything happens in here */
-
-static const char *in_folder(const char *folder, const char *name, char path[PATH_SIZE])
-{
-    assert_true(snprintf(path, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE);
-    return path;
-}
-
-static void remove_all(const char *path)
-{
-    DIR *folder = opendir(path);
-    if (!folder) {
-        unlink(path);
-        return;
-    }
-    for (struct dirent *e; (e = readdir(folder));) {
-        char inner[PATH_SIZE];
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
-        remove_all(in_folder(path, e->d_name, inner));
-    }
-    closedir(folder);
-    rmdir(path);
-}
-
-/* An empty folder of that name. */
-static const char *fresh_folder(const char *name, char path[PATH_SIZE])
-{
-    remove_all(in_folder(top, name, path));
-    assert_int_equal(mkdir(path, 0777), 0);
-    return path;
-}
-
-static int count_entries(const char *path)
-{
-    DIR *folder = opendir(path);
-    assert_non_null(folder);
-    int n = -2; /* . and .. */
-    while (readdir(folder)) n++;
-    closedir(folder);
-    return n;
-}
-
-static size_t read_text(const char *path, char *text, size_t size)
-{
-    FILE *file = fopen(path, "rb");
-    text[0] = 0;
-    if (!file) return 0;
-    const size_t n = fread(text, 1, size - 1, file);
-    text[n] = 0;
-    fclose(file);
-    return n;
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-    const size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* ---- running the program ---- */
-
-typedef struct outcome {
-    int exit_code; /* or minus the signal that ended it */
-    char out[TEXT_SIZE], err[TEXT_SIZE];
-} outcome;
-
-/* Starts `firn` with the words, which end with NULL, in a folder. Files may hold `most` bytes;
- * 0: any number. What it prints goes to the files out and err beside the folder. */
-static pid_t start(const char *folder, long most, const char *const *words)
-{
-    const char *argv[MOST_WORDS + 2] = {FIRN_PROGRAM};
-    for (int i = 0; i < MOST_WORDS && words[i]; i++) argv[i + 1] = words[i];
-    char out[PATH_SIZE], err[PATH_SIZE];
-    in_folder(top, "out", out);
-    in_folder(top, "err", err);
-    unlink(out); /* or the last one's words are taken for this one's */
-    unlink(err);
-    fflush(NULL);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child > 0) return child;
-    const int out_file = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    const int err_file = open(err, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (out_file < 0 || err_file < 0 || dup2(out_file, 1) < 0 || dup2(err_file, 2) < 0) _exit(120);
-    if (chdir(folder) != 0) _exit(121);
-    if (most) {
-        const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
-        signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
-        if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(122);
-    }
-    execv(FIRN_PROGRAM, (char *const *)argv);
-    _exit(123);
-}
-
-static void finish(pid_t child, outcome *o)
-{
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) assert_int_equal(errno, EINTR);
-    o->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-    char path[PATH_SIZE];
-    read_text(in_folder(top, "out", path), o->out, sizeof o->out);
-    read_text(in_folder(top, "err", path), o->err, sizeof o->err);
-}
-
-#define WORDS(...)                                                                                 \
-    (const char *const[]) { __VA_ARGS__, NULL }
-static outcome *run(const char *folder, const char *const *words)
-{
-    static outcome o;
-    finish(start(folder, 0, words), &o);
-    return &o;
-}
-
-static void sleep_ms(int ms)
-{
-    const struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
-    nanosleep(&t, NULL);
-}
-
-/* Until the program has printed the text, or has ended. */
-static void wait_for(pid_t child, const char *text)
-{
-    static char out[TEXT_SIZE];
-    char path[PATH_SIZE];
-    for (int i = 0; i < 10000; i++) {
-        read_text(in_folder(top, "out", path), out, sizeof out);
-        siginfo_t ended = {0};
-        waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT);
-        if (strstr(out, text) || ended.si_pid == child) return;
-        sleep_ms(2);
-    }
-}
 
 /* The hash of a frame in what was printed; "" when there is none. */
 static const char *printed_hash(const char *out, int frame, char text[64])
@@ -162,12 +12,6 @@ static const char *printed_hash(const char *out, int frame, char text[64])
     text[0] = 0;
     if (line) snprintf(text, 64, "%.32s", line + strlen(begin));
     return text;
-}
-
-static void expect_exit(const outcome *o, int want, const char *what)
-{
-    if (o->exit_code == want) return;
-    complain("%s: exit %d, not %d: %s\n", what, o->exit_code, want, o->err);
 }
 
 /* ---- broken scenes ---- */
@@ -292,6 +136,32 @@ static void gravity_is_that_of_the_engine(void **state)
 }
 
 /* ---- filling ---- */
+
+static void particles_larger_than_a_cell_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        bool warns;
+    } cases[] = {
+        {"simulation.cell_size=0.1", false}, /* two particles of 0.05 m across a cell */
+        {"simulation.particles_per_cell=1", false},
+        {"simulation.cell_size=0.04", true},
+        {"objects.ball.separation=0.15", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[PATH_SIZE];
+        const outcome *o =
+            run(fresh_folder("coarse", folder),
+                WORDS("run", FIRN_SCENES "/drop.yaml", "--frames", "1:1", "--set", cases[i].set));
+        expect_exit(o, 0, cases[i].set);
+        const char *warning = strstr(o->err, "warning: " FIRN_SCENES "/drop.yaml:9:5: ");
+        if (cases[i].warns != (warning && strstr(warning, "larger than a cell"))) {
+            complain("%s: %s\n", cases[i].set, o->err);
+        }
+    }
+    assert_no_complaints();
+}
 
 /* A scene of one object, read from text. */
 static void read_scene(const char *text, firn_scene *scene)
@@ -689,9 +559,7 @@ static void a_full_disk_stops_and_keeps_what_is_whole(void **state)
 
 int main(void)
 {
-    const char *temporary = getenv("TMPDIR");
-    snprintf(top, sizeof top, "%.900s/firn_test_scene.XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(top)) return 1;
+    if (!make_top("test_scene")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(broken_scenes_name_the_place_and_leave_nothing),
         cmocka_unit_test(a_missing_scene_is_bad_input),
@@ -699,6 +567,7 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_engine),
         cmocka_unit_test(gravity_is_that_of_the_engine),
         cmocka_unit_test(shapes_are_as_large_as_the_scene_says),
+        cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),

@@ -14,6 +14,10 @@ build | zlib1g-dev     | header zlib.h              | compresses PRT and gzipped
 build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
 build | libyaml-dev    | header yaml.h              | reads scene files
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework
+test  | zsh            | have zsh                   | tests its completion of the command line
+test  | fish           | have fish                  | tests its completion of the command line
+test  | groff          | have groff                 | tests the manual page
+test  | mandoc         | have mandoc                | tests the manual page, by other means
 check | clang          | have clang                 | a second opinion on warnings
 check | libomp-dev     | clang_openmp               | OpenMP for clang
 check | clang-tidy     | have clang-tidy            | finds bug patterns

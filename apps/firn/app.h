@@ -1,28 +1,39 @@
-/* The command line's subcommands, one file each; main.c dispatches to them. Each gets its own name as
- * argv[0] and returns the exit code. */
+/* The command line's commands, one file each; main.c lists them. */
 #ifndef FIRN_APP_H
 #define FIRN_APP_H
 
-/* firn run SCENE.yaml [options]: runs a scene. */
-int firn_run_main(int argc, char **argv);
+#include "options.h"
+#include "scene/param.h"
 
-/* firn list [TOPIC] [--markdown]: prints the parameter table and the other tables. */
-int firn_list_main(int argc, char **argv);
+/* `firn` itself: all commands are its parts. */
+extern const firn_command firn_program;
 
-/* firn validate [--quick] [--case NAME]... [--list] [--json]: runs the cases of cases.h and compares with
- * what theory says. 0 when every check holds, 1 when one does not, 2 on usage errors. */
-int firn_validate_main(int argc, char **argv);
+extern const firn_command firn_run_command;
+extern const firn_command firn_sweep_command;
+extern const firn_command firn_list_command;
+extern const firn_command firn_help_command;
+extern const firn_command firn_completion_command;
+extern const firn_command firn_demo_command;
+extern const firn_command firn_convert_command;
+extern const firn_command firn_info_command;
+extern const firn_command firn_bench_command;
+extern const firn_command firn_validate_command;
 
-/* firn bench step|scaling|realtime|stable: measures speed; see bench.h. */
-int firn_bench_main(int argc, char **argv);
+/* ---- list.c ---- */
 
-/* firn demo: steps a built-in scene and reports frame by frame. */
-int firn_demo_main(int argc, char **argv);
+/* The range as people write it, or the words there are. */
+const char *firn_row_range(const firn_row *row, char *text, size_t size);
+const char *firn_row_kind(const firn_row *row);
 
-/* firn convert IN OUT: particles from one file format to another. */
-int firn_convert_main(int argc, char **argv);
+/* ---- manual.c ---- */
 
-/* firn info FILE...: what particle files hold. */
-int firn_info_main(int argc, char **argv);
+/* Prints the manual page. */
+void firn_manual_print(void);
+
+/* ---- help.c ---- */
+
+/* The topics, one by one: name and line, or NULL past the end. */
+const char *firn_topic_name(int32_t index);
+const char *firn_topic_line(int32_t index);
 
 #endif

@@ -7,50 +7,26 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "options.h"
 
 /* ---- the command ---- */
 
-static const struct {
-    const char *name, *help;
-    int (*run)(int argc, char **argv);
-} benches[] = {
-    {"step", "speed of one scene next to the machine's peak", firn_bench_step_main},
-    {"scaling", "cost per particle and memory from 100 k to 10 M particles",
-     firn_bench_scaling_main},
-    {"realtime", "jelly scenes of 32,096 and 52,730 particles", firn_bench_realtime_main},
-    {"stable", "largest stable fixed time steps (takes minutes)", firn_bench_stable_main},
-};
+static const firn_command *const benches[] = {&firn_bench_step_command, &firn_bench_scaling_command,
+                                              &firn_bench_realtime_command,
+                                              &firn_bench_stable_command, NULL};
 
-static int usage(FILE *out)
-{
-    fprintf(out, "usage: firn bench NAME [options]\n\n");
-    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
-        fprintf(out, "  %-10s %s\n", benches[i].name, benches[i].help);
-    }
-    fprintf(out, "\nfirn bench NAME --help says more.\n");
-    return out == stdout ? 0 : FIRN_EXIT_USAGE;
-}
+const firn_command firn_bench_command = {
+    .name = "firn bench",
+    .line = "measure speed: step, scaling, realtime, stable",
+    .summary = "Measures how fast the engine is on this machine. Nothing is written to disk unless "
+               "--csv asks for it.",
+    .parts = benches};
 
-int firn_bench_main(int argc, char **argv)
+const char *firn_bench_law(int32_t index)
 {
-    if (argc < 2) return usage(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return usage(stdout);
-    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
-        if (strcmp(argv[1], benches[i].name) == 0) return benches[i].run(argc - 1, argv + 1);
-    }
-    fprintf(stderr, "firn bench: there is no benchmark \"%s\"\n\n", argv[1]);
-    return usage(stderr);
+    return index < FIRN_LAW_COUNT ? firn_law_name((firn_law_kind)index) : NULL;
 }
 
 /* ---- measuring ---- */
-
-double firn_bench_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void *reallocate(void *user_data, void *block, size_t old_size, size_t new_size,
                         size_t alignment)

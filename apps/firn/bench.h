@@ -1,4 +1,4 @@
-/* What the benchmarks share: clock, counted memory, CSV output, peak speed of the machine, scenes.
+/* What the benchmarks share: counted memory, CSV output, peak speed of the machine, scenes.
  *
  * Each benchmark is a file bench_<name>.c; bench.c picks one. Nothing is written to disk unless
  * --csv asks for it. */
@@ -10,17 +10,24 @@
 
 #include <firn/firn.h>
 
+#include "options.h"
+#include "play.h"
 #include "shapes.h"
 
-int firn_bench_step_main(int argc, char **argv);
-int firn_bench_scaling_main(int argc, char **argv);
-int firn_bench_realtime_main(int argc, char **argv);
-int firn_bench_stable_main(int argc, char **argv);
+extern const firn_command firn_bench_step_command, firn_bench_scaling_command,
+    firn_bench_realtime_command, firn_bench_stable_command;
+
+/* The row that every benchmark has. */
+#define FIRN_CSV_OPTION(to)                                                                        \
+    {                                                                                              \
+        "--csv", FIRN_OPTION_TEXT, &(to), "FILE", "append the figures to FILE",                    \
+            .files = FIRN_FILES_ANY                                                                \
+    }
+
+/* The laws by name, for the options that take one. */
+const char *firn_bench_law(int32_t index);
 
 /* ---- measuring (bench.c) ---- */
-
-/* Seconds on a clock that only goes forwards. */
-double firn_bench_clock(void);
 
 /* What went through the allocator below: the most that was held at a time, both blocks of a growing
  * one included. */

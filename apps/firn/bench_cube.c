@@ -59,7 +59,7 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
 {
     enum { MOST = 64 };
     sample samples[MOST];
-    const double begin = firn_bench_clock();
+    const double begin = firn_clock();
     firn_report report;
     /* The first step finds dt; the rest of the warm-up is one advance. */
     firn_status st = firn_sim_step(sim, &report, error);
@@ -68,14 +68,14 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
     }
     double peak = take_peak(run);
     while (st == FIRN_OK && run->advances < run->most && run->advances < MOST) {
-        const double spent = firn_bench_clock() - begin;
+        const double spent = firn_clock() - begin;
         if (run->advances >= run->least && spent > run->time_allowed) break;
         const double seconds = run->advance * report.dt_next;
-        const double mark = firn_bench_clock();
+        const double mark = firn_clock();
         st = firn_sim_advance(sim, seconds, &report, error);
         const double steps = (double)report.steps;
         sample *s = &samples[run->advances++];
-        s->seconds_per_step = (firn_bench_clock() - mark) / steps;
+        s->seconds_per_step = (firn_clock() - mark) / steps;
         for (int p = 0; p < FIRN_PHASES; p++) s->phase_seconds[p] = report.phase_seconds[p] / steps;
         run->steps += report.steps;
         run->retries += report.retries;

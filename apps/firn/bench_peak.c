@@ -130,9 +130,9 @@ static void *run(void *argument)
     runner *r = argument;
     atomic_fetch_sub(r->waiting, 1);
     while (atomic_load(r->waiting) > 0) {}
-    r->begin = firn_bench_clock();
+    r->begin = firn_clock();
     r->kernel(r->rounds);
-    r->end = firn_bench_clock();
+    r->end = firn_clock();
     return NULL;
 }
 

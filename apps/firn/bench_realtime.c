@@ -4,8 +4,6 @@
  * particles), which needed 8.7 ms per step for the 52,730 neo-Hookean particles of a creature. */
 #include "bench.h"
 
-#include "options.h"
-
 static const char command_name[] = "firn bench realtime";
 
 #define FRAME (1.0 / 60) /* s */
@@ -44,9 +42,9 @@ static firn_status play(const firn_jelly_scene *scene, int64_t threads, const ch
     *out = (result){.particles = firn_sim_count(sim), .info = firn_sim_get_info(sim)};
     for (int frame = 0; frame < FRAMES && seconds < TIME_ALLOWED && st == FIRN_OK; frame++) {
         firn_report report;
-        const double mark = firn_bench_clock();
+        const double mark = firn_clock();
         st = firn_sim_advance(sim, FRAME, &report, error);
-        seconds += firn_bench_clock() - mark;
+        seconds += firn_clock() - mark;
         simulated += FRAME;
         out->steps += report.steps;
         out->retries += report.retries;
@@ -80,35 +78,30 @@ static void print_row(bool json, bool first, const char *name, firn_law_kind law
     fflush(stdout);
 }
 
-int firn_bench_realtime_main(int argc, char **argv)
+static struct {
+    int64_t threads;
+    const char *isa, *csv;
+    bool json;
+} chosen;
+
+static const firn_option options[] = {
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+    FIRN_JSON_OPTION(chosen.json),
+    FIRN_CSV_OPTION(chosen.csv),
+};
+
+static int run(void)
 {
-    int64_t threads = 0;
-    const char *isa = NULL, *csv_path = NULL;
-    bool json = false;
-    const firn_option options[] = {
-        {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
-        {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
-         0},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "print JSON", 0, 0},
-        {"--csv", FIRN_OPTION_TEXT, &csv_path, "FILE", "append the figures to FILE", 0, 0},
-    };
-    const firn_command command = {command_name,
-                                  "A jelly ball falling on another (32,096 particles) and a "
-                                  "falling creature (52,730), hard and\n"
-                                  "soft, both laws, for half a second: milliseconds per step and "
-                                  "run time over simulated time.",
-                                  options, sizeof options / sizeof *options};
     int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    if (!firn_options_isa(command_name, isa)) return FIRN_EXIT_USAGE;
     firn_bench_csv csv;
-    if (!firn_bench_csv_open(&csv, command_name, csv_path,
+    if (!firn_bench_csv_open(&csv, command_name, chosen.csv,
                              "scene,material,isa,threads,particles,ms_per_step,run_over_simulated,"
                              "steps,retries,mean_dt")) {
         return FIRN_EXIT_OUTPUT;
     }
 
-    if (json) printf("{\"scenes\": [");
+    if (chosen.json) printf("{\"scenes\": [");
     for (int i = 0; i < SCENES * 2 && exit_code == 0; i++) {
         const int s = i / 2;
         const firn_law_kind law = laws[i % 2];
@@ -120,18 +113,28 @@ int firn_bench_realtime_main(int argc, char **argv)
                                         .under = scenes[s].under};
         result r;
         firn_error error = {0};
-        const firn_status st = play(&scene, threads, isa, &r, &error);
+        const firn_status st = play(&scene, chosen.threads, chosen.isa, &r, &error);
         if (st != FIRN_OK) {
             exit_code = firn_options_failure(command_name, st, &error);
             break;
         }
-        print_row(json, i == 0, scenes[s].name, law, &r);
+        print_row(chosen.json, i == 0, scenes[s].name, law, &r);
         firn_bench_csv_row(&csv, "%s,%s,%s,%d,%lld,%.4f,%.4f,%lld,%lld,%.4g", scenes[s].name,
                            firn_law_name(law), r.info.isa, r.info.threads, (long long)r.particles,
                            r.ms_per_step, r.run_over_simulated, (long long)r.steps,
                            (long long)r.retries, r.dt);
     }
-    if (json) printf("]}\n");
+    if (chosen.json) printf("]}\n");
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;
 }
+
+const firn_command firn_bench_realtime_command = {
+    .name = command_name,
+    .line = "jelly scenes of 32,096 and 52,730 particles",
+    .summary = "A jelly ball falling on another (32,096 particles) and a falling creature "
+               "(52,730), hard and soft, both laws, for half a second: milliseconds per step and "
+               "run time over simulated time.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -1,8 +1,6 @@
 /* firn bench scaling: does a particle cost the same in a small world and in a large one? */
 #include "bench.h"
 
-#include "options.h"
-
 static const char command_name[] = "firn bench scaling";
 
 /* What a run may take per particle at most: the engine's target of 200 B and the seeds' doubles,
@@ -32,39 +30,33 @@ static firn_cube_run plan(int64_t particles, firn_law_kind law, int64_t threads,
                            .time_allowed = 6};
 }
 
-int firn_bench_scaling_main(int argc, char **argv)
+static struct {
+    int64_t threads;
+    const char *material, *isa, *csv;
+    bool json;
+} chosen = {.material = "neo_hookean"};
+
+static const firn_option options[] = {
+    {"--material", FIRN_OPTION_TEXT, &chosen.material, "LAW", "its law (neo_hookean)",
+     .word = firn_bench_law},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+    FIRN_JSON_OPTION(chosen.json),
+    FIRN_CSV_OPTION(chosen.csv),
+};
+
+static int run(void)
 {
-    int64_t threads = 0;
-    const char *material = "neo_hookean", *isa = NULL, *csv_path = NULL;
-    bool json = false;
-    const firn_option options[] = {
-        {"--material", FIRN_OPTION_TEXT, &material, "LAW", "neo_hookean, fixed_corotated, ...", 0,
-         0},
-        {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
-        {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
-         0},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "print JSON", 0, 0},
-        {"--csv", FIRN_OPTION_TEXT, &csv_path, "FILE", "append the figures to FILE", 0, 0},
-    };
-    const firn_command command = {
-        command_name,
-        "The cube of `firn bench step` with 100 thousand to 10 million particles: cost per "
-        "particle-step,\n"
-        "memory per particle, and flatness, the largest cost over the smallest.",
-        options, sizeof options / sizeof *options};
     int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    firn_law_kind law = FIRN_NEO_HOOKEAN;
-    if (!firn_options_law(command_name, material, &law)) return FIRN_EXIT_USAGE;
-    if (!firn_options_isa(command_name, isa)) return FIRN_EXIT_USAGE;
+    const firn_law_kind law = firn_law_find(chosen.material);
     firn_bench_csv csv;
-    if (!firn_bench_csv_open(&csv, command_name, csv_path,
+    if (!firn_bench_csv_open(&csv, command_name, chosen.csv,
                              "particles,isa,threads,material,steps,ns_per_particle_step,"
                              "bytes_per_particle,fma_peak_gflops")) {
         return FIRN_EXIT_OUTPUT;
     }
 
-    if (json) {
+    if (chosen.json) {
         printf("{\"sizes\": [");
     } else {
         printf("%10s %8s %22s %20s %12s\n", "particles", "steps", "ns per particle-step",
@@ -76,7 +68,7 @@ int firn_bench_scaling_main(int argc, char **argv)
         const double needed = BYTES_NEEDED * (double)sizes[i];
         const double available = (double)firn_bench_memory_available();
         if (needed > available) {
-            if (json) {
+            if (chosen.json) {
                 printf("%s\n  {\"particles\": %lld, \"skipped\": \"memory\"}", separator,
                        (long long)sizes[i]);
                 separator = ",";
@@ -86,32 +78,32 @@ int firn_bench_scaling_main(int argc, char **argv)
             }
             continue;
         }
-        firn_cube_run run = plan(sizes[i], law, threads, isa);
+        firn_cube_run cube = plan(sizes[i], law, chosen.threads, chosen.isa);
         firn_error error = {0};
-        const firn_status st = firn_bench_cube(&run, &error);
+        const firn_status st = firn_bench_cube(&cube, &error);
         if (st != FIRN_OK) {
             exit_code = firn_options_failure(command_name, st, &error);
             break;
         }
-        const double ns = nanoseconds(&run);
+        const double ns = nanoseconds(&cube);
         if (least == 0 || ns < least) least = ns;
         if (ns > most) most = ns;
-        if (json) {
+        if (chosen.json) {
             printf("%s\n  {\"particles\": %lld, \"isa\": \"%s\", \"threads\": %d, \"steps\": %lld, "
                    "\"ns_per_particle_step\": %.4f, \"bytes_per_particle\": %.2f}",
-                   separator, (long long)run.particles, run.info.isa, run.info.threads,
-                   (long long)run.steps, ns, run.bytes_per_particle);
+                   separator, (long long)cube.particles, cube.info.isa, cube.info.threads,
+                   (long long)cube.steps, ns, cube.bytes_per_particle);
             separator = ",";
         } else {
-            printf("%10lld %8lld %22.2f %20.1f %12.1f\n", (long long)run.particles,
-                   (long long)run.steps, ns, run.bytes_per_particle, run.peak_gflops);
+            printf("%10lld %8lld %22.2f %20.1f %12.1f\n", (long long)cube.particles,
+                   (long long)cube.steps, ns, cube.bytes_per_particle, cube.peak_gflops);
         }
         fflush(stdout);
-        firn_bench_csv_row(&csv, "%lld,%s,%d,%s,%lld,%.2f,%.1f,%.1f", (long long)run.particles,
-                           run.info.isa, run.info.threads, firn_law_name(law), (long long)run.steps,
-                           ns, run.bytes_per_particle, run.peak_gflops);
+        firn_bench_csv_row(&csv, "%lld,%s,%d,%s,%lld,%.2f,%.1f,%.1f", (long long)cube.particles,
+                           cube.info.isa, cube.info.threads, firn_law_name(law),
+                           (long long)cube.steps, ns, cube.bytes_per_particle, cube.peak_gflops);
     }
-    if (json) {
+    if (chosen.json) {
         printf("],\n \"flatness\": %.4f}\n", least > 0 ? most / least : 0);
     } else if (least > 0) {
         printf("flatness %.3f (largest over smallest cost)\n", most / least);
@@ -119,3 +111,13 @@ int firn_bench_scaling_main(int argc, char **argv)
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;
 }
+
+const firn_command firn_bench_scaling_command = {
+    .name = command_name,
+    .line = "cost per particle and memory from 100 k to 10 M particles",
+    .summary = "The cube of `firn bench step` with 100 thousand to 10 million particles: cost per "
+               "particle-step, memory per particle, and flatness, the largest cost over the "
+               "smallest.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "options.h"
-
 static const char command_name[] = "firn bench stable";
 
 #define DURATION 0.25         /* s: fall, impact and rebound */
@@ -67,9 +65,6 @@ static const study_row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const char *const study_names[] = {"seeding", "law", "spacing", "count", "pair"};
-enum { STUDIES = sizeof study_names / sizeof *study_names };
-
 /* ---- one run at one dt ---- */
 
 typedef struct trial {
@@ -107,9 +102,9 @@ static firn_status attempt(const firn_jelly_scene *scene, double dt, int64_t thr
     const double look = dt > 0 ? dt * ceil(LOOK_EVERY / dt) : LOOK_EVERY;
     while (st == FIRN_OK && !out->broke && out->simulated < DURATION) {
         firn_report report;
-        const double mark = firn_bench_clock();
+        const double mark = firn_clock();
         st = firn_sim_advance(sim, look, &report, error);
-        out->seconds += firn_bench_clock() - mark;
+        out->seconds += firn_clock() - mark;
         out->simulated += look;
         out->steps += report.steps;
         for (int p = 0; p < FIRN_PHASES; p++) out->phase_seconds[p] += report.phase_seconds[p];
@@ -240,61 +235,59 @@ static void write_row(const firn_bench_csv *csv, const study_row *row, const fin
                        ms * phase[2], ms * phase[3], f->at.seconds / f->at.simulated);
 }
 
-static bool known_study(const char *name)
+static const char *study_name(int32_t index)
 {
-    if (!name) return true;
-    for (int i = 0; i < STUDIES; i++) {
-        if (strcmp(study_names[i], name) == 0) return true;
-    }
-    fprintf(stderr, "%s: there is no study \"%s\"; there are seeding, law, spacing, count, pair\n",
-            command_name, name);
-    return false;
+    static const char *const names[] = {"seeding", "law", "spacing", "count", "pair"};
+    return index < (int32_t)(sizeof names / sizeof *names) ? names[index] : NULL;
 }
 
-int firn_bench_stable_main(int argc, char **argv)
-{
-    int64_t threads = 0;
-    const char *isa = NULL, *study = NULL, *csv_path = NULL;
-    bool json = false;
-    const firn_option options[] = {
-        {"--study", FIRN_OPTION_TEXT, &study, "NAME", "only seeding, law, spacing, count or pair",
-         0, 0},
-        {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
-        {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
-         0},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "print JSON", 0, 0},
-        {"--csv", FIRN_OPTION_TEXT, &csv_path, "FILE", "append the figures to FILE", 0, 0},
-    };
-    const firn_command command = {
-        command_name,
-        "The largest fixed dt at which falling jelly keeps its energy within 10 % of the start, "
-        "moves\n"
-        "less than a cell per step and never has a step taken back; to 2 %. \"own dt\" is the mean "
-        "of\n"
-        "the engine's automatic choice. Takes minutes; rows are printed as they are found.",
-        options, sizeof options / sizeof *options};
-    int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    if (!firn_options_isa(command_name, isa) || !known_study(study)) return FIRN_EXIT_USAGE;
-    firn_bench_csv csv;
-    if (!firn_bench_csv_open(&csv, command_name, csv_path, columns)) return FIRN_EXIT_OUTPUT;
+static struct {
+    int64_t threads;
+    const char *isa, *study, *csv;
+    bool json;
+} chosen;
 
-    if (json) printf("{\"rows\": [");
+static const firn_option options[] = {
+    {"--study", FIRN_OPTION_TEXT, &chosen.study, "NAME", "this study only", .word = study_name},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+    FIRN_JSON_OPTION(chosen.json),
+    FIRN_CSV_OPTION(chosen.csv),
+};
+
+static int run(void)
+{
+    int exit_code = 0;
+    firn_bench_csv csv;
+    if (!firn_bench_csv_open(&csv, command_name, chosen.csv, columns)) return FIRN_EXIT_OUTPUT;
+
+    if (chosen.json) printf("{\"rows\": [");
     bool first = true;
     for (int i = 0; i < ROWS && exit_code == 0; i++) {
-        if (study && !strstr(rows[i].studies, study)) continue;
+        if (chosen.study && !strstr(rows[i].studies, chosen.study)) continue;
         finding f;
         firn_error error = {0};
-        const firn_status st = find(&rows[i].scene, threads, isa, &f, &error);
+        const firn_status st = find(&rows[i].scene, chosen.threads, chosen.isa, &f, &error);
         if (st != FIRN_OK) {
             exit_code = firn_options_failure(command_name, st, &error);
             break;
         }
-        print_row(json, first, &rows[i], &f);
+        print_row(chosen.json, first, &rows[i], &f);
         write_row(&csv, &rows[i], &f);
         first = false;
     }
-    if (json) printf("]}\n");
+    if (chosen.json) printf("]}\n");
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;
 }
+
+const firn_command firn_bench_stable_command = {
+    .name = command_name,
+    .line = "largest stable fixed time steps (takes minutes)",
+    .summary = "The largest fixed dt at which falling jelly keeps its energy within 10 % of the "
+               "start, moves less than a cell per step and never has a step taken back; to 2 %. "
+               "\"own dt\" is the mean of the engine's automatic choice. Takes minutes; rows are "
+               "printed as they are found.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

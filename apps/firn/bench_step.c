@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "options.h"
-
 static const char command_name[] = "firn bench step";
 
 static double speed(const firn_cube_run *run)
@@ -108,63 +106,58 @@ static void write_row(const firn_bench_csv *csv, const firn_cube_run *run)
                        run->bytes_per_particle, peak);
 }
 
-int firn_bench_step_main(int argc, char **argv)
+static const char *transfer_word(int32_t index)
 {
-    int64_t particles = 1000000, threads = 0;
-    const char *material = "neo_hookean", *transfer = "apic", *isa = NULL, *csv_path = NULL;
-    bool json = false, reference = false;
-    const firn_option options[] = {
-        {"--particles", FIRN_OPTION_COUNT, &particles, "N", "how many (1000000)", 1000, 200000000},
-        {"--material", FIRN_OPTION_TEXT, &material, "LAW", "neo_hookean, fixed_corotated, ...", 0,
-         0},
-        {"--transfer", FIRN_OPTION_TEXT, &transfer, "NAME", "pic, flip, apic, aflip, asflip", 0, 0},
-        {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
-        {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
-         0},
-        {"--reference", FIRN_OPTION_FLAG, &reference, NULL, "also time the plain scalar path", 0,
-         0},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "print JSON", 0, 0},
-        {"--csv", FIRN_OPTION_TEXT, &csv_path, "FILE", "append the figures to FILE", 0, 0},
-    };
-    const firn_command command = {
-        command_name,
-        "Steps a jittered cube, 8 particles per cell, that turns and falls onto a plane, with "
-        "automatic\n"
-        "dt. After 20 steps it times advances of about 50 steps each, as a film frame would be, "
-        "and gives\n"
-        "the median; the machine's multiply-add peak is taken in between, on as many threads.",
-        options, sizeof options / sizeof *options};
-    int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    firn_law_kind law = FIRN_NEO_HOOKEAN;
-    if (!firn_options_law(command_name, material, &law)) return FIRN_EXIT_USAGE;
-    int scheme = 0;
-    while (scheme < FIRN_TRANSFER_COUNT && strcmp(firn_transfer_name(scheme), transfer)) scheme++;
-    if (scheme == FIRN_TRANSFER_COUNT) {
-        fprintf(stderr, "%s: there is no transfer \"%s\"; use pic, flip, apic, aflip or asflip\n",
-                command_name, transfer);
-        return FIRN_EXIT_USAGE;
-    }
-    if (!firn_options_isa(command_name, isa)) return FIRN_EXIT_USAGE;
-    if (reference && !firn_options_isa(command_name, "scalar")) return FIRN_EXIT_USAGE;
+    return index < FIRN_TRANSFER_COUNT ? firn_transfer_name((firn_transfer)index) : NULL;
+}
 
+static firn_transfer find_transfer(const char *name)
+{
+    int32_t i = 0;
+    while (strcmp(transfer_word(i), name) != 0) i++; /* the options know it */
+    return (firn_transfer)i;
+}
+
+static struct {
+    int64_t particles, threads;
+    const char *material, *transfer, *isa, *csv;
+    bool json, reference;
+} chosen = {.particles = 1000000, .material = "neo_hookean", .transfer = "apic"};
+
+static const firn_option options[] = {
+    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "how many (1000000)", .min = 1000,
+     .max = 200000000},
+    {"--material", FIRN_OPTION_TEXT, &chosen.material, "LAW", "its law (neo_hookean)",
+     .word = firn_bench_law},
+    {"--transfer", FIRN_OPTION_TEXT, &chosen.transfer, "NAME", "between particles and grid (apic)",
+     .word = transfer_word},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+    {"--reference", FIRN_OPTION_FLAG, &chosen.reference, .help = "also time the plain scalar path"},
+    FIRN_JSON_OPTION(chosen.json),
+    FIRN_CSV_OPTION(chosen.csv),
+};
+
+static int run(void)
+{
+    int exit_code = 0;
     firn_bench_csv csv;
-    if (!firn_bench_csv_open(&csv, command_name, csv_path, columns)) return FIRN_EXIT_OUTPUT;
-    firn_cube_run fast = {.particles = particles,
-                          .law = law,
-                          .transfer = (firn_transfer)scheme,
-                          .threads = threads,
-                          .isa = isa,
+    if (!firn_bench_csv_open(&csv, command_name, chosen.csv, columns)) return FIRN_EXIT_OUTPUT;
+    firn_cube_run fast = {.particles = chosen.particles,
+                          .law = firn_law_find(chosen.material),
+                          .transfer = find_transfer(chosen.transfer),
+                          .threads = chosen.threads,
+                          .isa = chosen.isa,
                           .warmup = 20,
                           .advance = 50,
                           .least = 3,
                           .most = 5,
                           .time_allowed = 8};
     /* Its steps all cost the same, and a lot: a few will do. */
-    firn_cube_run plain = {.particles = particles,
-                           .law = law,
-                           .transfer = (firn_transfer)scheme,
-                           .threads = threads,
+    firn_cube_run plain = {.particles = chosen.particles,
+                           .law = firn_law_find(chosen.material),
+                           .transfer = find_transfer(chosen.transfer),
+                           .threads = chosen.threads,
                            .isa = "scalar",
                            .path = FIRN_PATH_PLAIN,
                            .warmup = 2,
@@ -174,18 +167,29 @@ int firn_bench_step_main(int argc, char **argv)
                            .time_allowed = 3};
     firn_error error = {0};
     firn_status st = firn_bench_cube(&fast, &error);
-    if (st == FIRN_OK && reference) st = firn_bench_cube(&plain, &error);
+    if (st == FIRN_OK && chosen.reference) st = firn_bench_cube(&plain, &error);
     if (st == FIRN_OK) {
-        if (json) {
-            print_json(&fast, reference ? &plain : NULL);
+        if (chosen.json) {
+            print_json(&fast, chosen.reference ? &plain : NULL);
         } else {
-            print_text(&fast, reference ? &plain : NULL);
+            print_text(&fast, chosen.reference ? &plain : NULL);
         }
         write_row(&csv, &fast);
-        if (reference) write_row(&csv, &plain);
+        if (chosen.reference) write_row(&csv, &plain);
     } else {
         exit_code = firn_options_failure(command_name, st, &error);
     }
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;
 }
+
+const firn_command firn_bench_step_command = {
+    .name = command_name,
+    .line = "speed of one scene next to the machine's peak",
+    .summary = "Steps a jittered cube, 8 particles per cell, that turns and falls onto a plane, "
+               "with automatic dt. After 20 steps it times advances of about 50 steps each, as a "
+               "film frame would be, and gives the median; the machine's multiply-add peak is "
+               "taken in between, on as many threads.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -13,14 +13,15 @@ typedef enum firn_bound {
     FIRN_NEAR,     /* within `tolerance` of the reference */
     FIRN_AT_MOST,  /* not above the reference */
     FIRN_AT_LEAST, /* not below it */
-    FIRN_NOTE,     /* told, never failed */
+    FIRN_NOTE,     /* told, not judged */
 } firn_bound;
 
 typedef struct firn_check {
     char quantity[64];
     firn_bound bound;
     double measured, reference, tolerance;
-    bool passed; /* false for NaN */
+    const char *why; /* a note is not judged */
+    bool passed;     /* false for NaN */
 } firn_check;
 
 enum { FIRN_CASE_CHECKS = 32 };

@@ -7,7 +7,6 @@
 
 #include "app.h"
 #include "io/io.h"
-#include "options.h"
 #include "scene/value.h"
 
 static const char command_name[] = "firn convert";
@@ -79,28 +78,28 @@ static int convert(const char *in, const char *to, const char *attributes,
     return exit_code;
 }
 
-int firn_convert_main(int argc, char **argv)
+static struct {
+    firn_words files;
+    bool half, classic;
+    int64_t level;
+    const char *attributes;
+} chosen;
+
+static const firn_option options[] = {
+    {"IN OUT", FIRN_OPTION_WORDS, &chosen.files, NULL, "formats are told by content and name's end",
+     2, 2, .files = FIRN_FILES_PARTICLES},
+    {"--attributes", FIRN_OPTION_TEXT, &chosen.attributes, "A,B",
+     .help = "write P and these only (all)"},
+    {"--half", FIRN_OPTION_FLAG, &chosen.half,
+     .help = "16-bit floats where the format allows; never P"},
+    {"--level", FIRN_OPTION_COUNT, &chosen.level, "N", "of compression (the format's choice)",
+     .min = 1, .max = 9},
+    {"--classic", FIRN_OPTION_FLAG, &chosen.classic, .help = "geo and bgeo as before Houdini 12"},
+};
+
+static int run(void)
 {
-    firn_words files = {0};
-    bool half = false, classic = false;
-    int64_t level = 0;
-    const char *attributes = NULL;
-    const firn_option table[] = {
-        {"IN OUT", FIRN_OPTION_WORDS, &files, NULL, "formats are told by content and name's end", 2,
-         2},
-        {"--attributes", FIRN_OPTION_TEXT, &attributes, "A,B", "write P and these only (all)", 0,
-         0},
-        {"--half", FIRN_OPTION_FLAG, &half, NULL, "16-bit floats where the format allows; never P",
-         0, 0},
-        {"--level", FIRN_OPTION_COUNT, &level, "N", "of compression (the format's choice)", 1, 9},
-        {"--classic", FIRN_OPTION_FLAG, &classic, NULL, "geo and bgeo as before Houdini 12", 0, 0},
-    };
-    const firn_command command = {command_name,
-                                  "Reads particles in one file format and writes them in another.",
-                                  table, sizeof table / sizeof *table};
-    int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    const char *in = files.word[0], *to = files.word[1];
+    const char *in = chosen.files.word[0], *to = chosen.files.word[1];
     firn_error error = {0};
     if (!firn_format_of(to, &error)) return failure(&error, FIRN_EXIT_USAGE);
     if (same_file(in, to)) {
@@ -108,7 +107,17 @@ int firn_convert_main(int argc, char **argv)
                 to);
         return FIRN_EXIT_USAGE;
     }
-    const firn_write_options options = {
-        .half = half, .classic = classic, .level = (int32_t)level, .frame = NAN};
-    return convert(in, to, attributes, &options);
+    const firn_write_options how = {.half = chosen.half,
+                                    .classic = chosen.classic,
+                                    .level = (int32_t)chosen.level,
+                                    .frame = NAN};
+    return convert(in, to, chosen.attributes, &how);
 }
+
+const firn_command firn_convert_command = {
+    .name = command_name,
+    .line = "particles from one file format to another",
+    .summary = "Reads particles in one file format and writes them in another.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -1,10 +1,9 @@
 /* firn demo: a ball of hard jelly dropped on a block of soft jelly, told frame by frame. */
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "app.h"
-#include "options.h"
+#include "play.h"
 #include "shapes.h"
 
 static const char command_name[] = "firn demo";
@@ -16,13 +15,6 @@ static const char command_name[] = "firn demo";
 static const int32_t block_size[3] = {60, 26, 60}; /* particles */
 
 enum { BLOCK, BALL };
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool seed(firn_seeds *seeds)
 {
@@ -81,30 +73,30 @@ static void add_up(tally *all, const firn_report *report, const firn_totals *t, 
     all->max_speed = fmax(all->max_speed, t->max_speed);
 }
 
-static firn_status run(firn_sim *sim, int64_t frames, firn_error *error)
+static firn_status play(firn_sim *sim, int64_t frames, firn_error *error)
 {
     const firn_sim_info info = firn_sim_get_info(sim);
     const double count = (double)firn_sim_count(sim);
-    printf("a ball of hard jelly falls on a block of soft jelly: %.0f particles, cells of %g m, %s "
-           "path, "
-           "%s, %d threads\n",
+    printf("a ball of hard jelly falls on a block of soft jelly\n%.0f particles, cells of %g m, "
+           "%s path, %s, %d threads\n\n",
            count, CELL, info.path == FIRN_PATH_FUSED ? "fused" : "plain", info.isa, info.threads);
+    printf("%5s %7s %8s %8s %-8s %9s %9s %9s %5s\n", "frame", "time s", "substeps", "dt s", "limit",
+           "kinetic J", "elastic J", "gravity J", "M/s");
     tally all = {.dt_least = INFINITY, .min_J = INFINITY};
     firn_totals t;
     firn_status st = firn_sim_measure(sim, &t, error);
     const double energy_before = t.kinetic + t.elastic + t.gravitational;
     for (int64_t frame = 1; frame <= frames && st == FIRN_OK; frame++) {
         firn_report report;
-        const double mark = seconds_now();
+        const double mark = firn_clock();
         st = firn_sim_advance(sim, FRAME, &report, error);
-        const double seconds = seconds_now() - mark;
+        const double seconds = firn_clock() - mark;
         if (st == FIRN_OK) st = firn_sim_measure(sim, &t, error);
         if (st != FIRN_OK) break;
         add_up(&all, &report, &t, seconds);
-        printf("frame %3lld  time %6.3f s  %4lld substeps of %.2e s by %-8s  %.0f particles  "
-               "kinetic %7.3f  elastic %7.3f  gravitational %7.3f J  %5.1f M particle-steps/s\n",
-               (long long)frame, report.time, (long long)report.steps, FRAME / (double)report.steps,
-               firn_limit_name(report.limit), count, t.kinetic, t.elastic, t.gravitational,
+        printf("%5lld %7.3f %8lld %8.2e %-8s %9.3f %9.3f %9.3f %5.1f\n", (long long)frame,
+               report.time, (long long)report.steps, FRAME / (double)report.steps,
+               firn_limit_name(report.limit), t.kinetic, t.elastic, t.gravitational,
                count * (double)report.steps / seconds * 1e-6);
         fflush(stdout);
     }
@@ -115,37 +107,42 @@ static firn_status run(firn_sim *sim, int64_t frames, firn_error *error)
     printf("%.1f million particle-steps per second, %.1f ns each\n",
            count * (double)all.steps / all.seconds * 1e-6,
            all.seconds / (count * (double)all.steps) * 1e9);
-    printf("fastest particle %.2f m/s; volumes between %.3f and %.3f of rest; %lld inside the "
-           "ground\n",
+    printf("fastest particle %.2f m/s; volumes between %.3f and %.3f of rest\n"
+           "%lld particles inside the ground\n",
            all.max_speed, all.min_J, all.max_J, (long long)t.outside);
     printf("energy %.3f J at the start, %.3f J at the end\n", energy_before,
            t.kinetic + t.elastic + t.gravitational);
     return FIRN_OK;
 }
 
-int firn_demo_main(int argc, char **argv)
+static struct {
+    int64_t threads, frames;
+    const char *isa;
+} chosen = {.frames = 72};
+
+static const firn_option options[] = {
+    {"--frames", FIRN_OPTION_COUNT, &chosen.frames, "N", "frames of 1/24 s to run (72)", .min = 1,
+     .max = 100000},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+};
+
+static int run(void)
 {
-    int64_t threads = 0, frames = 72;
-    const char *isa = NULL;
-    const firn_option options[] = {
-        {"--frames", FIRN_OPTION_COUNT, &frames, "N", "frames of 1/24 s to run (72)", 1, 100000},
-        {"--threads", FIRN_OPTION_COUNT, &threads, "T", "0, the default, is all there are", 0, 256},
-        {"--isa", FIRN_OPTION_TEXT, &isa, "NAME", "scalar, sse2, avx2, avx512, neon (the best)", 0,
-         0},
-    };
-    const firn_command command = {
-        command_name,
-        "Drops a ball of hard jelly on a block of soft jelly, 109,600 particles in all, and prints "
-        "a line\n"
-        "per frame: substeps, their dt and what limits it, energies, speed.",
-        options, sizeof options / sizeof *options};
-    int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    if (!firn_options_isa(command_name, isa)) return FIRN_EXIT_USAGE;
     firn_sim *sim = NULL;
     firn_error error = {0};
-    firn_status st = create(threads, isa, &sim, &error);
-    if (st == FIRN_OK) st = run(sim, frames, &error);
+    firn_status st = create(chosen.threads, chosen.isa, &sim, &error);
+    if (st == FIRN_OK) st = play(sim, chosen.frames, &error);
     firn_sim_destroy(sim);
     return st == FIRN_OK ? 0 : firn_options_failure(command_name, st, &error);
 }
+
+const firn_command firn_demo_command = {
+    .name = command_name,
+    .line = "drop a jelly ball on a jelly block, and report",
+    .summary = "Drops a ball of hard jelly on a block of soft jelly, 109,600 particles in all, and "
+               "prints a line per frame: substeps, their mean dt and what limits it, energies, "
+               "and millions of particle-steps per second.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

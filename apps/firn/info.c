@@ -5,7 +5,6 @@
 
 #include "app.h"
 #include "io/io.h"
-#include "options.h"
 
 static const char command_name[] = "firn info";
 
@@ -176,36 +175,44 @@ static bool examine(const char *path, subject *s, firn_error *error)
     return s->format && firn_points_read(path, &s->points, error) == FIRN_OK;
 }
 
-int firn_info_main(int argc, char **argv)
+static struct {
+    firn_words files;
+    bool json;
+} chosen;
+
+static const firn_option options[] = {
+    {"FILE...", FIRN_OPTION_WORDS, &chosen.files, NULL, "particle files of any format", 1,
+     INT32_MAX, .files = FIRN_FILES_PARTICLES},
+    {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "a JSON array, an object per file"},
+};
+
+static int run(void)
 {
-    firn_words files = {0};
-    bool json = false;
-    const firn_option table[] = {
-        {"FILE...", FIRN_OPTION_WORDS, &files, NULL, "particle files of any format", 1, INT32_MAX},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "a JSON array, an object per file", 0, 0},
-    };
-    const firn_command command = {
-        command_name,
-        "Prints what particle files hold: format, number of particles, bounds, and for every\n"
-        "attribute its type and the range of each component.",
-        table, sizeof table / sizeof *table};
     int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
     int64_t shown = 0;
-    if (json) printf("[");
-    for (int64_t i = 0; i < files.count; i++) {
+    if (chosen.json) printf("[");
+    for (int64_t i = 0; i < chosen.files.count; i++) {
         firn_error error = {0};
         subject s = {0};
-        if (!examine(files.word[i], &s, &error)) {
+        if (!examine(chosen.files.word[i], &s, &error)) {
             fprintf(stderr, "%s: %s\n", command_name, error.message);
             exit_code = FIRN_EXIT_INPUT;
             continue;
         }
-        if (json && shown > 0) printf(",\n");
-        (json ? print_json : print_text)(&s);
+        if (chosen.json && shown > 0) printf(",\n");
+        (chosen.json ? print_json : print_text)(&s);
         firn_points_free(&s.points);
         shown++;
     }
-    if (json) printf("]\n");
+    if (chosen.json) printf("]\n");
     return exit_code;
 }
+
+const firn_command firn_info_command = {
+    .name = command_name,
+    .line = "what particle files hold",
+    .summary = "Prints what particle files hold: format, number of particles, bounds, and for "
+               "every attribute its type and the range of each component.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

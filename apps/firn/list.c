@@ -4,31 +4,33 @@
 #include <string.h>
 
 #include "app.h"
-#include "options.h"
 #include "scene/stage.h"
 
-static const char command_name[] = "firn list";
-
-/* The range as people write it. */
-static const char *range(const firn_row *row, char text[64])
+const char *firn_row_range(const firn_row *row, char *text, size_t size)
 {
     text[0] = 0;
-    if (row->kind == FIRN_CHOICE || (row->least == 0 && row->most == 0)) return text;
-    if (row->least == row->most) {
-        snprintf(text, 64, "%g", row->least);
+    if (row->kind == FIRN_CHOICE) {
+        for (int i = 0; row->choices[i]; i++) {
+            const size_t used = strlen(text);
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", row->choices[i]);
+        }
+    } else if (row->least == 0 && row->most == 0) {
+        return text;
+    } else if (row->least == row->most) {
+        snprintf(text, size, "%g", row->least);
     } else if (isinf(row->most)) {
-        snprintf(text, 64, row->least > 0 && row->least < 1e-9 ? "above 0" : ">= %g", row->least);
+        snprintf(text, size, row->least > 0 && row->least < 1e-9 ? "above 0" : ">= %g", row->least);
     } else {
-        snprintf(text, 64, "%g to %g", row->least, row->most);
+        snprintf(text, size, "%g to %g", row->least, row->most);
     }
     return text;
 }
 
-static const char *kind_name(firn_param_kind kind)
+const char *firn_row_kind(const firn_row *row)
 {
     static const char *const name[] = {"number", "whole number", "true/false", "text",
                                        "word",   "[x, y, z]",    "see help"};
-    return name[kind];
+    return name[row->kind];
 }
 
 static void print_rows(const firn_row *rows, bool markdown)
@@ -37,15 +39,11 @@ static void print_rows(const firn_row *rows, bool markdown)
         printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
     }
     for (const firn_row *r = rows; r->name; r++) {
-        char span[64], words[256] = "";
-        for (int i = 0; r->kind == FIRN_CHOICE && r->choices[i]; i++) {
-            const size_t used = strlen(words);
-            snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : "", r->choices[i]);
-        }
-        if (r->kind != FIRN_CHOICE) snprintf(words, sizeof words, "%s", range(r, span));
+        char words[256];
+        firn_row_range(r, words, sizeof words);
         if (markdown) {
-            printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, kind_name(r->kind),
-                   r->unit, r->fallback, words, r->help, r->alias ? "; also `" : "",
+            printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r), r->unit,
+                   r->fallback, words, r->help, r->alias ? "; also `" : "",
                    r->alias ? r->alias : "", r->alias ? "`" : "");
         } else {
             printf("  %-18s %-12s %-10s %-18s %s\n", r->name, r->unit[0] ? r->unit : "-",
@@ -131,34 +129,46 @@ static const struct {
     {"formats", list_formats},       {"attributes", list_attributes},
 };
 
-int firn_list_main(int argc, char **argv)
+static const char *topic_name(int32_t index)
 {
-    bool markdown = false;
-    firn_words words = {0};
-    const firn_option options[] = {
-        {"[TOPIC]", FIRN_OPTION_WORDS, &words, NULL, "one of those", 0, 1},
-        {"--markdown", FIRN_OPTION_FLAG, &markdown, NULL, "as doc/reference.md is made", 0, 0},
-    };
-    const firn_command command = {command_name,
-                                  "Lists what a scene can say: parameters, shapes, materials, "
-                                  "formats or attributes; all without a topic.",
-                                  options, sizeof options / sizeof *options};
-    int exit_code = 0;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    if (markdown) {
+    return index < (int32_t)(sizeof topics / sizeof *topics) ? topics[index].name : NULL;
+}
+
+static struct {
+    bool markdown;
+    firn_words words;
+} chosen;
+
+static const firn_option options[] = {
+    {"[TOPIC]", FIRN_OPTION_WORDS, &chosen.words, NULL, "one of those", .max = 1,
+     .word = topic_name},
+    {"--markdown", FIRN_OPTION_FLAG, &chosen.markdown, .help = "as doc/reference.md is made"},
+};
+
+static int run(void)
+{
+    if (chosen.markdown) {
         printf("# Scene reference\n\nMade by `firn list --markdown`: do not edit.\n");
     }
-    bool found = words.count == 0;
+    const char *wanted = chosen.words.count ? chosen.words.word[0] : NULL;
+    bool found = false;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
-        if (words.count && strcmp(words.word[0], topics[i].name) != 0) continue;
-        topics[i].print(markdown);
+        if (wanted && strcmp(wanted, topics[i].name) != 0) continue;
+        topics[i].print(chosen.markdown);
         found = true;
     }
     if (found) return 0;
-    const char *names[8] = {0};
-    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) names[i] = topics[i].name;
     char near[200];
-    fprintf(stderr, "%s: there is no topic \"%s\"%s\n", command_name, words.word[0],
-            firn_nearest(words.word[0], names, near, sizeof near));
+    fprintf(stderr, "%s: there is no topic \"%s\"%s\n", firn_list_command.name, wanted,
+            firn_nearest_word(wanted, topic_name, near, sizeof near));
     return FIRN_EXIT_USAGE;
 }
+
+const firn_command firn_list_command = {
+    .name = "firn list",
+    .line = "what scenes can say: parameters, shapes, materials, formats",
+    .summary = "Lists what a scene can say: parameters, shapes, materials, formats or attributes; "
+               "all without a topic.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -8,25 +8,10 @@
 
 #include "app.h"
 #include "cases.h"
-#include "options.h"
-#include "scene/value.h"
 
 static const firn_path paths[] = {FIRN_PATH_PLAIN, FIRN_PATH_FUSED};
 static const char *const path_names[] = {"plain", "fused"};
 enum { PATHS = sizeof paths / sizeof *paths };
-
-/* ---- choosing ---- */
-
-static int unknown_case(const char *name)
-{
-    enum { MOST = 64 };
-    const char *names[MOST + 1] = {0};
-    for (int32_t i = 0; i < firn_case_count && i < MOST; i++) names[i] = firn_cases[i].name;
-    char near[400];
-    fprintf(stderr, "firn validate: there is no case \"%s\"%s\n", name,
-            firn_nearest(name, names, near, sizeof near));
-    return FIRN_EXIT_USAGE;
-}
 
 /* ---- printing ---- */
 
@@ -44,11 +29,12 @@ static void print_row(const firn_check *c)
     case FIRN_NEAR: snprintf(tolerance, sizeof tolerance, "+- %.3g", c->tolerance); break;
     case FIRN_AT_MOST: snprintf(tolerance, sizeof tolerance, "at most"); break;
     case FIRN_AT_LEAST: snprintf(tolerance, sizeof tolerance, "at least"); break;
-    case FIRN_NOTE: snprintf(tolerance, sizeof tolerance, "-"); break;
+    case FIRN_NOTE: tolerance[0] = 0; break;
     }
-    const char *verdict = c->bound == FIRN_NOTE ? "" : c->passed ? "ok" : "FAILED";
+    const char *verdict = c->bound == FIRN_NOTE ? "not judged" : c->passed ? "ok" : "FAILED";
     printf("  %-45s %13.7g %13.7g  %-12s %s\n", c->quantity, c->measured, c->reference, tolerance,
            verdict);
+    if (c->why) printf("      (%s)\n", c->why);
 }
 
 static void print_text(const firn_case *which, const char *path, const firn_case_run *run)
@@ -101,6 +87,10 @@ static void print_json(const firn_case *which, const char *path, const firn_case
         print_json_number("measured", c->measured);
         print_json_number("reference", c->reference);
         print_json_number("tolerance", c->tolerance);
+        if (c->why) {
+            printf(",\"why\":");
+            print_json_string(c->why);
+        }
         printf(",\"bound\":\"%s\",\"passed\":%s}", bounds[c->bound], c->passed ? "true" : "false");
     }
     printf("]}");
@@ -164,37 +154,48 @@ static void print_ending(const tally *t)
     }
 }
 
-int firn_validate_main(int argc, char **argv)
+/* ---- the command ---- */
+
+static const char *case_name(int32_t index)
 {
-    bool quick = false, list = false, json = false;
-    const char *name = NULL;
-    const firn_option options[] = {
-        {"--quick", FIRN_OPTION_FLAG, &quick, NULL, "coarser and shorter: under a minute", 0, 0},
-        {"--case", FIRN_OPTION_TEXT, &name, "NAME", "this case only", 0, 0},
-        {"--list", FIRN_OPTION_FLAG, &list, NULL, "say which cases there are", 0, 0},
-        {"--json", FIRN_OPTION_FLAG, &json, NULL, "for machines", 0, 0},
-    };
-    const firn_command command = {"firn validate",
-                                  "Runs worlds whose behaviour is known and compares. Exit code 0: "
-                                  "every check holds; 1: one does\n"
-                                  "not; 2: usage.",
-                                  options, sizeof options / sizeof *options};
-    int exit_code;
-    if (!firn_options_parse(&command, argc, argv, &exit_code)) return exit_code;
-    if (list) {
+    return index < firn_case_count ? firn_cases[index].name : NULL;
+}
+
+static struct {
+    bool quick, list, json;
+    const char *name;
+} chosen;
+
+static const firn_option options[] = {
+    {"--quick", FIRN_OPTION_FLAG, &chosen.quick, .help = "coarser and shorter: under a minute"},
+    {"--case", FIRN_OPTION_TEXT, &chosen.name, "NAME", "this case only", .word = case_name},
+    {"--list", FIRN_OPTION_FLAG, &chosen.list, .help = "say which cases there are"},
+    {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "for machines"},
+};
+
+static int run(void)
+{
+    if (chosen.list) {
         for (int32_t i = 0; i < firn_case_count; i++) {
             printf("%-24s %s\n", firn_cases[i].name, firn_cases[i].shows);
         }
         return 0;
     }
-    const firn_case *only = name ? firn_case_find(name) : NULL;
-    if (name && !only) return unknown_case(name);
-
-    tally t = {.json = json};
-    print_heading(json, quick);
+    const firn_case *only = chosen.name ? firn_case_find(chosen.name) : NULL;
+    tally t = {.json = chosen.json};
+    print_heading(chosen.json, chosen.quick);
     for (int32_t i = 0; i < firn_case_count; i++) {
-        if (!only || only == &firn_cases[i]) run_case(&firn_cases[i], quick, &t);
+        if (!only || only == &firn_cases[i]) run_case(&firn_cases[i], chosen.quick, &t);
     }
     print_ending(&t);
     return t.failed_runs ? 1 : 0;
 }
+
+const firn_command firn_validate_command = {
+    .name = "firn validate",
+    .line = "compare with analytic solutions",
+    .summary = "Runs worlds whose behaviour is known and compares. Exit code 0: every check holds; "
+               "1: one does not; 2: usage.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -22,8 +22,10 @@ __attribute__((format(printf, 6, 7))) void firn_check_add(firn_case_run *run, fi
     firn_check_add(run, FIRN_AT_MOST, measured, limit, 0, __VA_ARGS__)
 #define firn_check_at_least(run, measured, limit, ...)                                             \
     firn_check_add(run, FIRN_AT_LEAST, measured, limit, 0, __VA_ARGS__)
-#define firn_check_note(run, measured, reference, ...)                                             \
-    firn_check_add(run, FIRN_NOTE, measured, reference, 0, __VA_ARGS__)
+/* Not judged; `why` is told. */
+#define firn_check_note(run, measured, reference, not_judged, ...)                                 \
+    (firn_check_add(run, FIRN_NOTE, measured, reference, 0, __VA_ARGS__),                          \
+     (void)((run)->check[(run)->count - 1].why = (not_judged)))
 
 double firn_by_precision(const firn_case_run *run, double in_double, double in_float);
 

@@ -92,8 +92,7 @@ static firn_status writer_start(writer *w, const firn_stage *stage, int64_t fram
     return FIRN_OK;
 }
 
-/* What the scene says about outputs, before anything is made. */
-static firn_status check_outputs(const firn_scene *scene, firn_error *error)
+firn_status firn_run_check(const firn_scene *scene, firn_error *error)
 {
     if (scene->output_count > MOST_OUTPUTS) {
         return firn_value_fail(scene->output_value, error, "more than %d outputs", MOST_OUTPUTS);
@@ -119,9 +118,9 @@ typedef struct statistics {
     size_t used, room;
 } statistics;
 
-static const char columns[] =
+const char firn_statistics_columns[] =
     "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
-    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds\n";
+    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds";
 
 __attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
 {
@@ -148,7 +147,7 @@ static firn_status statistics_open(statistics *s, const firn_scene *scene, int64
 {
     if (!scene->statistics) return FIRN_OK;
     s->path = scene->statistics;
-    bool fine = add_line(s, "%s", columns);
+    bool fine = add_line(s, "%s\n", firn_statistics_columns);
     firn_bytes old = {0};
     firn_error ignored;
     if (resumed != INT64_MIN && firn_bytes_read(s->path, &old, &ignored) == FIRN_OK) {
@@ -389,7 +388,7 @@ static firn_status open_run(run *r, firn_error *error)
     if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
     r->writer.scene = r->scene;
-    return check_outputs(r->scene, error);
+    return firn_run_check(r->scene, error);
 }
 
 firn_status firn_run(const firn_scene *scene, const firn_run_options *options,

@@ -35,6 +35,12 @@ typedef struct firn_run_options {
 /* Frames of the scene, all written. */
 firn_run_options firn_run_options_default(const firn_scene *scene);
 
+/* What the scene says about outputs, checked as a run does before anything is made. */
+firn_status firn_run_check(const firn_scene *scene, firn_error *error);
+
+/* The head of a scene's statistics file: names with commas between. */
+extern const char firn_statistics_columns[];
+
 /* Checks all outputs before the first step. FIRN_STOPPED after a stop: what --resume needs is on
  * disk. */
 firn_status firn_run(const firn_scene *scene, const firn_run_options *options,

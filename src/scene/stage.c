@@ -1,6 +1,7 @@
 #include "scene/stage.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static firn_collider_def domain_walls(const firn_scene *scene)
 firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
                               const firn_stage_options *options, firn_error *error)
 {
-    *stage = (firn_stage){.scene = scene};
+    *stage = (firn_stage){.scene = scene, .log = options->log};
     const firn_scene_simulation *s = &scene->simulation;
     const int32_t walls = scene->domain_value && scene->domain.leaving == 0;
     stage->object = calloc((size_t)scene->object_count + 1, sizeof *stage->object);
@@ -201,6 +202,26 @@ static firn_status apply_noise(const firn_scene *scene, const firn_scene_object 
     return FIRN_OK;
 }
 
+/* Particles further apart than the cells are wide do not feel each other. Fillings give each an equal
+ * part of the volume, which may be a little more than the separation says. */
+static void warn_of_coarse(firn_stage *stage, int32_t index, const firn_batch *b)
+{
+    const firn_scene *scene = stage->scene;
+    const firn_value *where = scene->object[index].where;
+    const double dim = (double)scene->dimension;
+    double largest = 0;
+    for (int64_t i = 0; i < b->count; i++) largest = fmax(largest, b->volume[i]);
+    if (stage->object[index].coarse || largest < 1.2 * pow(scene->cell_size, dim)) return;
+    stage->object[index].coarse = true;
+    if (!stage->log.write) return;
+    char text[300];
+    snprintf(text, sizeof text,
+             "%s:%d:%d: particles of %.3g m are larger than a cell of %.3g m: the material falls "
+             "apart; fill it more finely or raise simulation.cell_size",
+             where->file, where->line, where->column, pow(largest, 1 / dim), scene->cell_size);
+    stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
 /* Adds what an object fills. */
 static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, firn_error *error)
 {
@@ -234,6 +255,7 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         if (error) *error = inner;
         return st;
     }
+    warn_of_coarse(stage, index, b);
     firn_stage_object *w = &stage->object[index];
     w->particles += b->count;
     w->dropped += b->dropped;

@@ -17,6 +17,7 @@ typedef struct firn_stage_options {
 typedef struct firn_stage_object {
     int64_t particles, dropped; /* dropped: where an earlier object is */
     double volume, mass;        /* m3, kg */
+    bool coarse;                /* some of its particles are larger than a cell */
     int64_t emitted;            /* how often it was filled again */
     double interval;            /* s between fillings; 0: does not emit */
 } firn_stage_object;
@@ -24,6 +25,7 @@ typedef struct firn_stage_object {
 typedef struct firn_stage {
     const firn_scene *scene;
     firn_sim *sim;
+    firn_log log;
     firn_stage_object *object;
     int64_t removed; /* by sinks and the domain */
 } firn_stage;

@@ -109,26 +109,36 @@ static void replace(firn_value *old, firn_value *value)
     firn_value_free(value);
 }
 
+/* The next part of a path, which moves on behind it; a[2] is a.2. False at the end and where there
+ * is none: then *path is at what is wrong. */
+static bool next_part(const char **path, char part[128])
+{
+    const char *p = *path;
+    const size_t length = strcspn(p, ".[");
+    if (length == 0 || length >= 128 || (p[length] == '.' && !p[length + 1])) return false;
+    memcpy(part, p, length);
+    part[length] = 0;
+    if (length > 1 && part[length - 1] == ']') part[length - 1] = 0;
+    *path = p + length + (p[length] != 0);
+    return true;
+}
+
+firn_value *firn_value_find(firn_value *root, const char *path)
+{
+    char part[128];
+    firn_value *at = root;
+    while (at && next_part(&path, part)) {
+        at = at->kind == FIRN_LIST ? list_entry(at, part) : firn_value_get(at, part);
+    }
+    return *path ? NULL : at;
+}
+
 firn_status firn_value_set(firn_value *root, const char *path, firn_value *value, firn_error *error)
 {
     firn_value *at = root;
     const char *p = path;
-    while (*p) {
-        const size_t length = strcspn(p, ".[");
-        char part[128];
-        if (length == 0 || length >= sizeof part) break;
-        memcpy(part, p, length);
-        part[length] = 0;
-        p += length;
-        if (*p == '[') { /* a[2] is a.2 */
-            p++;
-        } else if (*p == '.') {
-            p++;
-            if (!*p) break;
-        }
-        size_t close = strlen(part);
-        if (close > 1 && part[close - 1] == ']') part[close - 1] = 0;
-
+    char part[128];
+    while (next_part(&p, part)) {
         firn_value *next = NULL;
         if (at->kind == FIRN_LIST) {
             next = list_entry(at, part);

@@ -38,6 +38,9 @@ firn_status firn_value_fail(const firn_value *where, firn_error *error, const ch
 firn_status firn_value_set(firn_value *root, const char *path, firn_value *value,
                            firn_error *error);
 
+/* What is at such a path, or NULL. */
+firn_value *firn_value_find(firn_value *root, const char *path);
+
 /* ", did you mean \"young\"?" when one of the names is near, else "; there are a, b, c" (cut short).
  * names ends with NULL. */
 const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size);
@@ -53,8 +56,10 @@ typedef struct firn_tree {
 } firn_tree;
 
 firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error);
-/* path=value from the command line, value in YAML. */
-firn_status firn_tree_set(firn_tree *tree, const char *assignment, firn_error *error);
+/* path=value from the command line, value in YAML. `option` says where it stood, as "--set", and must
+ * outlive the tree. */
+firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
+                          firn_error *error);
 void firn_tree_free(firn_tree *tree);
 
 #endif

@@ -296,23 +296,23 @@ firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error)
     return st;
 }
 
-firn_status firn_tree_set(firn_tree *tree, const char *assignment, firn_error *error)
+firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
+                          firn_error *error)
 {
-    static const char where[] = "--set";
     const char *equals = strchr(assignment, '=');
     if (!equals || equals == assignment) {
-        return firn_fail(error, FIRN_INVALID,
-                         "--set %s: write path=value, as in --set frames.end=48", assignment);
+        return firn_fail(error, FIRN_INVALID, "%s %s: write path=value, as in %s frames.end=48",
+                         option, assignment, option);
     }
     firn_value *value = NULL;
     const char *text = equals + 1;
-    firn_status st = *text ? parse(where, text, strlen(text), &value, error)
-                           : firn_fail(error, FIRN_INVALID, "--set %s: no value", assignment);
+    firn_status st = *text ? parse(option, text, strlen(text), &value, error)
+                           : firn_fail(error, FIRN_INVALID, "%s %s: no value", option, assignment);
     if (st != FIRN_OK) return st;
     char path[256];
     if ((size_t)(equals - assignment) >= sizeof path) {
         firn_value_free(value);
-        return firn_fail(error, FIRN_INVALID, "--set: a path of more than %zu letters",
+        return firn_fail(error, FIRN_INVALID, "%s: a path of more than %zu letters", option,
                          sizeof path);
     }
     memcpy(path, assignment, (size_t)(equals - assignment));

@@ -1,0 +1,405 @@
+/* firn help: short texts on topics, and what the tables say about a name. Each topic fits a screen of
+ * 80 by 24. What a table knows is printed from the table. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app.h"
+#include "scene/stage.h"
+
+/* ---- from the tables ---- */
+
+enum { UNIT_COLUMN = 21, ROW_COLUMN = 31 };
+
+static void print_row(const firn_row *row)
+{
+    char text[600], words[256] = "";
+    if (row->kind == FIRN_CHOICE) firn_row_range(row, words, sizeof words);
+    const bool given = row->fallback[0] != 0, bare = row->fallback[0] == '['; /* a vector */
+    snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, words[0] ? "; one of " : "", words,
+             given ? bare ? " " : " [" : "", row->fallback, given && !bare ? "]" : "");
+    printf("  %-*s%-*s", UNIT_COLUMN - 2, row->name, ROW_COLUMN - UNIT_COLUMN, row->unit);
+    firn_print_wrapped(ROW_COLUMN, text);
+}
+
+/* The rows of a section named in a list with spaces between; NULL: all. */
+static void print_rows(const firn_section *section, const char *names)
+{
+    for (const firn_row *r = section->rows; !names && r->name; r++) print_row(r);
+    while (names && *names) {
+        const size_t length = strcspn(names, " ");
+        const firn_row *r = section->rows;
+        while (r->name && (strlen(r->name) != length || strncmp(r->name, names, length) != 0)) r++;
+        assert(r->name);
+        print_row(r);
+        names += length;
+        names += *names == ' ';
+    }
+}
+
+static void print_shapes(const char *lead, unsigned use)
+{
+    char text[600];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", lead);
+    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+        if (!(s->use & use) || used >= sizeof text) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", s->section.name);
+    }
+    firn_print_wrapped(0, text);
+}
+
+/* ---- topics ---- */
+
+static void scenes(void)
+{
+    printf("A scene is a YAML text file that says what there is, what it is made of, what\n"
+           "it meets and which files to write. `firn run SCENE.yaml` runs it. Mistakes are\n"
+           "named with file, line and column before anything is written. Defaults are in\n"
+           "brackets.\n\n");
+    print_rows(&firn_section_scene,
+               "name include dimension resolution up frames simulation materials objects "
+               "colliders forces sinks domain output statistics");
+    printf("\n--set PATH=VALUE changes any of it for one run, as in --set frames.end=48.\n");
+}
+
+static void units(void)
+{
+    printf("Lengths are in metres, times in seconds, masses in kilograms, pressures in\n"
+           "pascals, angles in degrees. In 2D a density is per square metre.\n\n");
+    print_rows(&firn_section_scene, "resolution up");
+    print_rows(&firn_section_simulation, "gravity cell_size particles_per_cell");
+    print_rows(&firn_section_frames, NULL);
+    print_rows(&firn_section_material, "density young");
+    printf("\n`firn help NAME` says the unit of any other parameter.\n");
+}
+
+static void materials(void)
+{
+    printf("A material starts from a preset and changes what it likes:\n\n"
+           "  materials:\n"
+           "    pudding: {preset: %s, density: 900}\n\n",
+           firn_presets[0].name);
+    print_rows(&firn_section_material, NULL);
+    printf("\nPresets; `firn list materials` shows their numbers:\n");
+    for (const firn_preset *p = firn_presets; p->name; p++) {
+        printf("  %-*s", UNIT_COLUMN - 2, p->name);
+        firn_print_wrapped(UNIT_COLUMN, p->help);
+    }
+}
+
+static void objects(void)
+{
+    printf("An object is a shape or a file, filled with particles of a material; `firn help\n"
+           "filling` says how. Where objects overlap, the one further up has the room.\n\n"
+           "  objects:\n"
+           "    - {name: ball, material: pudding, shape: {sphere: {radius: 0.3}}}\n\n");
+    print_rows(&firn_section_object,
+               "name material translate rotate scale velocity spin density emit");
+    printf("\nemit: {start: 0, end: 1} fills it again whenever what came has moved away:\n");
+    print_rows(&firn_section_emit, NULL);
+}
+
+static void colliders(void)
+{
+    printf("Colliders are what objects meet. They stand still or move by keys:\n\n"
+           "  colliders:\n"
+           "    - {name: ground, shape: {plane: {}}}\n"
+           "    - name: pusher\n"
+           "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
+           "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
+    print_rows(&firn_section_collider, NULL);
+    print_shapes("\nshapes:", FIRN_FOR_COLLIDERS);
+    printf("`firn help plane` says what one takes.\n");
+}
+
+static void filling(void)
+{
+    printf("An object has one of these, which is filled with particles:\n\n");
+    print_rows(&firn_section_object, "shape mesh voxels particles");
+    printf("\nParticles lie as far apart as the scene's resolution says, or:\n\n");
+    print_rows(&firn_section_object, "separation count pattern per_voxel refine refine_distance "
+                                     "seed");
+    printf("\n");
+    print_shapes("shapes:", FIRN_FOR_OBJECTS);
+}
+
+static void output(void)
+{
+    printf("A run writes the files listed under output, each frame or every few:\n\n"
+           "  output:\n"
+           "    - {file: out/shot.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
+    print_rows(&firn_section_output, NULL);
+    printf("\nFiles appear whole or not at all, below the working folder. Formats:\n");
+    for (int i = 0; firn_formats[i]; i++) {
+        printf("  %-*s", UNIT_COLUMN - 2, firn_formats[i]->extensions);
+        firn_print_wrapped(UNIT_COLUMN, firn_formats[i]->help);
+    }
+}
+
+static void attributes(void)
+{
+    printf("What particle files can carry; `attributes: [P, v, id]` of an output chooses.\n"
+           "\n");
+    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+        printf("  %-10s %-4s x %-3d %-7s %s\n", a->name, firn_type_name(a->type), a->components_3d,
+               a->unit, a->help);
+    }
+    printf("\n`firn info FILE` says which ones a file has, and their ranges.\n"
+           "`firn convert IN OUT` brings them to another format.\n");
+}
+
+static void checkpoints(void)
+{
+    printf("A run saves its state in a folder as it goes. After Ctrl-C, a crash or a power\n"
+           "cut `firn run SCENE.yaml --resume` goes on from the newest whole one, and the\n"
+           "result is the same to the last bit. The scene may change meanwhile: more\n"
+           "frames, other outputs, other keys; the run says what did. A run without\n"
+           "--resume starts afresh and takes the old ones away as it passes them.\n\n");
+    print_rows(&firn_section_checkpoint, NULL);
+}
+
+static void sweeps(void)
+{
+    printf("A sweep runs a scene in all combinations of some values:\n\n"
+           "  firn sweep shot.yaml --vary materials.jelly.young=1e4,1e5 \\\n"
+           "      --vary 'simulation.gravity=[0,-9.8,0],[0,0,0]'\n\n"
+           "Commas within brackets or quotes belong to a value. All values are tried on\n"
+           "the scene before anything runs. Then the variants run one after the other:\n\n"
+           "  shot.sweep/                         or --out FOLDER\n"
+           "    sweep.csv                         a row per variant\n"
+           "    young_1e4__gravity_0_-9.8_0/      a variant: its outputs, and\n"
+           "      statistics.csv                  a row per frame, if not named otherwise\n"
+           "      checkpoints/                    likewise\n"
+           "      variant.txt                     how far it is, and its scene\n\n"
+           "sweep.csv holds the values, the statistics of the last frame, the sums of steps\n"
+           "and seconds, the status and the folder. --plan says what it would all take.\n"
+           "After Ctrl-C the same with --resume passes over what is finished and goes on\n"
+           "with the rest. A variant that diverges has that for its status and the others\n"
+           "run; the exit code is that of the first that failed.\n");
+}
+
+static void speed(void)
+{
+    printf("Work coarsely, refine at the end: half the resolution means eight times the\n"
+           "particles and about sixteen times the work, for the same behaviour.\n"
+           "`firn run SCENE.yaml --plan` says what a run would take.\n\n"
+           "The time step shrinks with stiffness and cell size: ten times the Young's\n"
+           "modulus takes about three times the steps. The progress line says what limits\n"
+           "it: velocity, wave (stiffness), particle, strain, force or collider.\n\n"
+           "All threads and the best instruction set are used; --threads and --isa choose.\n"
+           "The result is the same to the last bit at any number of threads. Quadratic\n"
+           "splines and MLS forces, the defaults, run on the fused path, the fast one:\n\n");
+    print_rows(&firn_section_simulation, "transfer spline force_form path");
+    printf("\n`firn bench step` measures this machine.\n");
+}
+
+static void stability(void)
+{
+    printf("The time step is chosen so that a run does not explode: a step that breaks a\n"
+           "limit is taken back and tried again, smaller. When no step is small enough the\n"
+           "run ends with exit code %d, names the limit and the particle, and keeps the\n"
+           "last good checkpoint. What helps then: less extreme speeds or stiffness,\n"
+           "objects that do not start inside a collider, colliders that move more slowly.\n\n",
+           FIRN_EXIT_DIVERGED);
+    print_rows(&firn_section_simulation, "dt dt_max dt_min courant wave_factor damping");
+    printf("\nMaterial that falls apart without reason is filled too coarsely: particles\n"
+           "should be at most half a cell apart.\n");
+}
+
+static void exit_codes(void)
+{
+    for (const firn_exit *e = firn_exits; e->meaning; e++)
+        printf("  %3d  %s\n", e->code, e->meaning);
+    printf("\nA sweep ends with the code of the first variant that failed.\n");
+}
+
+static const struct {
+    const char *name, *line;
+    void (*print)(void);
+} topics[] = {
+    {"scenes", "what a scene file says", scenes},
+    {"units", "metres, seconds, kilograms; which way is up", units},
+    {"materials", "what things are made of, and presets", materials},
+    {"objects", "what is filled with particles, and how it moves", objects},
+    {"filling", "shapes, meshes, voxels, particle files; patterns", filling},
+    {"colliders", "what objects meet", colliders},
+    {"output", "files, formats", output},
+    {"attributes", "what particle files carry", attributes},
+    {"checkpoints", "saved states, and going on from them", checkpoints},
+    {"sweeps", "one scene in many variants", sweeps},
+    {"speed", "what makes a run fast or slow", speed},
+    {"stability", "time steps, and what to do about a run that diverges", stability},
+    {"exit_codes", "what the program returns", exit_codes},
+};
+enum { TOPICS = sizeof topics / sizeof *topics };
+
+const char *firn_topic_name(int32_t index) { return index < TOPICS ? topics[index].name : NULL; }
+const char *firn_topic_line(int32_t index) { return index < TOPICS ? topics[index].line : NULL; }
+
+static void list_topics(void)
+{
+    printf("firn help TOPIC, COMMAND or PARAMETER. Topics:\n\n");
+    for (int i = 0; i < TOPICS; i++) printf("  %-12s %s\n", topics[i].name, topics[i].line);
+    printf("\nParameters are those of scenes, as in firn help young; firn list has all.\n"
+           "firn --help lists the commands.\n");
+}
+
+/* ---- names ---- */
+
+static void print_parameter(const char *section, const firn_row *row)
+{
+    char range[256];
+    printf("%s, of %s: %s\n", row->name, section, row->help);
+    printf("  kind     %s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit);
+    if (firn_row_range(row, range, sizeof range)[0]) {
+        printf("  %-9s", row->kind == FIRN_CHOICE ? "words" : "range");
+        firn_print_wrapped(11, range);
+    }
+    if (row->fallback[0]) printf("  default  %s\n", row->fallback);
+    if (row->alias) printf("  also     %s\n", row->alias);
+}
+
+static bool has_name(const firn_row *row, const char *name)
+{
+    if (strcmp(row->name, name) == 0 || (row->alias && strcmp(row->alias, name) == 0)) return true;
+    for (int i = 0; row->kind == FIRN_CHOICE && row->choices[i]; i++) {
+        if (strcmp(row->choices[i], name) == 0) return true;
+    }
+    return false;
+}
+
+/* The section if that is its name, its rows of that name otherwise. */
+static int explain_section(const firn_section *section, const char *called, const char *name)
+{
+    const char *space = strrchr(section->name, ' '); /* "a material" */
+    if (strcmp(space ? space + 1 : section->name, name) == 0) {
+        printf("%s: %s\n", called, section->help);
+        print_rows(section, NULL);
+        return 1;
+    }
+    int found = 0;
+    for (const firn_row *r = section->rows; r->name; r++) {
+        if (!has_name(r, name)) continue;
+        print_parameter(called, r);
+        found++;
+    }
+    return found;
+}
+
+/* All that the tables say of it; returns how many that were. */
+static int explain(const char *name)
+{
+    int found = 0;
+    for (int i = 0; firn_sections[i]; i++) {
+        found += explain_section(firn_sections[i], firn_sections[i]->name, name);
+    }
+    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+        char called[80];
+        snprintf(called, sizeof called, "shape %s", s->section.name);
+        found += explain_section(&s->section, called, name);
+    }
+    for (int i = 0; firn_formats[i]; i++) {
+        if (strcmp(firn_formats[i]->name, name) != 0) continue;
+        printf("%s, a format: %s; %s\n", name, firn_formats[i]->help, firn_formats[i]->extensions);
+        found++;
+    }
+    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+        if (strcmp(a->name, name) != 0) continue;
+        printf("%s, an attribute of files: %s%s%s\n", name, a->help, a->unit[0] ? ", in " : "",
+               a->unit);
+        found++;
+    }
+    return found;
+}
+
+enum { MOST_NAMES = 500 };
+static const char *names[MOST_NAMES];
+static int32_t name_count;
+
+static void add_name(const char *name)
+{
+    for (int32_t i = 0; i < name_count; i++) {
+        if (strcmp(names[i], name) == 0) return;
+    }
+    assert(name_count < MOST_NAMES);
+    names[name_count++] = name;
+}
+
+static void add_rows(const firn_row *rows)
+{
+    for (const firn_row *r = rows; r->name; r++) add_name(r->name);
+}
+
+/* Everything that there is help on: for completion, and for what is nearest. */
+static const char *help_name(int32_t index)
+{
+    if (name_count == 0) {
+        for (int i = 0; i < TOPICS; i++) add_name(topics[i].name);
+        for (int i = 0; firn_program.parts[i]; i++) {
+            add_name(firn_command_word(firn_program.parts[i]));
+        }
+        for (int i = 0; firn_sections[i]; i++) add_rows(firn_sections[i]->rows);
+        for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+            add_name(s->section.name);
+            add_rows(s->section.rows);
+        }
+        for (int i = 0; firn_formats[i]; i++) add_name(firn_formats[i]->name);
+        for (const firn_attribute *a = firn_attributes; a->name; a++) add_name(a->name);
+    }
+    return index < name_count ? names[index] : NULL;
+}
+
+/* ---- the command ---- */
+
+static struct {
+    firn_words words;
+    bool manual;
+} chosen;
+
+static const firn_option options[] = {
+    {"[TOPIC]", FIRN_OPTION_WORDS, &chosen.words, NULL, "a topic, command or parameter", .max = 2,
+     .word = help_name},
+    {"--man", FIRN_OPTION_FLAG, &chosen.manual, .help = "the manual page, as doc/firn.1 is made"},
+};
+
+static int run(void)
+{
+    if (chosen.manual) {
+        firn_manual_print();
+        return 0;
+    }
+    if (chosen.words.count == 0) {
+        list_topics();
+        return 0;
+    }
+    const firn_command *command = &firn_program;
+    for (int64_t i = 0; command && i < chosen.words.count; i++) {
+        command = firn_command_find(command, chosen.words.word[i]);
+    }
+    if (command) {
+        firn_command_help(command);
+        return 0;
+    }
+    char name[200]; /* "exit codes" is exit_codes */
+    snprintf(name, sizeof name, "%s%s%s", chosen.words.word[0], chosen.words.count > 1 ? "_" : "",
+             chosen.words.count > 1 ? chosen.words.word[1] : "");
+    for (int i = 0; i < TOPICS; i++) {
+        if (strcmp(topics[i].name, name) != 0) continue;
+        topics[i].print();
+        return 0;
+    }
+    if (explain(name)) return 0;
+    char near[400];
+    fprintf(stderr, "%s: there is no help on \"%s\"%s\n", firn_help_command.name, name,
+            firn_nearest_word(name, help_name, near, sizeof near));
+    return FIRN_EXIT_USAGE;
+}
+
+const firn_command firn_help_command = {
+    .name = "firn help",
+    .line = "short texts on topics, commands, parameters",
+    .summary = "Explains a topic on one screen, a command as its --help does, or a parameter of "
+               "scenes. Without a topic it lists them.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};

@@ -1,0 +1,447 @@
+/* firn sweep: a scene in all combinations of some values, one folder each, and a table of how they
+ * ended.
+ *
+ * A folder holds what the variant writes and variant.txt, which says how far it is and what scene it
+ * is of: --resume passes over what is finished, goes on with what has begun, and takes no notice of
+ * what an older sweep may have left in folders that this one has not come to. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/error.h"
+#include "play.h"
+#include "scene/source.h"
+#include "sweep.h"
+
+static const char command_name[] = "firn sweep";
+
+enum { MOST_PATH = 256 };
+
+static struct {
+    int64_t threads;
+    const char *isa, *frames, *out;
+    bool resume, plan;
+    firn_words files;
+    firn_texts sets, varies;
+} chosen;
+
+static const firn_option options[] = {
+    {"SCENE.yaml", FIRN_OPTION_WORDS, &chosen.files, NULL, "the scene", 1, 1,
+     .files = FIRN_FILES_SCENES},
+    {"--vary", FIRN_OPTION_TEXTS, &chosen.varies, "PATH=A,B,C",
+     .help = "take these values in turn; commas within brackets or quotes belong to a value, as "
+             "in 'simulation.gravity=[0,-9.8,0],[0,0,0]'; any number"},
+    {"--set", FIRN_OPTION_TEXTS, &chosen.sets, "PATH=VALUE",
+     .help = "change the scene for all, as frames.end=48; any number"},
+    {"--out", FIRN_OPTION_TEXT, &chosen.out, "FOLDER", "where the folders go (SCENE.sweep)",
+     .files = FIRN_FOLDERS},
+    {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B",
+     .help = "write these frames only, and stop at B"},
+    {"--resume", FIRN_OPTION_FLAG, &chosen.resume,
+     .help = "pass over what is finished, go on with the rest"},
+    {"--plan", FIRN_OPTION_FLAG, &chosen.plan, .help = "say what all would take, and stop"},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+};
+
+/* ---- a variant's scene ---- */
+
+/* Cuts the last part off a path and returns it; NULL when it is the only one. */
+static char *cut_path(char *path)
+{
+    char *cut = path + strlen(path);
+    while (cut > path && *cut != '.' && *cut != '[') cut--;
+    if (cut == path) return NULL;
+    *cut = 0;
+    return cut + 1;
+}
+
+/* A path that leads nowhere would be made on the way and change nothing. Only a last part may be
+ * missing, and a section of the scene: readers of scenes know their names. Those of materials they
+ * do not. */
+static firn_status check_path(const firn_tree *tree, const char *path, firn_error *error)
+{
+    char missing[MOST_PATH], near[300] = "";
+    snprintf(missing, sizeof missing, "%s", path);
+    if (strlen(path) >= sizeof missing || !cut_path(missing)) return FIRN_OK;
+    const size_t length = strlen(missing);
+    if (length == 0 || missing[length - 1] == '.') return FIRN_OK; /* no path: refused when set */
+    const bool section = !strpbrk(missing, ".["), material = strcmp(missing, "materials") == 0;
+    if (section && !material) return FIRN_OK;
+    if (material) snprintf(missing, sizeof missing, "%s", path);
+    if (firn_value_find(tree->root, missing)) return FIRN_OK;
+    char whole[MOST_PATH];
+    snprintf(whole, sizeof whole, "%s", missing);
+    const char *part = cut_path(missing);
+    const firn_value *in = firn_value_find(tree->root, missing);
+    const char *names[65] = {0};
+    int n = 0;
+    for (const firn_value *c = in ? in->child : NULL; c && n < 64; c = c->next) {
+        const firn_value *name = firn_value_get(c, "name");
+        const char *known = c->key ? c->key : name ? name->text : NULL;
+        if (known) names[n++] = known;
+    }
+    if (n > 0) firn_nearest(part, names, near, sizeof near);
+    return firn_fail(error, FIRN_INVALID, "--vary %s: the scene has no %s%s", path, whole, near);
+}
+
+/* A path as seen from a folder that it must not leave. */
+static char *move_path(const char *folder, const char *path)
+{
+    char *moved = firn_make_text("%s/%s", folder, path);
+    if (!moved) return NULL;
+    char *to = moved + strlen(folder);
+    for (const char *p = path; *p;) {
+        const size_t length = strcspn(p, "/");
+        const bool stays = length > 0 && !(length == 1 && p[0] == '.') &&
+                           !(length == 2 && p[0] == '.' && p[1] == '.');
+        if (stays) {
+            *to++ = '/';
+            memmove(to, p, length);
+            to += length;
+        }
+        p += length;
+        p += *p == '/';
+    }
+    *to = 0;
+    return moved;
+}
+
+static firn_status move_value(firn_value *v, const char *folder, firn_error *error)
+{
+    if (!v || v->kind != FIRN_SCALAR) return FIRN_OK;
+    char *moved = move_path(folder, v->text);
+    if (!moved) return firn_no_memory(error);
+    free(v->text);
+    v->text = moved;
+    return FIRN_OK;
+}
+
+/* The text at a path that the scene may leave out. */
+static firn_status default_value(firn_tree *tree, const char *path, const char *text,
+                                 firn_error *error)
+{
+    if (firn_value_find(tree->root, path)) return FIRN_OK;
+    firn_value *v = firn_value_new(FIRN_SCALAR, tree->root);
+    if (v) v->text = strdup(text);
+    if (!v || !v->text) {
+        firn_value_free(v);
+        return firn_no_memory(error);
+    }
+    return firn_value_set(tree->root, path, v, error);
+}
+
+/* Everything it writes goes into the folder. */
+static firn_status move_outputs(firn_tree *tree, const char *folder, firn_error *error)
+{
+    static const char *const paths[][2] = {{"statistics", "statistics.csv"},
+                                           {"checkpoint.folder", "checkpoints"}};
+    firn_status st = FIRN_OK;
+    for (int i = 0; i < 2 && st == FIRN_OK; i++) {
+        st = default_value(tree, paths[i][0], paths[i][1], error);
+        if (st == FIRN_OK) st = move_value(firn_value_find(tree->root, paths[i][0]), folder, error);
+    }
+    const firn_value *output = firn_value_get(tree->root, "output");
+    for (firn_value *v = output ? output->child : NULL; v && st == FIRN_OK; v = v->next) {
+        st = move_value(firn_value_get(v, "file"), folder, error);
+    }
+    return st;
+}
+
+static char *folder_of(const firn_sweep *s, int64_t index)
+{
+    return firn_make_text("%s/%s", s->folder, s->variant[index].name);
+}
+
+/* The file, with --set. */
+static firn_status read_tree(firn_tree *tree, firn_error *error)
+{
+    firn_status st = firn_tree_read(tree, chosen.files.word[0], error);
+    for (int i = 0; i < chosen.sets.count && st == FIRN_OK; i++) {
+        st = firn_tree_set(tree, "--set", chosen.sets.text[i], error);
+    }
+    return st;
+}
+
+static firn_status read_variant(const firn_sweep *s, int64_t index, firn_scene *scene,
+                                firn_error *error)
+{
+    firn_tree tree = {0};
+    firn_status st = read_tree(&tree, error);
+    for (int k = 0; k < s->vary_count && st == FIRN_OK; k++) {
+        st = firn_tree_set(&tree, "--vary", firn_sweep_choice(s, index, k)->assignment, error);
+    }
+    char *folder = folder_of(s, index);
+    if (st == FIRN_OK) st = folder ? move_outputs(&tree, folder, error) : firn_no_memory(error);
+    if (st == FIRN_OK) st = firn_scene_read(scene, &tree, error);
+    free(folder);
+    firn_tree_free(&tree);
+    return st;
+}
+
+static firn_status choose_run(const firn_scene *scene, firn_run_options *how, firn_error *error)
+{
+    *how = firn_run_options_default(scene);
+    how->threads = (int32_t)chosen.threads;
+    how->isa = chosen.isa;
+    return firn_frames_choose(chosen.frames, scene, how, error);
+}
+
+/* All that can be known without filling. */
+static firn_status check_variant(const firn_sweep *s, int64_t index, firn_error *error)
+{
+    firn_scene scene = {0};
+    firn_run_options how;
+    firn_error inner = {0};
+    firn_status st = read_variant(s, index, &scene, &inner);
+    if (st == FIRN_OK) st = choose_run(&scene, &how, &inner);
+    if (st == FIRN_OK) st = firn_run_check(&scene, &inner);
+    if (st == FIRN_OK) {
+        firn_stage stage = {0};
+        const firn_stage_options o = {.threads = how.threads, .isa = how.isa};
+        st = firn_stage_create(&stage, &scene, &o, &inner);
+        firn_stage_free(&stage);
+    }
+    if (st == FIRN_OK) {
+        firn_sources sources = {0};
+        st = firn_sources_open(&sources, &scene, &inner);
+        firn_sources_close(&sources);
+    }
+    firn_scene_free(&scene);
+    return st == FIRN_OK ? st
+                         : firn_fail(error, st, "%s: %s", s->variant[index].name, inner.message);
+}
+
+static int plan_all(const firn_sweep *s)
+{
+    firn_plan *plan = calloc((size_t)s->variant_count, sizeof *plan);
+    firn_error error = {0};
+    firn_status st = plan ? FIRN_OK : firn_no_memory(&error);
+    for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) {
+        firn_scene scene = {0};
+        firn_run_options how;
+        firn_progress progress = firn_progress_make(0, true, false, false);
+        const firn_run_hooks hooks = firn_progress_hooks(&progress);
+        st = read_variant(s, i, &scene, &error);
+        if (st == FIRN_OK) st = choose_run(&scene, &how, &error);
+        if (st == FIRN_OK) st = firn_run_plan(&scene, &how, &hooks, &plan[i], &error);
+        firn_scene_free(&scene);
+    }
+    if (st == FIRN_OK) firn_sweep_print_plans(s, plan);
+    free(plan);
+    return st == FIRN_OK ? 0 : firn_options_failure(command_name, st, &error);
+}
+
+/* ---- running ---- */
+
+/* variant.txt: how far it is, then the scene. NULL when there is no memory. */
+static char *marker_text(const firn_scene *scene, const firn_run_options *how, bool finished)
+{
+    char *lines = firn_scene_lines(scene);
+    char *text =
+        lines ? firn_make_text("%s, frames %lld to %lld\n\n%s", finished ? "finished" : "begun",
+                               (long long)how->first, (long long)how->last, lines)
+              : NULL;
+    free(lines);
+    return text;
+}
+
+typedef struct player {
+    const firn_scene *scene;
+    firn_run_options how;
+    const char *marker; /* path */
+    firn_progress view;
+    firn_run_hooks shown; /* the view's own */
+    bool begun;           /* now or before */
+    bool marked;
+    firn_status status; /* of marking */
+    firn_error error;
+} player;
+
+static firn_status mark(const player *p, bool finished, firn_error *error)
+{
+    char *text = marker_text(p->scene, &p->how, finished);
+    firn_output out;
+    firn_status st = text ? firn_output_open(&out, p->marker, error) : firn_no_memory(error);
+    if (st == FIRN_OK) {
+        firn_output_write(&out, text, strlen(text));
+        st = firn_output_commit(&out, error);
+    }
+    free(text);
+    return st;
+}
+
+/* A variant has begun when its first frame is on disk, and the checkpoint of that frame with it. */
+static void on_frame(void *user_data, const firn_run_frame *frame)
+{
+    player *p = user_data;
+    p->shown.frame(p->shown.user_data, frame);
+    if (!p->marked) p->status = mark(p, false, &p->error);
+    p->begun = p->marked = true;
+}
+
+static void on_note(void *user_data, const char *text)
+{
+    const player *p = user_data;
+    p->shown.note(p->shown.user_data, text);
+}
+
+static void on_step(void *user_data, int64_t frame, const firn_report *report)
+{
+    const player *p = user_data;
+    p->shown.step(p->shown.user_data, frame, report);
+}
+
+static bool on_stop(void *user_data)
+{
+    const player *p = user_data;
+    return p->status != FIRN_OK || p->shown.stop(p->shown.user_data);
+}
+
+/* Whether variant.txt is there, and whether it says that all of this has been done. */
+static bool read_marker(const player *p, bool *finished)
+{
+    firn_bytes bytes = {0};
+    firn_error ignored;
+    *finished = false;
+    if (firn_bytes_read(p->marker, &bytes, &ignored) != FIRN_OK) return false;
+    char *text = marker_text(p->scene, &p->how, true);
+    *finished = text && strlen(text) == bytes.size && memcmp(text, bytes.data, bytes.size) == 0;
+    free(text);
+    firn_bytes_free(&bytes);
+    return true;
+}
+
+static firn_status play(const firn_sweep *s, int64_t index, player *p, firn_error *error)
+{
+    bool finished = false;
+    p->begun = p->how.resume = chosen.resume && read_marker(p, &finished);
+    printf("variant %lld of %lld: %s%s\n", (long long)index + 1, (long long)s->variant_count,
+           s->variant[index].name, finished ? " is finished" : "");
+    fflush(stdout);
+    if (finished) return FIRN_OK;
+    p->view = firn_progress_make(p->how.last, true, false, false);
+    p->shown = firn_progress_hooks(&p->view);
+    const firn_run_hooks hooks = {p, on_note, on_frame, on_step, on_stop};
+    const firn_status st = firn_run(p->scene, &p->how, &hooks, error);
+    firn_progress_clear(&p->view);
+    if (p->status != FIRN_OK) *error = p->error;
+    return p->status != FIRN_OK ? p->status : st == FIRN_OK ? mark(p, true, error) : st;
+}
+
+static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
+{
+    firn_variant *v = &s->variant[index];
+    firn_scene scene = {0};
+    char *folder = folder_of(s, index);
+    char *marker = firn_make_text("%s/%s/variant.txt", s->folder, v->name);
+    player p = {.scene = &scene, .marker = marker};
+    firn_status st = folder && marker ? firn_make_folder(folder, error) : firn_no_memory(error);
+    if (st == FIRN_OK) st = read_variant(s, index, &scene, error);
+    if (st == FIRN_OK) st = choose_run(&scene, &p.how, error);
+    if (st == FIRN_OK) st = play(s, index, &p, error);
+    if (p.begun) firn_variant_read(v, scene.statistics);
+    v->state = st == FIRN_OK         ? FIRN_VARIANT_DONE
+               : st == FIRN_DIVERGED ? FIRN_VARIANT_DIVERGED
+               : st == FIRN_STOPPED  ? FIRN_VARIANT_STOPPED
+                                     : FIRN_VARIANT_FAILED;
+    firn_scene_free(&scene);
+    free(folder);
+    free(marker);
+    return st;
+}
+
+/* What an older sweep left is not this one's. */
+static void forget_markers(const firn_sweep *s)
+{
+    for (int64_t i = 0; i < s->variant_count; i++) {
+        char *path = firn_make_text("%s/%s/variant.txt", s->folder, s->variant[i].name);
+        if (path) remove(path);
+        free(path);
+    }
+}
+
+/* One that diverges or cannot be filled does not stop the others; the first decides the exit code.
+ * What cannot be written, and Ctrl-C, do. */
+static int run_all(firn_sweep *s)
+{
+    firn_error error = {0};
+    firn_status st = firn_make_folder(s->folder, &error);
+    if (st == FIRN_OK && !chosen.resume) forget_markers(s);
+    if (st == FIRN_OK) st = firn_sweep_write(s, &error);
+    if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
+    int exit_code = 0;
+    firn_interrupts_catch();
+    for (int64_t i = 0; i < s->variant_count && st != FIRN_OUTPUT && st != FIRN_STOPPED; i++) {
+        st = firn_interrupted() ? firn_fail(&error, FIRN_STOPPED, "stopped between variants")
+                                : run_variant(s, i, &error);
+        if (st != FIRN_OK) {
+            const int code = firn_options_failure(command_name, st, &error);
+            if (exit_code == 0 || st == FIRN_STOPPED || st == FIRN_OUTPUT) exit_code = code;
+        }
+        firn_error table = {0};
+        const firn_status written = firn_sweep_write(s, &table);
+        if (written != FIRN_OK) {
+            exit_code = firn_options_failure(command_name, written, &table);
+            st = written;
+        }
+    }
+    firn_sweep_print(s);
+    if (st == FIRN_STOPPED) fprintf(stderr, "%s: the same with --resume goes on\n", command_name);
+    return exit_code;
+}
+
+/* --out, or beside us under the name of the scene's file. */
+static char *choose_folder(void)
+{
+    if (chosen.out) return firn_make_text("%s", chosen.out);
+    const char *file = chosen.files.word[0], *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file, *dot = strrchr(name, '.');
+    return firn_make_text("%.*s.sweep",
+                          (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
+}
+
+/* Reads what varies, and checks every variant. */
+static firn_status open_sweep(firn_sweep *s, firn_error *error)
+{
+    firn_tree tree = {0};
+    s->folder = choose_folder();
+    firn_status st = s->folder ? read_tree(&tree, error) : firn_no_memory(error);
+    for (int i = 0; i < chosen.varies.count && st == FIRN_OK; i++) {
+        st = firn_sweep_add(s, chosen.varies.text[i], error);
+        if (st == FIRN_OK) st = check_path(&tree, s->vary[i].path, error);
+    }
+    firn_tree_free(&tree);
+    if (st == FIRN_OK) st = firn_sweep_expand(s, error);
+    for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) st = check_variant(s, i, error);
+    return st;
+}
+
+static int run(void)
+{
+    if (chosen.varies.count == 0) {
+        fprintf(stderr, "%s: nothing to vary; give --vary resolution=0.02,0.04 or the like\n",
+                command_name);
+        return FIRN_EXIT_USAGE;
+    }
+    static firn_sweep s;
+    firn_error error = {0};
+    const firn_status st = open_sweep(&s, &error);
+    const int exit_code = st != FIRN_OK ? firn_options_failure(command_name, st, &error)
+                          : chosen.plan ? plan_all(&s)
+                                        : run_all(&s);
+    firn_sweep_free(&s);
+    return exit_code;
+}
+
+const firn_command firn_sweep_command = {
+    .name = command_name,
+    .line = "run a scene in all combinations of some values",
+    .summary = "Runs a scene once for every combination of the values given, each in a folder of "
+               "its own with its outputs, statistics and checkpoints. sweep.csv holds the "
+               "statistics of every variant's last frame. Ctrl-C stops at a point from which "
+               "--resume goes on; a variant that diverges is noted, and the others run.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};
