@@ -62,8 +62,10 @@ static void bodies_seeded_touching_part_without_loss(void **state)
     (void)state;
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++)
-            for (int together = 0; together < 2; together++) {
+            for (int i = 0; i < 1 + FIRN_TRANSFER_COUNT; i++) {
+                const bool together = i == FIRN_TRANSFER_COUNT;
                 world w = bodies_world(d, both_paths[p], together);
+                if (!together) w.def.transfer = (firn_transfer)i;
                 firn_sim *sim = world_create(&w);
                 add_body(sim, &w, 0, (int[]){-6, 0, 0}, (int[]){6, 6, 6}, (double[]){-1, 0, 0});
                 add_body(sim, &w, 1, (int[]){0, 0, 0}, (int[]){6, 6, 6}, (double[]){1, 0, 0});
@@ -178,6 +180,63 @@ static void sliding_bodies_rub_by_coulombs_law(void **state)
     }
 }
 
+typedef struct saved {
+    char bytes[1 << 20];
+    size_t size, at;
+} saved;
+
+static int put(void *user_data, const void *data, size_t size)
+{
+    saved *s = user_data;
+    if (size > sizeof s->bytes - s->size) return 1;
+    memcpy(s->bytes + s->size, data, size);
+    s->size += size;
+    return 0;
+}
+
+static int take(void *user_data, void *data, size_t size)
+{
+    saved *s = user_data;
+    if (size > s->size - s->at) return 1;
+    memcpy(data, s->bytes + s->at, size);
+    s->at += size;
+    return 0;
+}
+
+static void a_saved_state_keeps_its_fields(void **state)
+{
+    (void)state;
+    static saved s;
+    for (int d = 2; d <= 3; d++) {
+        s = (saved){.size = 0};
+        world w = bodies_world(d, FIRN_PATH_AUTO, false);
+        firn_sim *sim = world_create(&w), *same = world_create(&w), *other = NULL;
+        add_body(sim, &w, 0, (int[]){-5, 0, 0}, (int[]){4, 4, 4}, (double[]){1, 0, 0});
+        add_body(sim, &w, 1, (int[]){0, 0, 0}, (int[]){4, 4, 4}, (double[]){-1, 0, 0});
+        assert_ok(firn_sim_advance(sim, 0.02, NULL, &error));
+        assert_ok(firn_sim_save(sim, put, &s, &error));
+        assert_ok(firn_sim_load(same, take, &s, &error));
+        assert_ok(firn_sim_advance(sim, 0.03, NULL, &error));
+        assert_ok(firn_sim_advance(same, 0.03, NULL, &error));
+        assert_same_hash(hash_of(sim), hash_of(same));
+        /* Objects that are not the same bodies any more are refused, and nothing is loaded. */
+        for (int i = 0; i < 2; i++) {
+            w = bodies_world(d, FIRN_PATH_AUTO, i == 0);
+            static const uint8_t swapped[3] = {1, 0, 2};
+            if (i == 1) w.def.object_fields = swapped;
+            other = world_create(&w);
+            s.at = 0;
+            firn_error error = {0};
+            assert_int_equal(firn_sim_load(other, take, &s, &error), FIRN_INVALID);
+            assert_non_null(strstr(error.message, "part"));
+            assert_int_equal(firn_sim_count(other), 0);
+            firn_sim_destroy(other);
+        }
+        firn_sim_destroy(sim);
+        firn_sim_destroy(same);
+    }
+}
+
 static void same_bytes_at_any_thread_count(void **state)
 {
     (void)state;
@@ -237,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_block_lifted_off_a_slab_parts),
         cmocka_unit_test(a_stack_of_three_at_rest_stays),
         cmocka_unit_test(sliding_bodies_rub_by_coulombs_law),
+        cmocka_unit_test(a_saved_state_keeps_its_fields),
         cmocka_unit_test(same_bytes_at_any_thread_count),
         cmocka_unit_test(bad_fields_are_refused),
     };

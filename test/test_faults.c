@@ -173,13 +173,14 @@ static void live_look(life *l)
 
 /* Runs a life whose requests from `fail_from` on fail; returns positions and velocities at its
  * end. */
-static void run_life(life *l, int d, firn_path path, int64_t fail_from, bool stubborn, double **x,
-                     double **v)
+static void run_life(life *l, int d, firn_path path, firn_transfer transfer, int64_t fail_from,
+                     bool stubborn, double **x, double **v)
 {
     *l = (life){.w = world_default(d, 0.02), .stubborn = stubborn};
     l->m.fail_from = fail_from;
     l->m.fail_to = fail_from < 0 ? 0 : stubborn ? INT64_MAX : fail_from + 1;
     l->w.def.path = path;
+    l->w.def.transfer = transfer;
     /* Each thread has buffers of its own; once is enough to see them fail. */
     l->w.def.threads = d == 2 && !stubborn && path == FIRN_PATH_FUSED ? 2 : 1;
     l->w.def.dt = 1e-3;
@@ -225,17 +226,17 @@ static void run_life(life *l, int d, firn_path path, int64_t fail_from, bool stu
     }
 }
 
-static void check_failing_allocations(int d, firn_path path, bool stubborn)
+static void check_failing_allocations(int d, firn_path path, firn_transfer transfer, bool stubborn)
 {
     static life l;
     double *want_x, *want_v;
-    run_life(&l, d, path, -1, stubborn, &want_x, &want_v);
+    run_life(&l, d, path, transfer, -1, stubborn, &want_x, &want_v);
     const int64_t requests = l.m.requests;
     assert_true(requests > 20);
     int64_t n = 0;
     for (;; n++) {
         double *x, *v, away = 0, faster = 0;
-        run_life(&l, d, path, n, stubborn, &x, &v);
+        run_life(&l, d, path, transfer, n, stubborn, &x, &v);
         const bool done = l.m.failed == 0;
         if (!done && l.failures == 0) {
             complain("%dD %s: request %lld failed and nobody said so\n", d, path_name(path),
@@ -272,8 +273,9 @@ static void failing_the_nth_allocation_leaks_nothing_and_reports(void **state)
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++)
             for (int stubborn = d - 2; stubborn < 2; stubborn++) { /* in 3D the worse of the two */
-                check_failing_allocations(d, both_paths[p], stubborn);
+                check_failing_allocations(d, both_paths[p], FIRN_APIC, stubborn);
             }
+    check_failing_allocations(2, both_paths[PATHS - 1], FIRN_ASFLIP, true);
     assert_no_complaints();
 }
 
@@ -282,11 +284,13 @@ static void after_warm_up_a_step_allocates_nothing(void **state)
     (void)state;
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++)
-            for (int automatic = 0; automatic < 2; automatic++) {
+            for (int i = 0; i < 4; i++) {
+                const bool automatic = i % 2;
                 static meter m;
                 m = (meter){0};
                 world w = world_default(d, 0.02);
                 w.def.path = both_paths[p];
+                w.def.transfer = i < 2 ? FIRN_APIC : FIRN_ASFLIP;
                 w.def.dt = automatic ? 0 : 1e-3;
                 w.def.allocator = (firn_allocator){metered, &m};
                 firn_sim *sim = world_create(&w);
@@ -303,7 +307,7 @@ static void after_warm_up_a_step_allocates_nothing(void **state)
                 assert_ok(firn_sim_advance(sim, 0.05, &report, &error));
                 const int64_t before = m.requests;
                 int64_t steps = 0;
-                for (int i = 0; i < 4; i++) {
+                for (int part = 0; part < 4; part++) {
                     assert_ok(firn_sim_advance(sim, 0.05, &report, &error));
                     steps += report.steps;
                     assert_ok(firn_sim_step(sim, &report, &error));

@@ -395,6 +395,14 @@ static void a_sweep_that_was_stopped_goes_on_to_the_same_files(void **state)
         complain("%s%s\n", o->out, o->err);
     }
     expect_cell(read_table(sweep), 4, "frame", "9");
+    /* One that moves otherwise starts over: old numbers do not stand under a new scene. */
+    char *old = strdup(read_table(sweep));
+    o = run(folder, WORDS(FINE_GRID, "--resume", "--set", "simulation.gravity=[0, -1, 0]"));
+    expect_exit(o, 0, "changed sweep");
+    if (!strstr(o->err, "its scene has changed") || strcmp(old, read_table(sweep)) == 0) {
+        complain("%s%s\n", o->out, o->err);
+    }
+    free(old);
     assert_no_complaints();
 }
 

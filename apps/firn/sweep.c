@@ -299,7 +299,35 @@ static bool on_stop(void *user_data)
     return p->status != FIRN_OK || p->shown.stop(p->shown.user_data);
 }
 
-/* Whether variant.txt is there, and whether it says that all of this has been done. */
+/* The next line that says what moves, of a marker: how long and what is written may change. */
+static const char *next_line(const char *at, const char **end)
+{
+    static const char *const free_to_change[] = {"begun,",     "finished,",  "frames.", "output",
+                                                 "statistics", "checkpoint", NULL};
+    for (; *at; at = *end + (**end != 0)) {
+        int i = 0;
+        *end = at + strcspn(at, "\n");
+        while (free_to_change[i] && strncmp(at, free_to_change[i], strlen(free_to_change[i])) != 0)
+            i++;
+        if (!free_to_change[i] && *end > at) return at;
+    }
+    return NULL;
+}
+
+static bool same_motion(const char *a, const char *b)
+{
+    const char *end_a = a, *end_b = b;
+    a = next_line(a, &end_a);
+    b = next_line(b, &end_b);
+    while (a && b && end_a - a == end_b - b && memcmp(a, b, (size_t)(end_a - a)) == 0) {
+        a = next_line(end_a, &end_a);
+        b = next_line(end_b, &end_b);
+    }
+    return !a && !b;
+}
+
+/* Whether variant.txt is there and tells of the same motion, and whether it says that all of this has
+ * been done. */
 static bool read_marker(const player *p, bool *finished)
 {
     firn_bytes bytes = {0};
@@ -307,10 +335,14 @@ static bool read_marker(const player *p, bool *finished)
     *finished = false;
     if (firn_bytes_read(p->marker, &bytes, &ignored) != FIRN_OK) return false;
     char *text = marker_text(p->scene, &p->how, true);
-    *finished = text && strlen(text) == bytes.size && memcmp(text, bytes.data, bytes.size) == 0;
+    char *found = firn_make_text("%.*s", (int)bytes.size, (const char *)bytes.data);
+    *finished = text && found && strcmp(text, found) == 0;
+    const bool same = text && found && same_motion(text, found);
+    if (!same) fprintf(stderr, "%s: its scene has changed: it runs from the start\n", p->marker);
     free(text);
+    free(found);
     firn_bytes_free(&bytes);
-    return true;
+    return same;
 }
 
 static firn_status play(const firn_sweep *s, int64_t index, player *p, firn_error *error)

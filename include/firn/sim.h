@@ -68,10 +68,11 @@ typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*
 struct firn_report;
 typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 
-/* Friction between the bodies of two fields, in place of the def's contact_friction. */
+/* Friction between the bodies of two fields, in place of the def's contact_friction. The first that
+ * names a pair counts. */
 typedef struct firn_contact {
     uint8_t field[2];
-    double friction; /* Coulomb's coefficient, >= 0 */
+    double friction; /* Coulomb's coefficient, from 0 to 1e6 */
 } firn_contact;
 
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
@@ -99,7 +100,7 @@ typedef struct firn_sim_def {
     int32_t object_count;
     const firn_contact *contacts;
     int32_t contact_count;
-    double contact_friction; /* of pairs of fields that are not in contacts, >= 0 */
+    double contact_friction; /* of pairs of fields that are not in contacts, from 0 to 1e6 */
 
     firn_transfer transfer;
     firn_spline spline;
@@ -281,7 +282,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals
 /* The grid of the current particles, scattered when asked: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
-    double mass;      /* kg */
+    int32_t field;
+    double mass; /* kg */
     double velocity[3];
     double force[3]; /* N, internal */
 } firn_grid_node;

@@ -132,6 +132,7 @@ static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key
 
 static uint32_t hash_key(uint64_t key, uint32_t mask)
 {
+    key ^= key >> 32; /* fields are in the uppermost bits */
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
 }
 

@@ -8,8 +8,8 @@
  *
  * Fields. Bodies that can part have velocities of their own where they touch: each such body is in a
  * field, and blocks of different fields are different blocks, wherever they are. The field is in the
- * key's upper bits, so that all of a field's blocks come together and nothing else knows of fields;
- * in 3D with fields, 19 bits are left per axis. Blocks at the same place are linked (see peer).
+ * key's upper bits, so that all of a field's blocks come together and sweeps take them as they take
+ * any; in 3D with fields, 19 bits are left per axis. Blocks at the same place are linked (see peer).
  *
  * Bins. A sweep moves particles by less than a cell, so those of a block end in one of the 6^DIM
  * cells that are its own or border it. The sweep leaves them sorted by that cell (a "shifted" cell:

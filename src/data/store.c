@@ -52,10 +52,12 @@ bool firn_walk_next(firn_walk *w)
         }
         if (w->block == w->d->count) return false;
         const firn_bin *bin = &w->d->bin[w->block];
-        w->at = bin->start + bin->cell[w->cell];
-        w->end = bin->start + bin->cell[w->cell + 1];
+        const int32_t cell = w->cell++;
+        if (bin->cell[cell] == bin->cell[cell + 1]) continue;
+        w->at = bin->start + bin->cell[cell];
+        w->end = bin->start + bin->cell[cell + 1];
         w->field = firn_directory_field(w->d, w->block);
-        firn_bin_cell_block(w->d, w->block, w->cell++, w->coord);
+        firn_bin_cell_block(w->d, w->block, cell, w->coord);
     }
     w->particle = w->order[w->at++];
     return true;

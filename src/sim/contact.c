@@ -13,52 +13,45 @@
 
 enum { NODES = FIRN_MAX_CELLS, HALO = FIRN_BLOCK + 2, HALO_NODES = HALO * HALO * HALO };
 
-static real *block_nodes(const firn_sim *sim, int32_t block)
-{
-    return (real *)sim->grid.velocity.data +
-           (int64_t)block * firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE;
-}
-
-/* The masses on a block's nodes and on those around. */
+/* The masses on a block's nodes and on those next to its faces, HALO nodes per axis. */
 static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES])
 {
     const firn_directory *d = sim->at;
-    const int32_t dim = d->dim, field = firn_directory_field(d, block);
+    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim);
     memset(mass, 0, HALO_NODES * sizeof *mass);
-    for (int n = 0; n < firn_pow(3, dim); n++) {
-        int32_t coord[3] = {0}, low[3] = {0}, high[3] = {1, 1, 1};
-        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= 3) {
-            const int side = rest % 3 - 1;
-            coord[a] = d->coord[block][a] + side;
-            low[a] = side < 0 ? FIRN_BLOCK - 1 : 0; /* its nodes that border the block */
-            high[a] = side > 0 ? 1 : FIRN_BLOCK;
+    for (int f = 0; f <= 2 * dim;
+         f++) { /* the block itself, then below and above along each axis */
+        const int axis = (f - 1) / 2, side = f == 0 ? 0 : f % 2 ? -1 : 1;
+        int32_t coord[3], from = block;
+        memcpy(coord, d->coord[block], sizeof coord);
+        if (f > 0) {
+            coord[axis] += side;
+            from = firn_directory_find(d, firn_block_key(d, firn_directory_field(d, block), coord));
         }
-        const int32_t from = firn_directory_find(d, firn_block_key(d, field, coord));
         if (from < 0) continue;
-        const real *node = block_nodes(sim, from);
-        for (int i = low[0]; i < high[0]; i++)
-            for (int j = low[1]; j < high[1]; j++)
-                for (int k = low[2]; k < high[2]; k++) {
-                    const int at[3] = {i, j, k};
-                    int inside = 0, to = 0;
-                    for (int a = 0; a < dim; a++) {
-                        inside = inside * FIRN_BLOCK + at[a];
-                        to = to * HALO + at[a] + 1 + FIRN_BLOCK * (coord[a] - d->coord[block][a]);
-                    }
-                    mass[to] = node[inside * FIRN_NODE + 3];
-                }
+        const real *node = firn_grid_nodes(sim, from);
+        for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
+            int to = 0, rest = n, unit = 1;
+            bool borders = true;
+            for (int a = dim - 1; a >= 0; a--, rest /= FIRN_BLOCK, unit *= HALO) {
+                const int at = rest % FIRN_BLOCK + 1 + (a == axis ? FIRN_BLOCK * side : 0);
+                borders = borders && at >= 0 && at < HALO;
+                to += at * unit;
+            }
+            if (borders) mass[to] = node[3];
+        }
     }
 }
 
-/* How fast mass grows around every node, by central differences, as a part of the most there is on one
- * of the nodes, squared: the steeper of two sides that meet is the truer one. */
+/* How fast mass grows at every node, by central differences, as a part of that of a full cell, squared:
+ * the steeper of two sides that meet is the truer one. */
 static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3])
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    const real density = sim->field_density[firn_directory_field(sim->at, block)];
+    const real full = density * (real)pow(sim->def.cell_size, dim);
     real mass[HALO_NODES];
     load_masses(sim, block, mass);
-    real most = 0;
-    for (int n = 0; n < HALO_NODES; n++) most = mass[n] > most ? mass[n] : most;
     for (int n = 0; n < nodes; n++) {
         int at = 0, step[3] = {0};
         for (int a = dim - 1, rest = n, unit = 1; a >= 0; a--, rest /= FIRN_BLOCK, unit *= HALO) {
@@ -67,7 +60,7 @@ static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3]
         }
         real length2 = 0;
         for (int a = 0; a < dim; a++) {
-            grows[n][a] = (mass[at + step[a]] - mass[at - step[a]]) / most;
+            grows[n][a] = (mass[at + step[a]] - mass[at - step[a]]) / full;
             length2 += grows[n][a] * grows[n][a];
         }
         for (int a = 0; a < dim; a++) grows[n][a] *= R_SQRT(length2);
@@ -96,11 +89,11 @@ static void meet(int32_t dim, real friction, real a[FIRN_NODE], const real grows
         length2 += normal[c] * normal[c];
         relative[c] = a[c] - b[c];
     }
-    const real reduced = a[3] * b[3] / (a[3] + b[3]);
+    const real share_a = b[3] / (a[3] + b[3]), share_b = a[3] / (a[3] + b[3]); /* of a change */
     if (!(length2 > 0)) {
         for (int c = 0; c < dim; c++) {
-            a[c] -= reduced / a[3] * relative[c];
-            b[c] += reduced / b[3] * relative[c];
+            a[c] -= share_a * relative[c];
+            b[c] += share_b * relative[c];
         }
         return;
     }
@@ -118,8 +111,8 @@ static void meet(int32_t dim, real friction, real a[FIRN_NODE], const real grows
     const real held = slide > most ? most / slide : 1; /* part of the sliding that friction stops */
     for (int c = 0; c < dim; c++) {
         const real change = approach * normal[c] + held * relative[c];
-        a[c] -= reduced / a[3] * change;
-        b[c] += reduced / b[3] * change;
+        a[c] -= share_a * change;
+        b[c] += share_b * change;
     }
 }
 
@@ -129,25 +122,25 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
     firn_sim *sim = context;
     const firn_directory *d = sim->at;
     const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim), first = d->meeting[ring];
-    int32_t one = first;
-    do {
-        real grows[2][NODES][3];
+    real grows[2][NODES][3];
+    for (int32_t one = first; d->peer[one] != first; one = d->peer[one]) {
         find_growth(sim, one, grows[0]);
         for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
             find_growth(sim, other, grows[1]);
             const real friction = (real)pair_friction(sim, firn_directory_field(d, one),
                                                       firn_directory_field(d, other));
-            real *a = block_nodes(sim, one), *b = block_nodes(sim, other);
+            real *a = firn_grid_nodes(sim, one), *b = firn_grid_nodes(sim, other);
             for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
                 if (a[3] > 0 && b[3] > 0) {
                     meet(dim, friction, a, grows[0][n], b, grows[1][n]);
                 }
             }
         }
-        one = d->peer[one];
-    } while (one != first);
+    }
+    int32_t one = first;
     do { /* what was pushed into a wall does not enter it */
         if (d->near_collider[one]) firn_grid_collide_block(sim, one);
+        firn_grid_note_speed(sim, one);
         one = d->peer[one];
     } while (one != first);
 }

@@ -26,6 +26,8 @@ firn_sim_def firn_sim_def_default(void)
     };
 }
 
+#define FRICTION_MOST 1e6 /* as good as sticking, and far from overflow */
+
 /* A number of the def with its allowed range, ends included. */
 typedef struct range_check {
     const char *field;
@@ -46,7 +48,7 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
         {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
         {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
-        {"contact_friction", def->contact_friction, 0, huge, "0 is none"},
+        {"contact_friction", def->contact_friction, 0, FRICTION_MOST, "0 is none"},
         {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
         {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
         {"gravity[2]", def->gravity[2], -huge, huge, "m/s2"},
@@ -151,10 +153,9 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
     }
     for (int32_t i = 0; i < def->contact_count; i++) {
         const firn_contact *c = &def->contacts[i];
-        if (!(c->friction >= 0 && c->friction < INFINITY)) {
-            return firn_fail(error, FIRN_INVALID,
-                             "contacts[%d].friction %g must be 0 or above, and finite", i,
-                             c->friction);
+        if (!(c->friction >= 0 && c->friction <= FRICTION_MOST)) {
+            return firn_fail(error, FIRN_INVALID, "contacts[%d].friction %g must be from 0 to %g",
+                             i, c->friction, FRICTION_MOST);
         }
         if (c->field[0] >= FIRN_MAX_FIELDS || c->field[1] >= FIRN_MAX_FIELDS ||
             c->field[0] == c->field[1]) {
@@ -196,8 +197,8 @@ const char *firn_transfer_name(firn_transfer transfer)
 /* Whether the fused path serves this combination. */
 static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
 {
-    return kernels->fused[0] && def->spline == FIRN_QUADRATIC && def->force_form == FIRN_MLS &&
-           !def->force_hook;
+    return kernels->fused[0] && def->transfer <= FIRN_ASFLIP && def->spline == FIRN_QUADRATIC &&
+           def->force_form == FIRN_MLS && !def->force_hook;
 }
 
 /* Says what there is instead, if anything: a build for other processors may have none for this. */

@@ -227,10 +227,15 @@ static bool is_near_collider(const firn_sim *sim, const double position[3], doub
     return false;
 }
 
-void firn_grid_collide_block(const firn_sim *sim, int64_t block)
+real *firn_grid_nodes(const firn_sim *sim, int64_t block)
+{
+    return channel(sim, &sim->grid.velocity, block);
+}
+
+void firn_grid_collide_block(firn_sim *sim, int64_t block)
 {
     firn_directory *d = sim->at;
-    real *node = channel(sim, &sim->grid.velocity, block);
+    real *node = firn_grid_nodes(sim, block);
     const double h = sim->def.cell_size;
     double center[3] = {0};
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
@@ -393,6 +398,19 @@ void firn_grid_apply(firn_sim *sim, double dt)
     firn_grid_contact(sim);
 }
 
+void firn_grid_note_speed(firn_sim *sim, int64_t block)
+{
+    const int32_t nodes = firn_pow(FIRN_BLOCK, sim->store.dim);
+    const real *node = firn_grid_nodes(sim, block);
+    real most = 0, check = 0;
+    for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
+        const real s = node[0] * node[0] + node[1] * node[1] + node[2] * node[2];
+        most = s > most ? s : most;
+        check += s * 0; /* stays 0 while all are finite */
+    }
+    partials(sim)[block] = (block_partial){(double)most, check == 0};
+}
+
 /* Keeps the velocities before forces, and adds the impulses to the momentum. */
 static void part_impulse(const firn_sim *sim, int64_t block, real sum[2][NODES][FIRN_NODE])
 {
@@ -428,13 +446,7 @@ static void update_block(void *context, int64_t block, int32_t thread)
         node[n * FIRN_NODE + 3] = mass;
     }
     firn_grid_collide_block(sim, block);
-    real most = 0, check = 0;
-    for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
-        const real s = node[0] * node[0] + node[1] * node[1] + node[2] * node[2];
-        most = s > most ? s : most;
-        check += s * 0; /* stays 0 while all are finite */
-    }
-    partials(sim)[block] = (block_partial){(double)most, check == 0};
+    firn_grid_note_speed(sim, block);
 }
 
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt)

@@ -35,6 +35,11 @@ static int32_t components(const firn_sim *sim, firn_field field)
 
 /* ---- adding ---- */
 
+int32_t firn_sim_field(const firn_sim *sim, uint16_t object)
+{
+    return object < sim->def.object_count ? sim->def.object_fields[object] : 0;
+}
+
 /* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for
  * all x of a block), so that the same scene moved by whole blocks gives the same numbers. False
  * when out of reach. */
@@ -198,14 +203,17 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
         int32_t coord[3];
         real local[3];
         locate(sim, p->position + i * s->dim, coord, local);
-        const uint16_t object = s->object[before + i];
-        const int32_t field = object < sim->def.object_count ? sim->def.object_fields[object] : 0;
-        key[before + i] = firn_block_key(sim->from, field, coord);
+        key[before + i] =
+            firn_block_key(sim->from, firn_sim_field(sim, s->object[before + i]), coord);
         list[before + i] = (uint32_t)(before + i);
     }
     st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);
     if (st != FIRN_OK) return st;
     if (first_id) *first_id = s->next_id;
+    for (int64_t i = before; i < after; i++) {
+        real *most = &sim->field_density[firn_sim_field(sim, s->object[i])];
+        if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
+    }
     s->count = after;
     s->next_id += (uint64_t)p->count;
     commit_bins(sim);

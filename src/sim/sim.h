@@ -57,8 +57,7 @@ struct firn_sim {
     const firn_allocator *allocator; /* of def */
     const firn_kernels *kernels;
     firn_path path;
-    int32_t
-        planes; /* of arenas: 1 where impulses are part of the momentum, 2 where they are apart */
+    int32_t planes; /* of arenas: 2 where impulses are apart from the momentum, else 1 */
     int32_t threads;
 
     firn_store store;
@@ -70,6 +69,7 @@ struct firn_sim {
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
     firn_snapshot snapshot;
 
+    real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
     double time;
     int64_t plain_steps; /* since the sim was made: when to reorder, which changes no result */
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
@@ -119,21 +119,30 @@ void firn_grid_apply(firn_sim *sim, double dt);
  * sets max_speed and finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
 
+/* Puts the colliders where they are at a time, and notes their largest surface speed near the
+ * particles. */
+void firn_sim_pose_colliders(firn_sim *sim, double time);
+
+/* The nodes of a block: velocity and mass. */
+real *firn_grid_nodes(const firn_sim *sim, int64_t block);
+
+/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
+ * particles of the block that have just moved. */
+void firn_grid_collide_block(firn_sim *sim, int64_t block);
+
+/* Notes the largest speed of a block's nodes, and whether all are finite. */
+void firn_grid_note_speed(firn_sim *sim, int64_t block);
+
 /* ---- contact.c ---- */
 
 /* Bodies of different fields that approach each other where both have nodes push and rub, in the
  * velocities. */
 void firn_grid_contact(firn_sim *sim);
 
-/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
- * particles of the block that have just moved. */
-void firn_grid_collide_block(const firn_sim *sim, int64_t block);
-
-/* Puts the colliders where they are at a time, and notes their largest surface speed near the
- * particles. */
-void firn_sim_pose_colliders(firn_sim *sim, double time);
-
 /* ---- particles.c ---- */
+
+/* The field that particles of an object are in. */
+int32_t firn_sim_field(const firn_sim *sim, uint16_t object);
 
 /* World position of the particle at record index i, of the block at coord. */
 void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3]);

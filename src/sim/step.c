@@ -410,7 +410,7 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     firn_snapshot *s = &sim->snapshot;
     const size_t size = channel_size(sim);
     firn_status st =
-        firn_pool_reserve(sim->allocator, &s->velocity, (size_t)sim->planes * size, error);
+        firn_pool_renew(sim->allocator, &s->velocity, (size_t)sim->planes * size, error);
     if (st != FIRN_OK) return st;
     memcpy(s->velocity.data, sim->grid.velocity.data, size);
     if (sim->planes == 2) {

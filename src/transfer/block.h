@@ -498,15 +498,17 @@ static __attribute__((noinline)) vi in_collider(const firn_sweep *s, int32_t blo
 }
 
 /* Whether ASFLIP moves particles by their own velocity, too: not those that are compressed or in a
- * collider. J is of the step's start; log J + dt tr L >= -0.001 without the logarithm. */
+ * collider. J is of the step's start; log J + dt tr L >= -0.001, with the exponential to third order
+ * in place of the logarithm. */
 LANE_INLINE vi moves_apart(const firn_sweep *s, int32_t block, const firn_lanes *g, const vr L[DD],
                            bool near)
 {
     vr F[DD], growth = L[0];
     for (int a = 1; a < D; a++) growth += L[a * D + a];
-    growth *= (real)s->dt;
+    growth = v_max((real)s->dt * growth, v_set(-1));
     identity_plus(g->H, F);
-    vi apart = m_det(F) * (1 + growth + growth * growth * (real)0.5) >= (real)0.9990005;
+    const vr factor = 1 + growth * (1 + growth * ((real)0.5 + growth * (real)(1.0 / 6)));
+    vi apart = m_det(F) * factor >= (real)0.9990005;
     if (near) apart &= ~in_collider(s, block, g->x);
     return apart;
 }
