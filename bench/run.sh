@@ -8,7 +8,7 @@ firn=${1:-build/firn}
 results=bench/results
 mkdir -p "$results"
 
-rm -f "$results"/{step,realtime,scaling,stable}.csv
+rm -f "$results"/{step,realtime,scaling,stable,files,fill}.csv
 isas=$("$firn" bench step --isa none 2>&1 | sed 's/.*there are //; s/,//g') || true
 for isa in $isas; do
     for threads in 1 "$(nproc)"; do
@@ -22,3 +22,5 @@ done
 "$firn" bench realtime --csv "$results/realtime.csv"
 "$firn" bench scaling --csv "$results/scaling.csv"
 "$firn" bench stable --csv "$results/stable.csv"
+"$firn" bench files --csv "$results/files.csv"
+"$firn" bench fill --csv "$results/fill.csv"

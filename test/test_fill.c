@@ -27,6 +27,7 @@ static const sample samples[] = {
     {"rectangle", {.value = {0.5, 3}}, 1.5},
     {"ring", {.value = {1, 0.5}}, 2.3561944901923449},
     {"polygon", {.points = star, .point_count = 8}, 0.8},
+    {"stadium", {.value = {0.5, 3}}, 3.7853981633974483},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples };
 

@@ -569,7 +569,7 @@ static void packed_and_constant_pages_are_opened(void **state)
     }
 }
 
-static void strings_become_indices_and_the_unknown_is_passed_over(void **state)
+static void strings_are_kept_and_the_unknown_is_passed_over(void **state)
 {
     (void)state;
     static builder file;
@@ -598,6 +598,8 @@ static void strings_become_indices_and_the_unknown_is_passed_over(void **state)
     assert_memory_equal(points.column[0].data, ((double[]){1, 2, 3, 4, 5, 6}), 48);
     assert_string_equal(points.column[1].name, "material");
     assert_memory_equal(points.column[1].data, ((int32_t[]){1, -1}), 8);
+    assert_int_equal(points.column[1].word_count, 2);
+    assert_memory_equal(points.column[1].words, "snow\0sand", sizeof "snow\0sand");
     const int64_t *w = points.column[2].data;
     assert_true(w[0] == 1 && w[1] == -3 && w[2] == 9007199254740993);
     assert_true(w[3] == 0x7ffffffffffffc00); /* saturated */
@@ -788,6 +790,8 @@ static void classic_strings_and_primitives_do_no_harm(void **state)
     assert_int_equal(points.column_count, 3);
     assert_memory_equal(points.column[0].data, ((float[]){1, 2, 3, 4, 5, 6}), 24);
     assert_memory_equal(points.column[1].data, ((int32_t[]){1, -1}), 8);
+    assert_int_equal(points.column[1].word_count, 2);
+    assert_memory_equal(points.column[1].words, "a (\"b\0c", sizeof "a (\"b\0c");
     assert_memory_equal(points.column[2].data, ((float[]){0.5f, 0.25f}), 8);
     firn_points_free(&points);
 }
@@ -1028,7 +1032,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_written_is_refused),
         cmocka_unit_test(printed_numbers_are_short_and_exact),
         cmocka_unit_test(packed_and_constant_pages_are_opened),
-        cmocka_unit_test(strings_become_indices_and_the_unknown_is_passed_over),
+        cmocka_unit_test(strings_are_kept_and_the_unknown_is_passed_over),
         cmocka_unit_test(both_byte_orders_and_every_code_are_read),
         cmocka_unit_test(swapped_uniform_arrays_are_turned_round),
         cmocka_unit_test(classic_strings_and_primitives_do_no_harm),

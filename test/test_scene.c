@@ -1,7 +1,22 @@
 /* Scene files: mistakes are refused with their place, and a run that is cut off goes on with the
  * same bits. */
+#define _GNU_SOURCE /* unshare */
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "program.h"
 #include "scene/stage.h"
+
+static const char drop_scene[] = FIRN_SCENES "/drop.yaml";
+static const char hose_scene[] = FIRN_SCENES "/hose.yaml";
+
+static double size_of_file(const char *folder, const char *name)
+{
+    struct stat about;
+    char path[PATH_SIZE];
+    assert_int_equal(stat(in_folder(folder, name, path), &about), 0);
+    return (double)about.st_size;
+}
 
 /* The hash of a frame in what was printed; "" when there is none. */
 static const char *printed_hash(const char *out, int frame, char text[64])
@@ -87,8 +102,8 @@ static void what_set_breaks_names_set(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[PATH_SIZE];
-        const outcome *o = run(fresh_folder("set", folder),
-                               WORDS("run", FIRN_SCENES "/drop.yaml", "--set", cases[i][0]));
+        const outcome *o =
+            run(fresh_folder("set", folder), WORDS("run", drop_scene, "--set", cases[i][0]));
         expect_exit(o, 3, cases[i][0]);
         if (!strstr(o->err, cases[i][1])) complain("%s: %s\n", cases[i][0], o->err);
         if (count_entries(folder) != 0) complain("%s: files were made\n", cases[i][0]);
@@ -127,7 +142,7 @@ static void gravity_is_that_of_the_engine(void **state)
     (void)state;
     firn_tree tree = {0};
     firn_scene scene = {0};
-    assert_ok(firn_tree_read(&tree, FIRN_SCENES "/drop.yaml", &error));
+    assert_ok(firn_tree_read(&tree, drop_scene, &error));
     assert_ok(firn_scene_read(&scene, &tree, &error));
     const firn_sim_def def = firn_sim_def_default();
     for (int a = 0; a < 3; a++) assert_close(scene.simulation.gravity[a], def.gravity[a], 0);
@@ -151,9 +166,8 @@ static void particles_larger_than_a_cell_are_warned_of(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[PATH_SIZE];
-        const outcome *o =
-            run(fresh_folder("coarse", folder),
-                WORDS("run", FIRN_SCENES "/drop.yaml", "--frames", "1:1", "--set", cases[i].set));
+        const outcome *o = run(fresh_folder("coarse", folder),
+                               WORDS("run", drop_scene, "--frames", "1:1", "--set", cases[i].set));
         expect_exit(o, 0, cases[i].set);
         const char *warning = strstr(o->err, "warning: " FIRN_SCENES "/drop.yaml:9:5: ");
         if (cases[i].warns != (warning && strstr(warning, "larger than a cell"))) {
@@ -163,18 +177,12 @@ static void particles_larger_than_a_cell_are_warned_of(void **state)
     assert_no_complaints();
 }
 
-/* A scene of one object, read from text. */
 static void read_scene(const char *text, firn_scene *scene)
 {
-    char path[PATH_SIZE];
-    FILE *file = fopen(in_folder(top, "text.yaml", path), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
+    const firn_bytes bytes = {(uint8_t *)text, strlen(text)};
     firn_tree tree = {0};
-    assert_ok(firn_tree_read(&tree, path, &error));
+    assert_ok(firn_tree_parse(&tree, "text", &bytes, &error));
     assert_ok(firn_scene_read(scene, &tree, &error));
-    firn_tree_free(&tree);
 }
 
 /* Volumes and extents are worked out by hand from what the reference says of each shape. */
@@ -212,6 +220,11 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
          {0.2, 0.4, 0.6}},
         {"disc: {center: [0, 1], radius: 0.5}", 2, pi / 4, {-0.5, 0.5}, {0.5, 1.5}},
         {"rectangle: {size: [0.4, 0.8]}", 2, 0.32, {-0.2, -0.4}, {0.2, 0.4}},
+        {"capsule: {from: [0, 0], to: [0.6, 0.8], radius: 0.2}",
+         2,
+         pi * 0.04 + 0.4,
+         {-0.2, -0.2},
+         {0.8, 1}},
         {"ring: {radius: 0.5, inner: 0.3}", 2, pi * 0.16, {-0.5, -0.5}, {0.5, 0.5}},
         {"polygon: {points: [[0, 0], [1, 0], [0, 1]]}", 2, 0.5, {0, 0}, {1, 1}},
     };
@@ -256,6 +269,32 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
         firn_scene_free(&scene);
     }
     assert_no_complaints();
+}
+
+static void every_shape_for_objects_can_be_filled(void **state)
+{
+    (void)state;
+    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+        for (int dim = 2; dim <= 3; dim++) {
+            if (!(s->use & FIRN_FOR_OBJECTS) || !(s->use & (dim == 2 ? FIRN_2D : FIRN_3D))) {
+                continue;
+            }
+            char text[300];
+            snprintf(text, sizeof text,
+                     "{firn: 1, dimension: %d, resolution: 0.1, materials: {m: {}}, objects: "
+                     "[{shape: {%s: {%s}}}]}",
+                     dim, s->section.name,
+                     strcmp(s->section.name, "polygon") ? "" : "points: [[0, 0], [1, 0], [0, 1]]");
+            firn_scene scene = {0};
+            firn_stage stage = {0};
+            const firn_stage_options options = {.threads = 1};
+            read_scene(text, &scene);
+            assert_ok(firn_stage_create(&stage, &scene, &options, &error));
+            assert_ok(firn_stage_fill(&stage, &error));
+            firn_stage_free(&stage);
+            firn_scene_free(&scene);
+        }
+    }
 }
 
 /* ---- the collection ---- */
@@ -307,7 +346,7 @@ static void all_examples_run(void **state)
 static void resuming_gives_the_state_of_running_through(void **state)
 {
     (void)state;
-    static const char *const scenes[] = {FIRN_SCENES "/drop.yaml", FIRN_SCENES "/hose.yaml"};
+    static const char *const scenes[] = {drop_scene, hose_scene};
     static const char *const paths[] = {"simulation.path=fused", "simulation.path=plain"};
     static const char *const threads[] = {"1", "2", "3"};
     char folder[PATH_SIZE], want[64], got[64];
@@ -337,6 +376,266 @@ static void resuming_gives_the_state_of_running_through(void **state)
     assert_no_complaints();
 }
 
+/* ---- particle files ---- */
+
+/* 3 x 4 x 5 points 5 cm apart, with what the engine knows and what it does not. */
+static void write_table(const char *path, int64_t first_id)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "x,y,z,id,Cd.r,Cd.g,Cd.b,heat,tag,material\n");
+    for (int i = 0; i < 60; i++) {
+        const int row = i / 3 % 4, layer = i / 12;
+        fprintf(file, "%g,%g,%g,%lld,%.9g,%.9g,%.9g,%.17g,%lld,%s\n", 0.05 * (i % 3),
+                0.3 + 0.05 * row, 0.05 * layer, (long long)(first_id + 7 * (59 - i)),
+                (double)((float)i / 60), (double)(float)sin(i), 0.25, 300 + i / 3.0,
+                9007199254740993LL + i, i % 2 ? "soft" : "hard");
+    }
+    fclose(file);
+}
+
+#define CARRYING                                                                                   \
+    "firn: 1\n"                                                                                    \
+    "name: carrying\n"                                                                             \
+    "resolution: 0.05\n"                                                                           \
+    "frames: {end: 6}\n"                                                                           \
+    "materials: {soft: {preset: jelly_soft}, hard: {preset: jelly_hard}}\n"                        \
+    "objects:\n"                                                                                   \
+    "  - {material: soft, shape: {box: {center: [0, 2, 0], size: [0.2, 0.2, 0.2]}}, velocity: "    \
+    "[0, -3, 0], emit: {}}\n"                                                                      \
+    "  - {name: first, material: soft, particles: first.csv}\n"                                    \
+    "  - {name: second, material: hard, particles: second.csv, translate: [1, 0, 0]}\n"            \
+    "sinks:\n"                                                                                     \
+    "  - {shape: {box: {center: [0, 0.2, 0], size: [0.3, 0.3, 0.11]}}}\n"                          \
+    "output:\n"                                                                                    \
+    "  - {file: all.$F.bgeo}\n"                                                                    \
+    "  - {file: some.$F.prt, attributes: [P, Cd, source_id]}\n"
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, name, path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Every particle of object `object` has what its file's row says, found by source_id. */
+static int check_carried(const firn_points *frame, const char *table, double object)
+{
+    firn_points from = {0};
+    int found = 0;
+    assert_ok(firn_points_read(table, &from, &error));
+    const firn_column *of = firn_points_find(frame, "object"),
+                      *source = firn_points_find(frame, "source_id"),
+                      *id = firn_points_find(&from, "id"),
+                      *material = firn_points_find(frame, "material");
+    assert_true(of && source && id && material);
+    for (int64_t p = 0; p < frame->count; p++) {
+        if (firn_type_get(of->type, of->data, p) != object) continue;
+        int64_t row = 0;
+        const double key = firn_type_get(source->type, source->data, p);
+        while (row < from.count && firn_type_get(id->type, id->data, row) != key) row++;
+        assert_true(row < from.count);
+        assert_close(firn_type_get(material->type, material->data, p), (double)(row % 2 ? 0 : 1),
+                     0);
+        static const char *const names[] = {"Cd", "heat", "tag"};
+        for (int k = 0; k < 3; k++) {
+            const firn_column *got = firn_points_find(frame, names[k]),
+                              *want = firn_points_find(&from, names[k]);
+            assert_true(got && want && got->type == want->type &&
+                        got->components == want->components);
+            const size_t bytes = (size_t)got->components * firn_type_size(got->type);
+            assert_memory_equal((char *)got->data + (size_t)p * bytes,
+                                (char *)want->data + (size_t)row * bytes, bytes);
+        }
+        found++;
+    }
+    firn_points_free(&from);
+    return found;
+}
+
+static void expect_same_file(const char *left, const char *right, const char *name)
+{
+    char a[PATH_SIZE], b[PATH_SIZE];
+    firn_bytes x = {0}, y = {0};
+    assert_ok(firn_bytes_read(in_folder(left, name, a), &x, &error));
+    assert_ok(firn_bytes_read(in_folder(right, name, b), &y, &error));
+    if (x.size != y.size || memcmp(x.data, y.data, x.size) != 0) complain("%s differs\n", name);
+    firn_bytes_free(&x);
+    firn_bytes_free(&y);
+}
+
+static void what_files_bring_along_survives_sinks_emitters_and_resume(void **state)
+{
+    (void)state;
+    char through[PATH_SIZE], parts[PATH_SIZE], path[PATH_SIZE];
+    fresh_folder("carry", through);
+    write_file(through, "carrying.yaml", CARRYING);
+    write_table(in_folder(through, "first.csv", path), 1000);
+    write_table(in_folder(through, "second.csv", path), 5000);
+    expect_exit(run(through, WORDS("run", "carrying.yaml")), 0, "through");
+    firn_points frame = {0};
+    assert_ok(firn_points_read(in_folder(through, "all.6.bgeo", path), &frame, &error));
+    const int first = check_carried(&frame, in_folder(through, "first.csv", path), 1);
+    const int second = check_carried(&frame, in_folder(through, "second.csv", path), 2);
+    assert_true(first > 10 && first < 60); /* the sink took some */
+    assert_int_equal(second, 60);
+    assert_true(frame.count > first + second); /* emitted ones have 0 */
+    const firn_column *of = firn_points_find(&frame, "object"),
+                      *heat = firn_points_find(&frame, "heat");
+    for (int64_t p = 0; p < frame.count; p++) {
+        if (firn_type_get(of->type, of->data, p) != 0) continue;
+        assert_close(firn_type_get(heat->type, heat->data, p), 0, 0);
+    }
+    firn_points_free(&frame);
+    assert_ok(firn_points_read(in_folder(through, "some.6.prt", path), &frame, &error));
+    assert_int_equal(frame.column_count, 3);
+    firn_points_free(&frame);
+
+    /* The files may be gone by the time it goes on. */
+    fresh_folder("carry_parts", parts);
+    write_file(parts, "carrying.yaml", CARRYING);
+    write_table(in_folder(parts, "first.csv", path), 1000);
+    write_table(in_folder(parts, "second.csv", path), 5000);
+    expect_exit(run(parts, WORDS("run", "carrying.yaml", "--frames", "1:3")), 0, "first part");
+    write_table(in_folder(parts, "first.csv", path), 0);
+    expect_exit(run(parts, WORDS("run", "carrying.yaml", "--resume")), 0, "second part");
+    for (int f = 1; f <= 6; f++) {
+        char name[32];
+        snprintf(name, sizeof name, "all.%d.bgeo", f);
+        expect_same_file(through, parts, name);
+        snprintf(name, sizeof name, "some.%d.prt", f);
+        expect_same_file(through, parts, name);
+    }
+    assert_no_complaints();
+}
+
+/* Fills a scene of one particle file and gives its stage. */
+static void import_table(const char *table, const char *object, firn_scene *scene,
+                         firn_stage *stage)
+{
+    char folder[PATH_SIZE], text[600];
+    fresh_folder("import", folder);
+    write_file(folder, "table.csv", table);
+    snprintf(text, sizeof text,
+             "{firn: 1, resolution: 0.1, materials: {m: {density: 500}, n: {density: 900}}, "
+             "objects: [{material: m, particles: %.300s/table.csv%s}]}",
+             folder, object);
+    const firn_stage_options options = {.threads = 1};
+    read_scene(text, scene);
+    assert_ok(firn_stage_create(stage, scene, &options, &error));
+    assert_ok(firn_stage_fill(stage, &error));
+}
+
+static double read_one(const firn_stage *stage, firn_field field, int component)
+{
+    double value[9];
+    assert_ok(firn_sim_read(stage->sim, field, 0, 1, value, &error));
+    return value[component];
+}
+
+static void what_files_say_of_state_is_kept_as_it_is_placed(void **state)
+{
+    (void)state;
+    const double pi = 3.14159265358979323846, third = 1.0 / 3;
+    firn_scene scene = {0};
+    firn_stage stage = {0};
+    /* Turned by 90 degrees about z and twice as large: v turns, F turns, volume and mass are 8
+     * times as much. density is of now, so the volume at rest is mass / (density J). */
+    import_table("x,y,z,v.x,v.y,v.z,mass,density,F[0],F[1],F[2],F[3],F[4],F[5],F[6],F[7],F[8]\n"
+                 "1,0,0,3,0,0,0.5,400,2,0,0,0,1,0,0,0,0.75\n",
+                 ", rotate: [0, 0, 90], scale: [2, 2, 2], velocity: [0, 1, 0], spin: [0, 9, 0]",
+                 &scene, &stage);
+    assert_close(read_one(&stage, FIRN_POSITION, 1), 2, 1e-6);
+    assert_close(read_one(&stage, FIRN_VELOCITY, 0), 0, 1e-6);
+    assert_close(read_one(&stage, FIRN_VELOCITY, 1), 4, 1e-6);
+    assert_close(read_one(&stage, FIRN_MASS, 0), 4, 1e-6);
+    assert_close(read_one(&stage, FIRN_VOLUME, 0), 4 / (400 * 1.5), 1e-9);
+    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 3), 2, 1e-6);
+    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 1), -1, 1e-6);
+    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 8), 0.75, 1e-6);
+    firn_stage_free(&stage);
+    firn_scene_free(&scene);
+    /* J alone is a swelling; a radius is a volume; the material's own density makes the mass. */
+    import_table("x,y,z,J,pscale,material\n0,0,0,1.5,0.05,1\n", "", &scene, &stage);
+    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 4), pow(1.5, third), 1e-6);
+    assert_close(read_one(&stage, FIRN_VOLUME, 0), 4 * pi / 3 * 0.000125, 1e-9);
+    assert_close(read_one(&stage, FIRN_MASS, 0), 900 * 4 * pi / 3 * 0.000125, 1e-6);
+    firn_stage_free(&stage);
+    firn_scene_free(&scene);
+}
+
+static void attributes_of_different_types_share_one_that_holds_both(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE], text[900];
+    fresh_folder("mixed", folder);
+    firn_points points = {.count = 1};
+    *(float *)firn_points_add(&points, "P", FIRN_TYPE_f32, 3, NULL)->data = 1;
+    *(int32_t *)firn_points_add(&points, "a", FIRN_TYPE_i32, 1, NULL)->data = 123456789;
+    firn_column *b = firn_points_add(&points, "b", FIRN_TYPE_f32, 2, NULL);
+    ((float *)b->data)[0] = 0.1f;
+    ((float *)b->data)[1] = 0.2f;
+    const firn_write_options plain = {.frame = NAN};
+    assert_ok(firn_points_write(in_folder(folder, "one.prt", path), &points, &plain, &error));
+    firn_points_free(&points);
+    points.count = 1;
+    firn_points_add(&points, "P", FIRN_TYPE_f32, 3, NULL);
+    *(float *)firn_points_add(&points, "A", FIRN_TYPE_f32, 1, NULL)->data = 0.5f;
+    *(double *)firn_points_add(&points, "B", FIRN_TYPE_f64, 1, NULL)->data = 0.3;
+    assert_ok(firn_points_write(in_folder(folder, "two.prt", path), &points, &plain, &error));
+    firn_points_free(&points);
+    snprintf(text, sizeof text,
+             "{firn: 1, resolution: 0.1, materials: {m: {}}, objects: [{particles: "
+             "%.300s/one.prt}, {particles: %.300s/two.prt}]}",
+             folder, folder);
+    firn_scene scene = {0};
+    firn_stage stage = {0};
+    const firn_stage_options options = {.threads = 1};
+    read_scene(text, &scene);
+    assert_ok(firn_stage_create(&stage, &scene, &options, &error));
+    assert_ok(firn_stage_fill(&stage, &error));
+    assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+    const firn_column *A = firn_points_find(&points, "A"), *B = firn_points_find(&points, "B");
+    assert_true(A && A->type == FIRN_TYPE_f64 && A->components == 1);
+    assert_true(B && B->type == FIRN_TYPE_f64 && B->components == 2);
+    const double want_a[] = {123456789, 0.5}, want_b[] = {(double)0.1f, (double)0.2f, 0.3, 0};
+    assert_memory_equal(A->data, want_a, sizeof want_a);
+    assert_memory_equal(B->data, want_b, sizeof want_b);
+    firn_points_free(&points);
+    firn_stage_free(&stage);
+    firn_scene_free(&scene);
+}
+
+static void what_objects_lose_to_earlier_ones_is_said(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("overlap", folder);
+    write_file(folder, "points.csv", "x,y,z\n0,0,0\n5,0,0\n0.1,0,0\n");
+    write_file(folder, "overlap.yaml",
+               "{firn: 1, resolution: 0.1, frames: {end: 1}, materials: {m: {}}, checkpoint: "
+               "{every: 0}, objects: [{name: first, pattern: regular, shape: {box: {}}}, {name: "
+               "second, pattern: regular, shape: {box: {center: [0.5, 0, 0]}}}, {particles: "
+               "points.csv}]}\n");
+    static const char second[] =
+        "object second: 500 of 1000 particles left out, where earlier objects are";
+    static const char third[] = "object 2: 2 of 3 particles left out, where earlier objects are";
+    const outcome *o = run(folder, WORDS("run", "overlap.yaml"));
+    expect_exit(o, 0, "overlap");
+    if (!strstr(o->err, second) || !strstr(o->err, third) || strstr(o->err, "first")) {
+        complain("%s\n", o->err);
+    }
+    o = run(folder, WORDS("run", "overlap.yaml", "--plan"));
+    if (!strstr(o->err, second)) complain("--plan: %s\n", o->err);
+    o = run(folder, WORDS("run", "overlap.yaml", "--log", "json"));
+    if (!strstr(o->out, second) || !strstr(o->out, "\"event\": \"note\"")) {
+        complain("json: %s\n", o->out);
+    }
+    assert_no_complaints();
+}
+
 typedef enum damage { FLIP, CUT, EMPTY, FOREIGN, OLDER, DAMAGES } damage;
 static const char *const damage_says[] = {"its checksum does not fit", "is cut short",
                                           "is not a checkpoint", "is not a checkpoint",
@@ -359,7 +658,7 @@ static void damage_file(const char *path, damage how)
 static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
 {
     (void)state;
-    const char *scene = FIRN_SCENES "/drop.yaml";
+    const char *scene = drop_scene;
     char folder[PATH_SIZE], path[PATH_SIZE], want[64], got[64];
     const outcome *o = run(fresh_folder("whole", folder), WORDS("run", scene, "--hash", "--quiet"));
     expect_exit(o, 0, "whole");
@@ -393,7 +692,7 @@ static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
 static void a_run_from_the_start_forgets_the_states_of_the_one_before(void **state)
 {
     (void)state;
-    const char *scene = FIRN_SCENES "/drop.yaml", *change = "objects.ball.velocity=[0, 0, 0]";
+    const char *scene = drop_scene, *change = "objects.ball.velocity=[0, 0, 0]";
     char folder[PATH_SIZE], want[64], got[64];
     fresh_folder("again", folder);
     expect_exit(run(folder, WORDS("run", scene, "--quiet")), 0, "first run");
@@ -415,8 +714,8 @@ static void a_run_from_the_start_forgets_the_states_of_the_one_before(void **sta
 
 /* A run of some seconds, to be cut off. */
 #define LONG_RUN                                                                                   \
-    "run", FIRN_SCENES "/drop.yaml", "--set", "frames.end=16", "--set", "resolution=0.025",        \
-        "--threads", "2", "--hash"
+    "run", drop_scene, "--set", "frames.end=16", "--set", "resolution=0.025", "--threads", "2",    \
+        "--hash"
 
 static const char *long_hash(char text[64])
 {
@@ -513,6 +812,11 @@ static void a_kill_leaves_whole_files_only(void **state)
         complain("hash %s, not %s: %s\n", got, want, o->err);
     }
     check_files(folder, particles);
+    for (int frame = 1; frame <= 16; frame++) { /* wherever it was cut off, none is missing */
+        char name[32];
+        snprintf(name, sizeof name, "drop.%04d.bgeo.sc", frame);
+        (void)size_of_file(folder, name);
+    }
     assert_no_complaints();
 }
 
@@ -530,11 +834,105 @@ static void outputs_that_cannot_be_written_stop_before_the_first_step(void **sta
         FILE *file = fopen(in_folder(folder, "taken", path), "w");
         assert_non_null(file);
         fclose(file);
-        const outcome *o =
-            run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--set", sets[i], "--hash"));
+        const outcome *o = run(folder, WORDS("run", drop_scene, "--set", sets[i], "--hash"));
         expect_exit(o, 4, sets[i]);
         if (o->out[0]) complain("%s: it ran: %s\n", sets[i], o->out);
     }
+    assert_no_complaints();
+}
+
+/* Mounts a file system of `most` bytes over the folder, for a child alone; false where that is not
+ * allowed. */
+static bool mount_small(const char *folder, long most)
+{
+    char options[64];
+    snprintf(options, sizeof options, "size=%ld", most);
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+    if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) return false;
+    return mount("tmpfs", folder, "tmpfs", 0, options) == 0;
+}
+
+/* Runs `firn` in a folder on a disk of that many bytes; false where there can be none. */
+static bool run_on_small_disk(const char *folder, long most, const char *const *words, outcome *o)
+{
+    enum { CANNOT = 99 };
+    char out[PATH_SIZE], err[PATH_SIZE];
+    const char *argv[MOST_WORDS + 2] = {FIRN_PROGRAM};
+    for (int i = 0; i < MOST_WORDS && words[i]; i++) argv[i + 1] = words[i];
+    fflush(NULL);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!mount_small(folder, most) || !freopen(in_folder(top, "out", out), "w", stdout) ||
+            !freopen(in_folder(top, "err", err), "w", stderr) || chdir(folder) != 0) {
+            _exit(CANNOT);
+        }
+        execv(FIRN_PROGRAM, (char *const *)argv);
+        _exit(123);
+    }
+    finish(child, o);
+    return o->exit_code != CANNOT;
+}
+
+static void a_disk_without_room_is_refused_before_the_first_step(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    static outcome o;
+    fresh_folder("small", folder);
+    const char *scene = drop_scene;
+    if (!run_on_small_disk(folder, 1 << 20, WORDS("run", scene), &o)) skip();
+    expect_exit(&o, 4, "small disk");
+    if (o.out[0] || !strstr(o.err, "the run takes at least") ||
+        !strstr(o.err, "1.05 MB are free")) {
+        complain("small disk: %s%s\n", o.out, o.err);
+    }
+    /* Neither refused nor doubted where there is enough. */
+    assert_true(run_on_small_disk(folder, 64 << 20, WORDS("run", scene), &o));
+    expect_exit(&o, 0, "large disk");
+    if (o.err[0]) complain("large disk: %s\n", o.err);
+    assert_no_complaints();
+}
+
+static double planned(const char *out, const char *key)
+{
+    const char *at = strstr(out, key);
+    assert_non_null(at);
+    return strtod(at + strlen(key), NULL);
+}
+
+static void a_plan_brackets_what_files_take(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"csv", "prt", "bgeo.sc", "ply", "geo"};
+    char folder[PATH_SIZE];
+    for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+        char output[64];
+        snprintf(output, sizeof output, "output=[{file: a.$F.%s}]", ends[e]);
+#define PLANNED "run", drop_scene, "--set", output, "--set", "checkpoint.every=0"
+        fresh_folder("planned", folder);
+        const outcome *o = run(folder, WORDS(PLANNED, "--plan", "--log", "json"));
+        expect_exit(o, 0, "plan");
+        if (count_entries(folder) != 0) complain("a plan made files\n");
+        const double low = planned(o->out, "disk_least\": "),
+                     high = planned(o->out, "disk_most\": ");
+        expect_exit(run(folder, WORDS(PLANNED)), 0, "run");
+        double bytes = 0;
+        for (int frame = 1; frame <= 8; frame++) {
+            char name[64];
+            snprintf(name, sizeof name, "a.%d.%s", frame, ends[e]);
+            bytes += size_of_file(folder, name);
+        }
+        if (!(bytes >= low && bytes <= high && high < 2 * bytes)) {
+            complain("%s: %.0f bytes, planned %.0f to %.0f\n", ends[e], bytes, low, high);
+        }
+    }
+    fresh_folder("planned", folder);
+#define ONE_STATE "run", drop_scene, "--set", "output=[]", "--frames", "1:1"
+    const outcome *o = run(folder, WORDS(ONE_STATE, "--plan", "--log", "json"));
+    const double bytes = planned(o->out, "disk_most\": ");
+    expect_exit(run(folder, WORDS(ONE_STATE)), 0, "one state");
+    assert_close(bytes, size_of_file(folder, "drop.ckpt/drop.000001.ckpt"), 0);
     assert_no_complaints();
 }
 
@@ -544,11 +942,11 @@ static void a_full_disk_stops_and_keeps_what_is_whole(void **state)
     char folder[PATH_SIZE], checkpoints[PATH_SIZE];
     static outcome o;
     fresh_folder("whole", folder);
-    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--frames", "1:1")), 0, "whole");
+    expect_exit(run(folder, WORDS("run", drop_scene, "--frames", "1:1")), 0, "whole");
     const int64_t particles = count_particles(folder);
     for (long most = 1000; most < 200000; most *= 4) { /* files, checkpoints, then neither */
         fresh_folder("full", folder);
-        finish(start(folder, most, WORDS("run", FIRN_SCENES "/drop.yaml")), &o);
+        finish(start(folder, most, WORDS("run", drop_scene)), &o);
         if (o.exit_code != 0) expect_exit(&o, 4, "full disk");
         if (most < 10000 && o.exit_code == 0) complain("%ld bytes were enough\n", most);
         check_files(folder, particles);
@@ -567,14 +965,21 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_engine),
         cmocka_unit_test(gravity_is_that_of_the_engine),
         cmocka_unit_test(shapes_are_as_large_as_the_scene_says),
+        cmocka_unit_test(every_shape_for_objects_can_be_filled),
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(what_files_bring_along_survives_sinks_emitters_and_resume),
+        cmocka_unit_test(what_files_say_of_state_is_kept_as_it_is_placed),
+        cmocka_unit_test(attributes_of_different_types_share_one_that_holds_both),
+        cmocka_unit_test(what_objects_lose_to_earlier_ones_is_said),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),
         cmocka_unit_test(a_signal_stops_with_130_and_resume_ends_the_same),
         cmocka_unit_test(a_kill_leaves_whole_files_only),
         cmocka_unit_test(outputs_that_cannot_be_written_stop_before_the_first_step),
+        cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
+        cmocka_unit_test(a_plan_brackets_what_files_take),
         cmocka_unit_test(a_full_disk_stops_and_keeps_what_is_whole),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,8 @@ build | make           | have make                  | the commands of daily work
 build | gcc libc6-dev  | have gcc && header stdio.h | compiles the engine; brings OpenMP and the sanitizers
 build | cmake          | have cmake                 | describes the build
 build | ninja-build    | have ninja                 | runs the build
-build | zlib1g-dev     | header zlib.h              | compresses PRT and gzipped geometry
+build | zlib1g-dev     | header zlib.h              | reads and closely packs PRT and gzipped geometry
+build | libisal-dev    | header isa-l/igzip_lib.h   | compresses PRT in a tenth of the time zlib takes
 build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
 build | libyaml-dev    | header yaml.h              | reads scene files
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework

@@ -10,14 +10,18 @@
 
 /* ---- the command ---- */
 
-static const firn_command *const benches[] = {&firn_bench_step_command, &firn_bench_scaling_command,
+static const firn_command *const benches[] = {&firn_bench_step_command,
+                                              &firn_bench_scaling_command,
                                               &firn_bench_realtime_command,
-                                              &firn_bench_stable_command, NULL};
+                                              &firn_bench_stable_command,
+                                              &firn_bench_files_command,
+                                              &firn_bench_fill_command,
+                                              NULL};
 
 const firn_command firn_bench_command = {
     .name = "firn bench",
-    .line = "measure speed: step, scaling, realtime, stable",
-    .summary = "Measures how fast the engine is on this machine. Nothing is written to disk unless "
+    .line = "measure speed: step, scaling, realtime, stable, files, fill",
+    .summary = "Measures how fast the engine is on this machine. Nothing stays on disk unless "
                "--csv asks for it.",
     .parts = benches};
 
@@ -27,6 +31,13 @@ const char *firn_bench_law(int32_t index)
 }
 
 /* ---- measuring ---- */
+
+double firn_bench_cpu(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void *reallocate(void *user_data, void *block, size_t old_size, size_t new_size,
                         size_t alignment)

@@ -15,7 +15,8 @@
 #include "shapes.h"
 
 extern const firn_command firn_bench_step_command, firn_bench_scaling_command,
-    firn_bench_realtime_command, firn_bench_stable_command;
+    firn_bench_realtime_command, firn_bench_stable_command, firn_bench_files_command,
+    firn_bench_fill_command;
 
 /* The row that every benchmark has. */
 #define FIRN_CSV_OPTION(to)                                                                        \
@@ -28,6 +29,10 @@ extern const firn_command firn_bench_step_command, firn_bench_scaling_command,
 const char *firn_bench_law(int32_t index);
 
 /* ---- measuring (bench.c) ---- */
+
+/* Seconds of processor time that all threads of this process have had: what other programs do changes
+ * it little. */
+double firn_bench_cpu(void);
 
 /* What went through the allocator below: the most that was held at a time, both blocks of a growing
  * one included. */

@@ -156,23 +156,14 @@ static void print_json(const subject *s)
 
 /* ---- files ---- */
 
-static const firn_format *find_format(const char *path, const firn_bytes *in, firn_error *error)
-{
-    for (int i = 0; firn_formats[i]; i++) {
-        if (firn_formats[i]->recognise && firn_formats[i]->recognise(in)) return firn_formats[i];
-    }
-    return firn_format_of(path, error);
-}
-
-/* Reads as firn_points_read does, and keeps what that does not tell. */
 static bool examine(const char *path, subject *s, firn_error *error)
 {
     firn_bytes in;
     if (firn_bytes_read(path, &in, error) != FIRN_OK) return false;
     *s = (subject){.path = path, .size = in.size};
-    s->format = find_format(path, &in, error);
+    const firn_status st = firn_points_parse(path, &in, &s->points, &s->format, error);
     firn_bytes_free(&in);
-    return s->format && firn_points_read(path, &s->points, error) == FIRN_OK;
+    return st == FIRN_OK;
 }
 
 static struct {

@@ -53,18 +53,6 @@ const char *firn_duration(double seconds, char text[32])
     return text;
 }
 
-const char *firn_amount(double bytes, char text[32])
-{
-    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
-    int u = 0;
-    while (bytes >= 1000 && u < 4) {
-        bytes /= 1000;
-        u++;
-    }
-    snprintf(text, 32, "%.3g %s", bytes, unit[u]);
-    return text;
-}
-
 /* ---- what the user sees ---- */
 
 firn_progress firn_progress_make(int64_t last_frame, bool notes, bool lines, bool json)

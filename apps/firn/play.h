@@ -35,7 +35,5 @@ firn_status firn_frames_choose(const char *text, const firn_scene *scene, firn_r
 
 /* 754 s as 12:34, 2 h and more as 2:05:10. */
 const char *firn_duration(double seconds, char text[32]);
-/* Bytes as 12.3 MB. */
-const char *firn_amount(double bytes, char text[32]);
 
 #endif

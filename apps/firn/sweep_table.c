@@ -185,7 +185,7 @@ static void plan_cell(const void *context, int64_t row, int column, char text[CE
     } else if (column == 0) {
         snprintf(text, CELL_SIZE, "%lld", (long long)p->particles);
     } else if (column == 1 || column == 2) {
-        snprintf(text, CELL_SIZE, "%s", firn_amount(column == 1 ? p->memory : p->disk, part));
+        snprintf(text, CELL_SIZE, "%s", firn_amount(column == 1 ? p->memory : p->disk_most, part));
     } else if (column == 3) {
         snprintf(text, CELL_SIZE, "%.0f", p->steps);
     } else {
@@ -214,7 +214,7 @@ void firn_sweep_print_plans(const firn_sweep *s, const firn_plan *plan)
     firn_plan sum = {0};
     for (int64_t i = 0; i < s->variant_count; i++) {
         if (plan[i].memory > sum.memory) sum.memory = plan[i].memory;
-        sum.disk += plan[i].disk;
+        sum.disk_most += plan[i].disk_most;
         sum.steps += plan[i].steps;
         sum.seconds += plan[i].seconds;
     }
@@ -224,5 +224,5 @@ void firn_sweep_print_plans(const firn_sweep *s, const firn_plan *plan)
     printf("\n%lld variants one after the other: at most %s of memory, %s of disk,\n"
            "about %.0f substeps and %s\n",
            (long long)s->variant_count, firn_amount(sum.memory, memory),
-           firn_amount(sum.disk, disk), sum.steps, firn_duration(sum.seconds, time));
+           firn_amount(sum.disk_most, disk), sum.steps, firn_duration(sum.seconds, time));
 }

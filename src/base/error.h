@@ -2,11 +2,21 @@
 #ifndef FIRN_ERROR_H
 #define FIRN_ERROR_H
 
+#include <assert.h>
+
 #include <firn/base.h>
+
+/* Tells static analysis that what follows a failure is not reached as if all were well. */
+static inline firn_status firn_failed(firn_status status)
+{
+    assert(status != FIRN_OK);
+    return status;
+}
 
 /* Fills *error (when not NULL) and returns status: `return firn_fail(error, FIRN_INVALID,
  * "...")`. */
-#define firn_fail(error, status, ...) firn_fail_at(error, status, __FILE__, __LINE__, __VA_ARGS__)
+#define firn_fail(error, status, ...)                                                              \
+    firn_failed(firn_fail_at(error, status, __FILE__, __LINE__, __VA_ARGS__))
 
 firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -26,7 +26,7 @@ enum {
 
 typedef struct packer {
     firn_output *out;
-    int32_t level;
+    int32_t level, threads;
     uint8_t *plain; /* BATCH blocks */
     size_t used;
     uint8_t *packed; /* BATCH frames, FRAME apart */
@@ -67,7 +67,7 @@ static void pack_batch(packer *to)
         to->end = grown;
         to->room = room;
     }
-    firn_parallel_for(firn_parallel_max_threads(), count, 1, pack_block, to);
+    firn_parallel_for(to->threads, count, 1, pack_block, to);
     for (int64_t i = 0; i < count; i++) {
         if (to->packed_size[i] <= 0) {
             to->status = FIRN_NO_MEMORY; /* there is room for what cannot be made smaller */
@@ -105,7 +105,7 @@ static void put_number(firn_output *out, uint64_t value)
 static firn_status write_blocks(const firn_points *points, const firn_write_options *options,
                                 firn_output *out, firn_error *error)
 {
-    packer to = {.out = out, .level = 5};
+    packer to = {.out = out, .level = 5, .threads = options->threads};
     if (options->level > 0) to.level = options->level < 9 ? options->level : 9;
     to.plain = malloc((size_t)BATCH * BLOCK);
     to.packed = malloc((size_t)BATCH * FRAME);

@@ -2,7 +2,8 @@
  *
  * Components are P.x P.y P.z (or .r .g .b), or F[0] F[1]...; x y z alone are P, vx vy vz are v.
  * Fields are separated by tabs, semicolons or commas, whichever the line of names has, in that
- * order; they may be quoted. Lines that begin with # are comments.
+ * order; they may be quoted. Lines that begin with # are comments. A column called material may hold
+ * words.
  *
  * Text has no types. Whole numbers called id, material or object stay whole. Other columns become
  * f32 when that keeps every value, else f64; whole numbers beyond 2^53 become i64. So that they
@@ -30,7 +31,7 @@ enum { ALIASES = sizeof aliases / sizeof *aliases };
 
 static const char letters[] = "xyzw", colours[] = "rgba";
 
-enum { FIELD_SIZE = 256, MAX_FIELDS = FIRN_MAX_COLUMNS * FIRN_MAX_COMPONENTS };
+enum { FIELD_SIZE = 256, MAX_FIELDS = FIRN_MAX_COLUMNS * FIRN_MAX_COMPONENTS, MAX_WORDS = 256 };
 
 /* What a field's heading stands for: a column's name, in `name`, and a component. */
 static int32_t parse_name(const char *text, char name[FIELD_SIZE])
@@ -64,8 +65,10 @@ typedef struct field {
     char name[FIELD_SIZE]; /* of the column */
     int32_t component, components;
     bool whole, whole32, single, exact; /* all values: i64, i32, f32, f64 hold them */
+    bool words;                         /* a value is no number: all are words */
     firn_type type;
     void *data;
+    firn_column *text; /* of words */
 } field;
 
 typedef struct reader {
@@ -282,6 +285,23 @@ static void store(const field *f, int64_t row, const char *text, double value)
     }
 }
 
+static firn_status store_word(const reader *r, int32_t index, int64_t row, const char *text,
+                              firn_error *error)
+{
+    firn_column *column = r->field[index].text;
+    const char *word = column->words;
+    int32_t i = 0;
+    for (; i < column->word_count && strcmp(word, text) != 0; i++) word += strlen(word) + 1;
+    if (i == MAX_WORDS) return bad_field(r, index, text, "is one word too many", error);
+    ((int32_t *)column->data)[row] = i;
+    return i < column->word_count ? FIRN_OK : firn_column_add_word(column, text, error);
+}
+
+static bool may_be_words(const field *f)
+{
+    return strcmp(f->name, "material") == 0 && f->components == 1;
+}
+
 /* Once to look (no data yet) and once to store. */
 static firn_status read_rows(reader *r, int64_t *rows, firn_error *error)
 {
@@ -294,11 +314,19 @@ static firn_status read_rows(reader *r, int64_t *rows, firn_error *error)
             const firn_status st = next_field(r, i, text, error);
             if (st != FIRN_OK) return st;
             const double value = strtod(text, &end);
-            if (end == text || *end != '\0') return bad_field(r, i, text, "is no number", error);
-            if (r->field[i].data) {
-                store(&r->field[i], *rows, text, value);
+            const bool number = end != text && *end == '\0';
+            field *f = &r->field[i];
+            if (!number && !(text[0] && may_be_words(f))) {
+                return bad_field(r, i, text, "is no number", error);
+            }
+            if (f->text) {
+                const firn_status stored = store_word(r, i, *rows, text, error);
+                if (stored != FIRN_OK) return stored;
+            } else if (f->data) {
+                store(f, *rows, text, value);
             } else {
-                classify(&r->field[i], text, value);
+                classify(f, text, value);
+                f->words = f->words || !number;
             }
             more = next_separator(r);
         }
@@ -333,7 +361,7 @@ static firn_status add_columns(reader *r, firn_points *out, firn_error *error)
     for (int32_t i = 0; i < r->fields; i++) {
         field *f = &r->field[i];
         if (f->data) continue;
-        const firn_type type = choose_type(r, f->name);
+        const firn_type type = f->words ? FIRN_TYPE_i32 : choose_type(r, f->name);
         const firn_column *column = firn_points_add(out, f->name, type, f->components, error);
         if (!column) return error ? error->status : FIRN_INVALID;
         for (int32_t j = i; j < r->fields; j++) {
@@ -341,6 +369,9 @@ static firn_status add_columns(reader *r, firn_points *out, firn_error *error)
             r->field[j].data = column->data;
             r->field[j].type = type;
         }
+    }
+    for (int32_t i = 0; i < r->fields; i++) { /* no more columns come, so this one stays in place */
+        if (r->field[i].words) r->field[i].text = firn_points_find(out, r->field[i].name);
     }
     const firn_column *P = firn_points_find(out, "P");
     if (!P || P->components != 3 || P->type == FIRN_TYPE_i64) {

@@ -3,8 +3,7 @@
  * A header with counts, the attributes by name, size and type, then point after point: x y z w
  * and the values of all attributes. Every value has 32 bits; bytes come big end first. What
  * follows the points (primitives, attributes of the whole) is not read. An attribute of strings
- * is kept as the i32 column of its indices, without the strings; one that no column can hold is
- * passed over.
+ * is a column of text, and is written as numbers; one that no column can hold is passed over.
  *
  * Partio looks for the word PointAttrib, which is there only with at least one attribute: points
  * that have nothing but P are written with an id. */
@@ -40,6 +39,7 @@ typedef struct attribute {
     int32_t size;       /* values per point in the file */
     int32_t components; /* of them kept; 0: passed over */
     void *data;
+    firn_column text; /* only its words, until the column is made */
 } attribute;
 
 typedef struct reader {
@@ -114,7 +114,18 @@ static void add_columns(reader *in, size_t bytes_per_value, firn_points *out)
             return;
         }
         to->data = column->data;
+        column->words = to->text.words;
+        column->words_size = to->text.words_size;
+        column->word_count = to->text.word_count;
+        to->text = (firn_column){0};
     }
+}
+
+/* One of the strings of the attribute last added. */
+static void add_string(reader *in, const char *string)
+{
+    if (in->status != FIRN_OK) return;
+    in->status = firn_column_add_word(&in->attribute[in->count - 1].text, string, in->error);
 }
 
 /* After the last point of a bare file only the end may come. */
@@ -166,6 +177,7 @@ static void load_attribute(reader *in)
     for (uint32_t i = 0; i < skipped && in->status == FIRN_OK; i++) {
         if (type == TYPE_INDEX) {
             load_text(in, string, sizeof string);
+            add_string(in, string);
         } else {
             load(in, 4); /* the value of points that were given none */
         }
@@ -283,7 +295,8 @@ static void parse_attribute(reader *in)
     add_attribute(in, name, size, type);
     const int64_t skipped = type == TYPE_INDEX ? parse_integer(in) : size;
     for (int64_t i = 0; i < skipped && in->status == FIRN_OK; i++) {
-        parse_word(in, word, sizeof word); /* strings, or the values of points given none */
+        parse_word(in, word, sizeof word);
+        if (type == TYPE_INDEX) add_string(in, word); /* else the value of points given none */
     }
 }
 
@@ -341,6 +354,7 @@ firn_status firn_geo_classic_read(const firn_bytes *in, firn_points *out, firn_e
     } else {
         read_text(&from, out);
     }
+    for (int32_t a = 0; a < from.count; a++) free(from.attribute[a].text.words);
     return from.status;
 }
 

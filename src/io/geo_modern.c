@@ -7,10 +7,10 @@
  * all of its page are equal ("constantpageflags"). Everything else in the file is passed over,
  * primitives included.
  *
- * A string attribute is kept as the i32 column of its indices, -1 for none; the strings are
- * dropped, because columns are numbers. Attributes that no column can hold (arrays,
- * dictionaries, more than 16 components, long names) are passed over. Of a homogeneous P the
- * fourth component is dropped: it is a weight for curves, 1 on points. */
+ * A string attribute is a column of text: its indices, -1 for none, and the strings. It is written
+ * as numbers. Attributes that no column can hold (arrays, dictionaries, more than 16 components,
+ * long names) are passed over. Of a homogeneous P the fourth component is dropped: it is a weight
+ * for curves, 1 on points. */
 #include "io/geo.h"
 
 #include <float.h>
@@ -272,10 +272,21 @@ static void read_values(firn_json *in, const char *name, firn_points *out)
     free(v.constant);
 }
 
+static void read_strings(firn_json *in, firn_column *text)
+{
+    firn_json_expect(in, FIRN_JSON_ARRAY, "strings");
+    while (firn_json_next(in) == FIRN_JSON_STRING) {
+        const firn_status st = firn_column_add_word(text, in->text, in->error);
+        if (st != FIRN_OK) in->status = st;
+    }
+    if (in->kind != FIRN_JSON_CLOSE) firn_json_fail(in, "a string was expected");
+}
+
 /* The rest of an attribute whose array has been opened. */
 static void read_attribute(firn_json *in, firn_points *out)
 {
     char name[FIRN_NAME_SIZE] = "";
+    firn_column text = {0}; /* only its words, which may come before or after the indices */
     bool numeric = false, string = false, shown = true;
     firn_json_expect(in, FIRN_JSON_ARRAY, "an attribute's definition");
     while (firn_json_key(in)) {
@@ -300,10 +311,20 @@ static void read_attribute(firn_json *in, firn_points *out)
         while (firn_json_key(in)) {
             if (is(in, wanted)) {
                 read_values(in, name, out);
+            } else if (string && is(in, "strings") && !text.words) {
+                read_strings(in, &text);
             } else {
                 firn_json_skip(in);
             }
         }
+    }
+    firn_column *column = in->status == FIRN_OK ? firn_points_find(out, name) : NULL;
+    if (column && string && text.words) {
+        column->words = text.words;
+        column->words_size = text.words_size;
+        column->word_count = text.word_count;
+    } else {
+        free(text.words);
     }
     firn_json_leave(in);
 }

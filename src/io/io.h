@@ -47,6 +47,11 @@ typedef struct firn_column {
     firn_type type;
     int32_t components;
     void *data; /* count x components */
+    /* Of a column of text: what its i32 numbers stand for, from 0, each ended by a zero; any other
+     * number is no text. NULL: a column of numbers. */
+    char *words;
+    size_t words_size; /* bytes */
+    int32_t word_count;
 } firn_column;
 
 typedef struct firn_points {
@@ -62,6 +67,9 @@ firn_column *firn_points_add(firn_points *points, const char *name, firn_type ty
 /* The column of that name, or NULL. */
 firn_column *firn_points_find(const firn_points *points, const char *name);
 void firn_points_free(firn_points *points);
+
+/* Adds a word to those of a column of text. */
+firn_status firn_column_add_word(firn_column *column, const char *word, firn_error *error);
 
 /* ---- files (file.c) ---- */
 
@@ -93,11 +101,12 @@ void firn_output_discard(firn_output *out); /* does nothing after a commit */
 /* ---- formats (table.c) ---- */
 
 typedef struct firn_write_options {
-    bool half;     /* float16 where the format allows; never P */
-    bool classic;  /* geo and bgeo: the form before Houdini 12, which Partio reads */
-    int32_t level; /* of compression; 0: the format's own choice */
-    double frame;  /* number, may be NAN: unknown */
-    double fps;    /* 0: unknown */
+    bool half;       /* float16 where the format allows; never P */
+    bool classic;    /* geo and bgeo: the form before Houdini 12, which Partio reads */
+    int32_t level;   /* of compression; 0: the format's own choice */
+    double frame;    /* number, may be NAN: unknown */
+    double fps;      /* 0: unknown */
+    int32_t threads; /* that compress; 0: all there are. The bytes do not depend on it */
 } firn_write_options;
 
 typedef struct firn_format {
@@ -110,7 +119,8 @@ typedef struct firn_format {
      * byte 120", "line 7"), what was found and what was expected; the caller adds the path. NULL:
      * cannot be read. */
     firn_status (*read)(const firn_bytes *in, firn_points *out, firn_error *error);
-    /* Failing to write is the output's to remember: an error here is about the points. */
+    /* Failing to write is the output's to remember: an error here is about the points. `threads`
+     * is above 0 here. */
     firn_status (*write)(const firn_points *points, const firn_write_options *options,
                          firn_output *out, firn_error *error);
 } firn_format;
@@ -123,6 +133,12 @@ const firn_format *firn_format_of(const char *path, firn_error *error);
 
 /* Reads by content, and by the name's end where content does not tell. */
 firn_status firn_points_read(const char *path, firn_points *out, firn_error *error);
+/* The same for bytes that are in memory already; *format, unless NULL, is set to what they are. */
+firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_points *out,
+                              const firn_format **format, firn_error *error);
+/* Bytes that firn_points_write would write there; nothing is written. */
+firn_status firn_points_size(const char *path, const firn_points *points,
+                             const firn_write_options *options, size_t *bytes, firn_error *error);
 /* Writes in the format of the name's end; the file appears whole or not at all. */
 firn_status firn_points_write(const char *path, const firn_points *points,
                               const firn_write_options *options, firn_error *error);

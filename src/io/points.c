@@ -155,9 +155,28 @@ firn_column *firn_points_add(firn_points *points, const char *name, firn_type ty
     return column;
 }
 
+firn_status firn_column_add_word(firn_column *column, const char *word, firn_error *error)
+{
+    const size_t used = column->words_size, more = strlen(word) + 1;
+    if (!column->words || ((used + more) ^ used) > used) { /* room doubles at powers of two */
+        size_t room = 64;
+        while (room < 2 * (used + more)) room *= 2;
+        char *grown = realloc(column->words, room);
+        if (!grown) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for words");
+        column->words = grown;
+    }
+    memcpy(column->words + used, word, more);
+    column->words_size += more;
+    column->word_count++;
+    return FIRN_OK;
+}
+
 void firn_points_free(firn_points *points)
 {
-    for (int32_t c = 0; c < points->column_count; c++) free(points->column[c].data);
+    for (int32_t c = 0; c < points->column_count; c++) {
+        free(points->column[c].data);
+        free(points->column[c].words);
+    }
     free(points->column);
     *points = (firn_points){0};
 }

@@ -5,13 +5,14 @@
  * Files of other programs come in other units and with other axes up; chunks say so, and reading
  * turns them into metres and Y up. What is written is version 2 in our own units. The stream is
  * compressed in pieces of fixed size, each on its own, so that its bytes do not depend on how many
- * threads did it. */
+ * threads did it; level 1 by ISA-L, which makes the same of it as zlib in a tenth of the time. */
 #include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <isa-l/igzip_lib.h>
 #include <zlib.h>
 
 #include "base/error.h"
@@ -740,6 +741,13 @@ typedef struct piece {
     bool failed;
 } piece;
 
+/* What a thread works with. */
+typedef struct worker {
+    uint8_t *records; /* of one piece */
+    uint8_t *tables;
+    struct isal_zstream stream;
+} worker;
+
 typedef struct packing {
     const channel *c;
     int32_t channels, level;
@@ -747,7 +755,7 @@ typedef struct packing {
     int64_t pieces, first;              /* in all, and the first of this round */
     piece *piece;                       /* of this round */
     size_t packed_room;
-    uint8_t **records; /* one piece's, per thread */
+    worker *worker; /* per thread */
 } packing;
 
 static void pack(const channel *c, int32_t channels, int64_t first, int64_t count, int64_t record,
@@ -776,29 +784,53 @@ static void pack(const channel *c, int32_t channels, int64_t first, int64_t coun
     }
 }
 
-/* Ends on a whole byte, so that pieces can stand one after another; only the last ends the
+/* Both end on a whole byte, so that pieces can stand one after another; only the last ends the
  * stream. */
+static bool deflate_fast(worker *w, piece *mine, size_t room, bool last)
+{
+    struct isal_zstream *z = &w->stream;
+    isal_deflate_init(z);
+    z->level = 1;
+    z->level_buf = w->tables;
+    z->level_buf_size = ISAL_DEF_LVL1_DEFAULT;
+    z->flush = last ? NO_FLUSH : SYNC_FLUSH;
+    z->end_of_stream = last;
+    z->next_in = w->records;
+    z->avail_in = (uint32_t)mine->size;
+    z->next_out = mine->packed;
+    z->avail_out = (uint32_t)room;
+    const int code = isal_deflate(z);
+    mine->packed_size = room - z->avail_out;
+    return code == COMP_OK && z->avail_in == 0 && z->avail_out > 0;
+}
+
+static bool deflate_well(const worker *w, piece *mine, size_t room, bool last, int32_t level)
+{
+    z_stream z = {.next_in = w->records,
+                  .avail_in = (uInt)mine->size,
+                  .next_out = mine->packed,
+                  .avail_out = (uInt)room};
+    if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
+    const int code = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
+    mine->packed_size = room - z.avail_out;
+    const bool fine = code == (last ? Z_STREAM_END : Z_OK) && z.avail_in == 0 && z.avail_out > 0;
+    deflateEnd(&z);
+    return fine;
+}
+
 static void deflate_piece(void *context, int64_t index, int32_t thread)
 {
     const packing *all = context;
     piece *mine = &all->piece[index];
+    worker *w = &all->worker[thread];
     const int64_t number = all->first + index, from = number * all->piece_count;
     const int64_t left = all->count - from, n = left < all->piece_count ? left : all->piece_count;
-    uint8_t *records = all->records[thread];
-    pack(all->c, all->channels, from, n, all->record, records);
-    mine->size = (z_off_t)(n * all->record);
-    mine->checksum = adler32_z(adler32(0, NULL, 0), records, (size_t)mine->size);
-    z_stream z = {.next_in = records,
-                  .avail_in = (uInt)mine->size,
-                  .next_out = mine->packed,
-                  .avail_out = (uInt)all->packed_room};
-    mine->failed = deflateInit2(&z, all->level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK;
-    if (mine->failed) return;
     const bool last = number == all->pieces - 1;
-    const int code = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
-    mine->failed = code != (last ? Z_STREAM_END : Z_OK) || z.avail_in > 0 || z.avail_out == 0;
-    mine->packed_size = all->packed_room - z.avail_out;
-    deflateEnd(&z);
+    pack(all->c, all->channels, from, n, all->record, w->records);
+    mine->size = (z_off_t)(n * all->record);
+    mine->checksum = adler32_z(adler32(0, NULL, 0), w->records, (size_t)mine->size);
+    mine->failed = !(all->level == 1 ? deflate_fast(w, mine, all->packed_room, last)
+                                     : deflate_well(w, mine, all->packed_room, last, all->level));
 }
 
 static firn_status write_rounds(packing *all, int64_t round, int32_t threads, firn_output *out,
@@ -822,10 +854,10 @@ static firn_status write_rounds(packing *all, int64_t round, int32_t threads, fi
     return FIRN_OK;
 }
 
-static firn_status write_particles(packing *all, firn_output *out, firn_error *error)
+static firn_status write_particles(packing *all, int32_t threads, firn_output *out,
+                                   firn_error *error)
 {
     assert(all->record > 0); /* P is there */
-    const int32_t threads = firn_parallel_max_threads();
     const int64_t fit = BATCH_SIZE / all->record;
     all->piece_count = fit > 0 ? fit : 1;
     all->pieces = all->count > 0 ? (all->count - 1) / all->piece_count + 1 : 1;
@@ -833,18 +865,25 @@ static firn_status write_particles(packing *all, firn_output *out, firn_error *e
     const size_t size = (size_t)(all->piece_count * all->record);
     all->packed_room = size + size / 8 + 1024; /* more than deflate and a flush can need */
     all->piece = calloc((size_t)round, sizeof *all->piece);
-    all->records = calloc((size_t)threads, sizeof *all->records);
-    bool room = all->piece && all->records;
+    all->worker = calloc((size_t)threads, sizeof *all->worker);
+    bool room = all->piece && all->worker;
     for (int64_t i = 0; i < round && room; i++) {
         room = (all->piece[i].packed = malloc(all->packed_room)) != NULL;
     }
-    for (int32_t t = 0; t < threads && room; t++) room = (all->records[t] = malloc(size)) != NULL;
+    for (int32_t t = 0; t < threads && room; t++) {
+        all->worker[t].records = malloc(size);
+        all->worker[t].tables = malloc(ISAL_DEF_LVL1_DEFAULT);
+        room = all->worker[t].records && all->worker[t].tables;
+    }
     const firn_status st = room ? write_rounds(all, round, threads, out, error)
                                 : firn_fail(error, FIRN_NO_MEMORY, "out of memory to compress in");
     for (int64_t i = 0; i < round && all->piece; i++) free(all->piece[i].packed);
-    for (int32_t t = 0; t < threads && all->records; t++) free(all->records[t]);
+    for (int32_t t = 0; t < threads && all->worker; t++) {
+        free(all->worker[t].records);
+        free(all->worker[t].tables);
+    }
     free(all->piece);
-    free(all->records);
+    free(all->worker);
     return st;
 }
 
@@ -865,7 +904,7 @@ static firn_status write_points(const firn_points *points, const firn_write_opti
                    .level = options->level > 0 ? options->level : 1,
                    .count = points->count,
                    .record = record_bytes(c, channels)};
-    return write_particles(&all, out, error);
+    return write_particles(&all, options->threads, out, error);
 }
 
 const firn_format firn_format_prt = {

@@ -1,6 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "io/io.h"
 
 extern const firn_format firn_format_prt, firn_format_geo, firn_format_bgeo, firn_format_bgeo_sc,
@@ -59,30 +61,63 @@ const firn_format *firn_format_of(const char *path, firn_error *error)
     return NULL;
 }
 
+firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_points *out,
+                              const firn_format **format, firn_error *error)
+{
+    *out = (firn_points){0};
+    const firn_format *found = NULL;
+    for (int i = 0; firn_formats[i] && !found; i++) {
+        const firn_format *f = firn_formats[i];
+        if (f->recognise && f->recognise(bytes)) found = f;
+    }
+    if (!found) found = firn_format_of(path, error);
+    if (!found) return FIRN_INVALID;
+    if (format) *format = found;
+    if (!found->read) {
+        return firn_fail(error, FIRN_INVALID, "%s: %s files can be written, not read", path,
+                         found->name);
+    }
+    firn_error inner = {0};
+    const firn_status st = found->read(bytes, out, &inner);
+    if (st == FIRN_OK) return FIRN_OK;
+    firn_points_free(out);
+    return firn_fail(error, st, "%s: %s", path, inner.message);
+}
+
 firn_status firn_points_read(const char *path, firn_points *out, firn_error *error)
 {
     *out = (firn_points){0};
     firn_bytes in;
     firn_status st = firn_bytes_read(path, &in, error);
-    if (st != FIRN_OK) return st;
-    const firn_format *format = NULL;
-    for (int i = 0; firn_formats[i] && !format; i++) {
-        if (firn_formats[i]->recognise && firn_formats[i]->recognise(&in)) format = firn_formats[i];
-    }
-    if (!format) {
-        format = firn_format_of(path, error);
-        if (!format) st = FIRN_INVALID;
-    }
-    if (format && !format->read) {
-        st = firn_fail(error, FIRN_INVALID, "%s: %s files can be written, not read", path,
-                       format->name);
-    } else if (format) {
-        firn_error inner = {0};
-        st = format->read(&in, out, &inner);
-        if (st != FIRN_OK) firn_fail(error, st, "%s: %s", path, inner.message);
-    }
+    if (st == FIRN_OK) st = firn_points_parse(path, &in, out, NULL, error);
     firn_bytes_free(&in);
-    if (st != FIRN_OK) firn_points_free(out);
+    return st;
+}
+
+/* The caller's output, whatever it is. */
+static firn_status write_to(firn_output *out, const firn_format *format, const firn_points *points,
+                            const firn_write_options *options, firn_error *error)
+{
+    firn_error inner = {0};
+    firn_write_options own = *options;
+    if (own.threads == 0) own.threads = firn_parallel_max_threads();
+    const firn_status st = format->write(points, &own, out, &inner);
+    return st == FIRN_OK ? st : firn_fail(error, st, "%s: %s", out->path, inner.message);
+}
+
+firn_status firn_points_size(const char *path, const firn_points *points,
+                             const firn_write_options *options, size_t *bytes, firn_error *error)
+{
+    *bytes = 0;
+    const firn_format *format = firn_format_of(path, error);
+    if (!format) return FIRN_INVALID;
+    char *text = NULL;
+    firn_output out = {.file = open_memstream(&text, bytes), .path = (char *)path};
+    if (!out.file) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_status st = write_to(&out, format, points, options, error);
+    const bool failed = fclose(out.file) != 0 || out.failed;
+    free(text);
+    if (st == FIRN_OK && failed) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     return st;
 }
 
@@ -94,11 +129,10 @@ firn_status firn_points_write(const char *path, const firn_points *points,
     firn_output out;
     firn_status st = firn_output_open(&out, path, error);
     if (st != FIRN_OK) return st;
-    firn_error inner = {0};
-    st = format->write(points, options, &out, &inner);
+    st = write_to(&out, format, points, options, error);
     if (st != FIRN_OK) {
         firn_output_discard(&out);
-        return firn_fail(error, st, "%s: %s", path, inner.message);
+        return st;
     }
     return firn_output_commit(&out, error);
 }

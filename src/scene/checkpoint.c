@@ -1,7 +1,7 @@
 /* Checkpoints: one file with all that a run needs to go on with the same bits.
  *
  *   "FIRNCKPT", version, sizes, frame, instruction set    (head)
- *   how often each object has been emitted
+ *   per object: how often it has been emitted, and what its particle file brought along
  *   the scene as lines, to say what has changed since
  *   the sim's state (firn_sim_save)
  *   checksum of everything before */
@@ -15,24 +15,30 @@
 #include "base/error.h"
 #include "scene/stage.h"
 
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 static const char MAGIC[8] = {'F', 'I', 'R', 'N', 'C', 'K', 'P', 'T'};
 
 typedef struct head {
     char magic[8];
     uint32_t version, objects;
     int64_t frame;
-    uint64_t scene_bytes, state_bytes;
+    uint64_t object_bytes, scene_bytes, state_bytes;
     char isa[16];
 } head;
 
-/* ---- checksum ---- */
+/* One per object; its columns follow: all heads, then all data. */
+typedef struct object_head {
+    int64_t emitted, count; /* rows */
+    uint64_t first_id;
+    int64_t columns;
+} object_head;
 
-/* Eight bytes at a time, mixed so that every bit of the input reaches every bit of the sum; pieces
- * may come in any sizes. */
-typedef struct checksum {
-    uint64_t sum, word, count;
-} checksum;
+typedef struct column_head {
+    char name[FIRN_NAME_SIZE];
+    int32_t type, components;
+} column_head;
+
+/* ---- checksum ---- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -40,42 +46,30 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 29;
 }
 
-static void checksum_add(checksum *c, const void *data, size_t size)
+/* Eight bytes at a time, mixed so that every bit of the input reaches every bit of the sum. */
+uint64_t firn_checkpoint_sum(const void *data, size_t size)
 {
     const uint8_t *p = data;
-    while (size > 0 && (c->count & 7 || size < 8)) {
-        c->word |= (uint64_t)*p++ << 8 * (c->count & 7);
-        size--;
-        if ((++c->count & 7) == 0) {
-            c->sum = mix(c->sum + c->word + 0x9e3779b97f4a7c15u);
-            c->word = 0;
-        }
+    uint64_t sum = 0, word = 0;
+    for (size_t left = size; left > 0;) {
+        const size_t n = left < sizeof word ? left : sizeof word;
+        word = 0;
+        memcpy(&word, p, n);
+        sum = mix(sum + word + 0x9e3779b97f4a7c15u);
+        p += n;
+        left -= n;
     }
-    for (; size >= 8; size -= 8, p += 8, c->count += 8) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        c->sum = mix(c->sum + word + 0x9e3779b97f4a7c15u);
-    }
-    if (size > 0) checksum_add(c, p, size);
+    return mix(sum + size);
 }
-
-static uint64_t checksum_end(const checksum *c) { return mix(mix(c->sum ^ c->word) + c->count); }
 
 /* ---- writing ---- */
 
-typedef struct sink {
-    firn_output *out; /* NULL: only counts */
-    checksum sum;
-} sink;
-
-static int sink_write(void *user_data, const void *data, size_t size)
+/* Where pieces go, one after another; there is room for all. */
+static int append(void *user_data, const void *data, size_t size)
 {
-    sink *s = user_data;
-    if (s->out) {
-        firn_output_write(s->out, data, size);
-        if (s->out->failed) return 1;
-    }
-    checksum_add(&s->sum, data, size);
+    firn_bytes *to = user_data;
+    if (size > 0) memcpy(to->data + to->size, data, size);
+    to->size += size;
     return 0;
 }
 
@@ -84,6 +78,34 @@ static int count_bytes(void *user_data, const void *data, size_t size)
     (void)data;
     *(uint64_t *)user_data += size;
     return 0;
+}
+
+static size_t column_bytes(const firn_points *points, int32_t c)
+{
+    const firn_column *column = &points->column[c];
+    return (size_t)points->count * (size_t)column->components * firn_type_size(column->type);
+}
+
+/* False when `write` did not take it all. */
+static bool write_objects(const firn_stage *stage, firn_write_function *write, void *user_data)
+{
+    bool fine = true;
+    for (int32_t i = 0; i < stage->scene->object_count && fine; i++) {
+        const firn_stage_object *o = &stage->object[i];
+        const firn_points *p = &o->carried;
+        const object_head about = {o->emitted, p->count, o->first_id, p->column_count};
+        fine = write(user_data, &about, sizeof about) == 0;
+        for (int32_t c = 0; c < p->column_count && fine; c++) {
+            column_head column = {.type = (int32_t)p->column[c].type,
+                                  .components = p->column[c].components};
+            memcpy(column.name, p->column[c].name, strlen(p->column[c].name));
+            fine = write(user_data, &column, sizeof column) == 0;
+        }
+        for (int32_t c = 0; c < p->column_count && fine; c++) {
+            fine = write(user_data, p->column[c].data, column_bytes(p, c)) == 0;
+        }
+    }
+    return fine;
 }
 
 firn_status firn_make_folder(const char *path, firn_error *error)
@@ -153,35 +175,82 @@ static int64_t *list_frames(const char *folder, const char *name, int *count)
     return frames;
 }
 
-firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, int64_t frame,
-                                  firn_error *error)
+double firn_checkpoint_bytes(const char *folder, const char *name)
 {
-    const firn_scene *scene = stage->scene;
-    firn_status st = firn_make_folder(folder, error);
-    if (st != FIRN_OK) return st;
-    char *path = file_name(folder, scene->name, frame), *lines = firn_scene_lines(scene);
-    head h = {.version = VERSION, .objects = (uint32_t)scene->object_count, .frame = frame};
-    memcpy(h.magic, MAGIC, sizeof h.magic);
-    snprintf(h.isa, sizeof h.isa, "%s", firn_sim_get_info(stage->sim).isa);
-    if (!path || !lines) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    if (st == FIRN_OK) st = firn_sim_save(stage->sim, count_bytes, &h.state_bytes, error);
-    firn_output out = {0};
-    if (st == FIRN_OK) st = firn_output_open(&out, path, error);
+    int count = 0;
+    int64_t *frames = list_frames(folder, name, &count);
+    double bytes = 0;
+    for (int i = 0; i < count; i++) {
+        struct stat about;
+        char *path = file_name(folder, name, frames[i]);
+        if (path && stat(path, &about) == 0) bytes += (double)about.st_size;
+        free(path);
+    }
+    free(frames);
+    return bytes;
+}
+
+/* All but the frame; *lines is to be freed. */
+static firn_status make_head(const firn_stage *stage, head *h, char **lines, firn_error *error)
+{
+    *h = (head){.version = VERSION, .objects = (uint32_t)stage->scene->object_count};
+    memcpy(h->magic, MAGIC, sizeof h->magic);
+    snprintf(h->isa, sizeof h->isa, "%s", firn_sim_get_info(stage->sim).isa);
+    *lines = firn_scene_lines(stage->scene);
+    if (!*lines) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    h->scene_bytes = strlen(*lines) + 1;
+    (void)write_objects(stage, count_bytes, &h->object_bytes);
+    return firn_sim_save(stage->sim, count_bytes, &h->state_bytes, error);
+}
+
+firn_status firn_checkpoint_size(const firn_stage *stage, uint64_t *bytes, firn_error *error)
+{
+    head h;
+    char *lines = NULL;
+    const firn_status st = make_head(stage, &h, &lines, error);
+    free(lines);
+    *bytes = sizeof h + h.object_bytes + h.scene_bytes + h.state_bytes + sizeof(uint64_t);
+    return st;
+}
+
+firn_status firn_checkpoint_make(const firn_stage *stage, int64_t frame, firn_bytes *out,
+                                 firn_error *error)
+{
+    *out = (firn_bytes){0};
+    head h;
+    char *lines = NULL;
+    firn_status st = make_head(stage, &h, &lines, error);
     if (st == FIRN_OK) {
-        h.scene_bytes = strlen(lines) + 1;
-        sink s = {.out = &out};
-        sink_write(&s, &h, sizeof h);
-        for (int32_t i = 0; i < scene->object_count; i++) {
-            sink_write(&s, &stage->object[i].emitted, sizeof stage->object[i].emitted);
-        }
-        sink_write(&s, lines, (size_t)h.scene_bytes);
-        st = firn_sim_save(stage->sim, sink_write, &s, error);
-        const uint64_t sum = checksum_end(&s.sum);
-        firn_output_write(&out, &sum, sizeof sum);
-        const firn_status written = firn_output_commit(&out, error); /* says why */
-        if (written != FIRN_OK) st = written;
+        out->data = malloc(sizeof h + h.object_bytes + h.scene_bytes + h.state_bytes);
+        if (!out->data) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory for a checkpoint");
+    }
+    if (st == FIRN_OK) {
+        h.frame = frame;
+        append(out, &h, sizeof h);
+        (void)write_objects(stage, append, out);
+        append(out, lines, (size_t)h.scene_bytes);
+        st = firn_sim_save(stage->sim, append, out, error);
     }
     free(lines);
+    if (st != FIRN_OK) firn_bytes_free(out);
+    return st;
+}
+
+firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, int64_t frame,
+                                  const firn_bytes *bytes, firn_error *error)
+{
+    firn_status st = firn_make_folder(folder, error);
+    if (st != FIRN_OK) return st;
+    char *path = file_name(folder, scene->name, frame);
+    firn_output out = {0};
+    st = path ? firn_output_open(&out, path, error)
+              : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK) {
+        const uint64_t sum = firn_checkpoint_sum(bytes->data, bytes->size);
+        firn_output_write(&out, bytes->data, bytes->size);
+        firn_output_write(&out, &sum, sizeof sum);
+        st = firn_output_commit(&out, error);
+    }
     free(path);
     if (st != FIRN_OK) return st;
     int count = 0;
@@ -201,44 +270,116 @@ firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, i
 
 /* ---- reading ---- */
 
-firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error)
+typedef struct source {
+    const uint8_t *at;
+    size_t left;
+} source;
+
+static int source_read(void *user_data, void *data, size_t size)
 {
-    *out = (firn_checkpoint){0};
-    firn_status st = firn_bytes_read(path, &out->bytes, error);
-    if (st != FIRN_OK) return st;
-    const firn_bytes *b = &out->bytes;
-    head h;
-    const char *why = NULL;
-    if (b->size < sizeof h || memcmp(b->data, MAGIC, sizeof MAGIC) != 0) {
-        why = "is not a checkpoint of Firn";
-    } else {
-        memcpy(&h, b->data, sizeof h);
-        checksum sum = {0};
-        const uint64_t fixed = sizeof h + (uint64_t)h.objects * sizeof(int64_t) + sizeof sum.sum;
-        if (h.version != VERSION) {
-            why = "was written by another version of Firn: run the scene from the start";
-        } else if (h.scene_bytes > b->size || h.state_bytes > b->size || h.scene_bytes == 0 ||
-                   fixed + h.scene_bytes + h.state_bytes != b->size) {
-            why = "is cut short or damaged: its size is not what it says";
-        } else {
-            uint64_t stored;
-            memcpy(&stored, b->data + b->size - sizeof stored, sizeof stored);
-            checksum_add(&sum, b->data, b->size - sizeof stored);
-            if (checksum_end(&sum) != stored) why = "is damaged: its checksum does not fit";
+    source *s = user_data;
+    if (size > s->left) return 1;
+    memcpy(data, s->at, size);
+    s->at += size;
+    s->left -= size;
+    return 0;
+}
+
+/* One object's part; false when it makes no sense. */
+static bool read_object(source *from, firn_stage_object *out)
+{
+    object_head about;
+    if (source_read(from, &about, sizeof about) != 0 || about.emitted < 0 || about.count < 0 ||
+        about.columns < 0 || about.columns > FIRN_MAX_COLUMNS ||
+        (size_t)about.columns > from->left / sizeof(column_head)) {
+        return false;
+    }
+    out->emitted = about.emitted;
+    out->first_id = about.first_id;
+    firn_points *p = &out->carried;
+    p->count = about.columns ? about.count : 0;
+    source data = *from;
+    data.at += (size_t)about.columns * sizeof(column_head);
+    data.left -= (size_t)about.columns * sizeof(column_head);
+    for (int64_t c = 0; c < about.columns; c++) {
+        column_head column;
+        (void)source_read(from, &column, sizeof column); /* they are there */
+        column.name[sizeof column.name - 1] = 0;
+        if (column.type < 0 || column.type >= FIRN_TYPE_COUNT || column.components < 1 ||
+            column.components > FIRN_MAX_COMPONENTS ||
+            (uint64_t)p->count > data.left / ((uint64_t)column.components *
+                                              firn_type_size((firn_type)column.type))) {
+            return false;
+        }
+        const firn_column *to =
+            firn_points_add(p, column.name, (firn_type)column.type, column.components, NULL);
+        if (!to || source_read(&data, to->data, column_bytes(p, p->column_count - 1)) != 0) {
+            return false;
         }
     }
-    if (why) {
-        firn_checkpoint_free(out);
-        return firn_fail(error, FIRN_INVALID, "%s: %s", path, why);
+    *from = data;
+    return true;
+}
+
+/* What is wrong with the bytes, or NULL; `out` is filled. */
+static const char *examine(firn_checkpoint *out)
+{
+    const firn_bytes *b = &out->bytes;
+    const uint64_t least = sizeof(head) + sizeof(uint64_t);
+    head h;
+    if (b->size < least || memcmp(b->data, MAGIC, sizeof MAGIC) != 0) {
+        return "is not a checkpoint of Firn";
     }
-    const size_t scene = sizeof h + (size_t)h.objects * sizeof(int64_t);
+    memcpy(&h, b->data, sizeof h);
+    if (h.version != VERSION) {
+        return "was written by another version of Firn: run the scene from the start";
+    }
+    if (h.object_bytes > b->size || h.scene_bytes > b->size || h.state_bytes > b->size ||
+        h.scene_bytes == 0 || least + h.object_bytes + h.scene_bytes + h.state_bytes != b->size) {
+        return "is cut short or damaged: its size is not what it says";
+    }
+    uint64_t stored;
+    memcpy(&stored, b->data + b->size - sizeof stored, sizeof stored);
+    if (firn_checkpoint_sum(b->data, b->size - sizeof stored) != stored) {
+        return "is damaged: its checksum does not fit";
+    }
+    source objects = {b->data + sizeof h, (size_t)h.object_bytes};
+    if (h.objects > h.object_bytes / sizeof(object_head)) return "is damaged: too many objects";
+    out->object = calloc((size_t)h.objects + 1, sizeof *out->object);
+    if (!out->object) return "is too large for the memory there is";
+    for (; (uint32_t)out->object_count < h.objects; out->object_count++) {
+        if (read_object(&objects, &out->object[out->object_count])) continue;
+        out->object_count++; /* so that it is freed */
+        return "is damaged: what an object brought along makes no sense";
+    }
+    if (objects.left > 0) return "is damaged: its objects do not fill their room";
+    const size_t scene = sizeof h + (size_t)h.object_bytes;
     out->frame = h.frame;
     out->scene = (const char *)b->data + scene;
     out->state = scene + (size_t)h.scene_bytes;
     memcpy(out->isa, h.isa, sizeof out->isa);
     out->isa[sizeof out->isa - 1] = 0;
     b->data[out->state - 1] = 0;
-    return FIRN_OK;
+    return NULL;
+}
+
+firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_checkpoint *out,
+                                  firn_error *error)
+{
+    *out = (firn_checkpoint){.bytes = *bytes};
+    *bytes = (firn_bytes){0};
+    const char *why = examine(out);
+    if (!why) return FIRN_OK;
+    firn_checkpoint_free(out);
+    return firn_fail(error, FIRN_INVALID, "%s: %s", name, why);
+}
+
+firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error)
+{
+    *out = (firn_checkpoint){0};
+    firn_bytes bytes;
+    const firn_status st = firn_bytes_read(path, &bytes, error);
+    return st == FIRN_OK ? firn_checkpoint_parse(path, &bytes, out, error) : st;
 }
 
 void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
@@ -262,45 +403,34 @@ void firn_checkpoint_find(const char *folder, const char *name, int64_t last, fi
     free(frames);
 }
 
-typedef struct source {
-    const uint8_t *at;
-    size_t left;
-} source;
-
-static int source_read(void *user_data, void *data, size_t size)
+firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_stage *stage, firn_error *error)
 {
-    source *s = user_data;
-    if (size > s->left) return 1;
-    memcpy(data, s->at, size);
-    s->at += size;
-    s->left -= size;
-    return 0;
-}
-
-firn_status firn_checkpoint_load(const firn_checkpoint *checkpoint, firn_stage *stage,
-                                 firn_error *error)
-{
-    head h;
-    memcpy(&h, checkpoint->bytes.data, sizeof h);
-    if ((int64_t)h.objects != stage->scene->object_count) {
+    if (checkpoint->object_count != stage->scene->object_count) {
         return firn_fail(
             error, FIRN_INVALID,
-            "the checkpoint was made with %u objects and the scene has %d: run it from "
+            "the checkpoint was made with %d objects and the scene has %d: run it from "
             "the start",
-            h.objects, stage->scene->object_count);
+            checkpoint->object_count, stage->scene->object_count);
     }
-    source s = {checkpoint->bytes.data + checkpoint->state, (size_t)h.state_bytes};
+    const size_t end = checkpoint->bytes.size - sizeof(uint64_t); /* the checksum's */
+    source s = {checkpoint->bytes.data + checkpoint->state, end - checkpoint->state};
     firn_status st = firn_sim_load(stage->sim, source_read, &s, error);
-    if (st != FIRN_OK) return st;
-    for (int32_t i = 0; i < stage->scene->object_count; i++) {
-        memcpy(&stage->object[i].emitted,
-               checkpoint->bytes.data + sizeof h + (size_t)i * sizeof(int64_t), sizeof(int64_t));
+    for (int32_t i = 0; i < checkpoint->object_count && st == FIRN_OK; i++) {
+        firn_stage_object *from = &checkpoint->object[i], *to = &stage->object[i];
+        to->emitted = from->emitted;
+        to->first_id = from->first_id;
+        to->carried = from->carried;
+        from->carried = (firn_points){0};
     }
-    return FIRN_OK;
+    return st;
 }
 
 void firn_checkpoint_free(firn_checkpoint *checkpoint)
 {
+    for (int32_t i = 0; i < checkpoint->object_count; i++) {
+        firn_points_free(&checkpoint->object[i].carried);
+    }
+    free(checkpoint->object);
     firn_bytes_free(&checkpoint->bytes);
     *checkpoint = (firn_checkpoint){0};
 }

@@ -1,6 +1,7 @@
 /* From a def to particles: checks, the search for a count, volumes, places that are taken. */
 #include "scene/fill.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ void firn_seeding_add(firn_seeding *list, const double position[3], int32_t leve
 
 void firn_seeding_free(firn_seeding *list)
 {
-    free(list->position);
+    free(list->position); /* NOLINT(clang-analyzer-unix.Malloc): takes two lists for one */
     free(list->level);
     *list = (firn_seeding){0};
 }
@@ -168,6 +169,7 @@ static firn_status generate(const firn_region *region, const firn_fill_def *def,
 static firn_status search_count(const firn_region *region, const firn_fill_def *def,
                                 firn_seeding *best, double *separation, firn_error *error)
 {
+    assert(def->count > 0);
     const double wanted = (double)def->count, power = 1.0 / region->dimension;
     double h = 0.999 * pow(region->volume / wanted, power);
     for (int attempt = 0; attempt < 60; attempt++) {
@@ -179,12 +181,12 @@ static firn_status search_count(const firn_region *region, const firn_fill_def *
         }
         const double got = (double)list.count;
         if (list.count >= def->count && (best->count == 0 || list.count < best->count)) {
-            firn_seeding_free(best);
+            const firn_seeding worse = *best;
             *best = list;
+            list = worse;
             *separation = h;
-        } else {
-            firn_seeding_free(&list);
         }
+        firn_seeding_free(&list);
         const bool near = best->count > 0 && (double)best->count <= 1.01 * wanted;
         if (near || (best->count > 0 && attempt >= 12)) return FIRN_OK;
         const double change = pow(fmax(got, 0.5) / (1.002 * wanted), power);
@@ -224,7 +226,7 @@ static void rank_particle(void *context, int64_t i, int32_t thread)
     (void)thread;
     const ranking *r = context;
     ranked *out = &r->rank[i];
-    *out = (ranked){.tie = firn_hash(r->seed, i, 0, 0, 1), .index = i};
+    *out = (ranked){.tie = firn_random_bits(r->seed, i, 0, 0, 1), .index = i};
     if (r->by_depth) {
         const double depth = firn_region_depth(r->region, r->list->position + 3 * i, r->separation);
         out->rank = rint(depth / r->separation * 256); /* alike by rounding is alike */

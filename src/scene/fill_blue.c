@@ -43,14 +43,13 @@ typedef struct grid {
     const firn_region *region;
     const firn_fill_def *def;
     const struct grid *finer; /* of the next level, or NULL */
-    int32_t level;
+    int32_t level, offset_count;
     double band[2];   /* of depths */
     double origin[3]; /* of the first cell, padding included */
     double side, distance;
     int64_t size[3]; /* cells along each axis, padding included */
     uint64_t *state;
-    int32_t offset_count;
-    /* To cells that may hold a particle too near: along the axes, and in the array. */
+    /* offset_count of them: to cells that may hold a particle too near: along the axes, and in the array. */
     int8_t step[MOST_OFFSETS][3];
     int64_t offset[MOST_OFFSETS];
     /* Of this round: open cells, what they propose, whether that stays. */
@@ -265,8 +264,8 @@ static void propose(void *context, int64_t i, int32_t thread)
     const int64_t cell = g->open[i];
     int64_t index[3];
     cell_index(g, cell, index);
-    uint64_t draw = firn_hash(g->def->seed + (uint64_t)g->level, index[0], index[1], index[2],
-                              (uint64_t)g->round);
+    uint64_t draw = firn_random_bits(g->def->seed + (uint64_t)g->level, index[0], index[1],
+                                     index[2], (uint64_t)g->round);
     const part whole = whole_cell(g);
     crowd near;
     near.count = 0;

@@ -42,13 +42,13 @@ static bool visit(void *context, const firn_walk_cell *cell, int64_t block)
     if (def->pattern == FIRN_FILL_JITTERED) width = def->jitter;
     if (def->pattern == FIRN_FILL_RANDOM) {
         width = 1;
-        points = poisson(firn_unit(firn_hash(seed, i[0], i[1], i[2], 0)));
+        points = poisson(firn_unit(firn_random_bits(seed, i[0], i[1], i[2], 0)));
     }
     for (int n = 0; n < points; n++) {
         double p[3] = {0};
         for (int a = 0; a < dim; a++) {
             const double u =
-                firn_unit(firn_hash(seed, i[0], i[1], i[2], (uint64_t)(3 * n + a + 1)));
+                firn_unit(firn_random_bits(seed, i[0], i[1], i[2], (uint64_t)(3 * n + a + 1)));
             p[a] = cell->low[a] + (0.5 + width * (u - 0.5)) * cell->size;
         }
         if (cell->all_in || firn_region_inside(l->region, p)) {

@@ -26,8 +26,8 @@ static void fill_voxel(const filler *f, const int64_t cell[3], firn_seeding *out
     for (int64_t s = 0; s < total && wanted > 0; s++) {
         double u[4];
         for (int a = 0; a < 4; a++) {
-            u[a] =
-                firn_unit(firn_hash(def->seed, cell[0], cell[1], cell[2], (uint64_t)(4 * s + a)));
+            u[a] = firn_unit(
+                firn_random_bits(def->seed, cell[0], cell[1], cell[2], (uint64_t)(4 * s + a)));
         }
         if (u[3] * (double)(total - s) >= (double)wanted) continue;
         wanted--;

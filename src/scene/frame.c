@@ -21,7 +21,19 @@ const firn_attribute firn_attributes[] = {
     {0},
 };
 
-static const firn_attribute *find_attribute(const char *name)
+/* ---- which there are ---- */
+
+/* A type that holds what both hold; integers beyond 2^53 beside fractions are rounded. */
+static firn_type common_type(firn_type a, firn_type b)
+{
+    const bool real_a = a <= FIRN_TYPE_f64, real_b = b <= FIRN_TYPE_f64;
+    if (a == b) return a;
+    if (real_a && real_b) return firn_type_size(a) > firn_type_size(b) ? a : b;
+    if (real_a || real_b || a == FIRN_TYPE_u64 || b == FIRN_TYPE_u64) return FIRN_TYPE_f64;
+    return FIRN_TYPE_i64;
+}
+
+const firn_attribute *firn_attribute_find(const char *name)
 {
     for (const firn_attribute *a = firn_attributes; a->name; a++) {
         if (strcmp(a->name, name) == 0) return a;
@@ -29,109 +41,257 @@ static const firn_attribute *find_attribute(const char *name)
     return NULL;
 }
 
-firn_status firn_attributes_check(const firn_value *wanted, firn_error *error)
+/* The attribute of that name, those carried along included; false when there is none. */
+static bool find_attribute(const firn_stage *stage, const char *name, firn_attribute *out)
+{
+    const firn_attribute *own = firn_attribute_find(name);
+    *out = own ? *own : (firn_attribute){0};
+    if (own) return true;
+    for (int32_t i = 0; stage->object && i < stage->scene->object_count; i++) {
+        const firn_column *c = firn_points_find(&stage->object[i].carried, name);
+        if (!c) continue;
+        out->type = out->name ? common_type(out->type, c->type) : c->type;
+        if (c->components > out->components_3d) out->components_3d = c->components;
+        out->components_2d = out->components_3d;
+        out->name = c->name;
+    }
+    return out->name != NULL;
+}
+
+/* Calls `visit` with every name, until it answers false. */
+typedef bool name_visitor(void *context, const char *name);
+static void visit_names(const firn_stage *stage, name_visitor *visit, void *context)
+{
+    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+        if (!visit(context, a->name)) return;
+    }
+    for (int32_t i = 0; stage->object && i < stage->scene->object_count; i++) {
+        const firn_points *carried = &stage->object[i].carried;
+        for (int32_t c = 0; c < carried->column_count; c++) {
+            const char *name = carried->column[c].name;
+            bool seen = false;
+            for (int32_t k = 0; k < i && !seen; k++) {
+                seen = firn_points_find(&stage->object[k].carried, name) != NULL;
+            }
+            if (!seen && !visit(context, name)) return;
+        }
+    }
+}
+
+typedef struct name_list {
+    const char *name[FIRN_MAX_COLUMNS + 1];
+    int count;
+} name_list;
+
+static bool list_name(void *context, const char *name)
+{
+    name_list *list = context;
+    list->name[list->count++] = name;
+    return list->count < FIRN_MAX_COLUMNS;
+}
+
+firn_status firn_attributes_check(const firn_stage *stage, const firn_value *wanted,
+                                  firn_error *error)
 {
     for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
-        if (c->kind == FIRN_SCALAR && find_attribute(c->text)) continue;
-        const char *names[32];
-        int n = 0;
-        for (; firn_attributes[n].name; n++) names[n] = firn_attributes[n].name;
-        names[n] = NULL;
-        char near[200];
+        firn_attribute found;
         const char *name = c->kind == FIRN_SCALAR ? c->text : "";
+        if (find_attribute(stage, name, &found)) continue;
+        name_list list = {0};
+        visit_names(stage, list_name, &list);
+        char near[200];
         return firn_value_fail(c, error, "there is no attribute \"%.60s\"%s", name,
-                               firn_nearest(name, names, near, sizeof near));
+                               firn_nearest(name, list.name, near, sizeof near));
     }
     return FIRN_OK;
 }
 
-/* Reads a field of all particles into `buffer`, which holds enough. */
-static firn_status read_field(const firn_sim *sim, firn_field field, double *buffer,
-                              firn_error *error)
-{
-    return firn_sim_read(sim, field, 0, firn_sim_count(sim), buffer, error);
-}
+/* ---- what they are made of ---- */
 
-static double determinant(const double *F, int dim)
+double firn_determinant(const double *F, int dim)
 {
     if (dim == 2) return F[0] * F[3] - F[1] * F[2];
     return F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
            F[2] * (F[3] * F[7] - F[4] * F[6]);
 }
 
-/* One column from the fields it needs. `a` and `b` each hold 9 doubles per particle. */
-static firn_status fill_column(const firn_sim *sim, int dim, firn_column *column, double *a,
-                               double *b, firn_error *error)
+/* A field of all particles, on its way into a column. */
+typedef void feed(const double *values, int dim, int64_t count, firn_column *to);
+
+/* Numbers of the engine fit the types of its attributes. */
+static void copy(const double *values, int dim, int64_t count, firn_column *to)
 {
-    static const struct {
-        const char *name;
-        firn_field field;
-    } plain[] = {{"P", FIRN_POSITION}, {"v", FIRN_VELOCITY},        {"id", FIRN_ID},
-                 {"mass", FIRN_MASS},  {"material", FIRN_MATERIAL}, {"object", FIRN_OBJECT}};
-    const int64_t n = firn_sim_count(sim);
-    firn_status st = FIRN_OK;
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (strcmp(column->name, plain[i].name) != 0) continue;
-        const int c = column->components == 1 ? 1 : dim;
-        st = read_field(sim, plain[i].field, a, error);
-        for (int64_t p = 0; p < n && st == FIRN_OK; p++) {
-            for (int k = 0; k < c; k++) {
-                firn_type_set(column->type, column->data, p * column->components + k, a[p * c + k]);
-            }
+    const int n = to->components == 1 ? 1 : dim, each = to->components;
+    float *real = to->data;
+    int32_t *whole = to->data;
+    int64_t *wide = to->data;
+    for (int64_t p = 0; p < count; p++) {
+        for (int k = 0; k < n; k++) {
+            const double value = values[p * n + k];
+            if (to->type == FIRN_TYPE_f32) real[p * each + k] = (float)value;
+            if (to->type == FIRN_TYPE_i32) whole[p * each + k] = (int32_t)value;
+            if (to->type == FIRN_TYPE_i64) wide[p * each + k] = (int64_t)value;
         }
-        return st;
     }
-    const int dd = dim * dim;
-    float *out = column->data;
-    if (strcmp(column->name, "pscale") == 0) {
-        st = read_field(sim, FIRN_VOLUME, a, error);
-        for (int64_t p = 0; p < n && st == FIRN_OK; p++) {
-            const double pi = 3.14159265358979323846;
-            out[p] = (float)(dim == 3 ? cbrt(0.75 * a[p] / pi) : sqrt(a[p] / pi));
-        }
-        return st;
-    }
-    st = read_field(sim, FIRN_DEFORMATION_GRADIENT, a, error);
-    if (st != FIRN_OK) return st;
-    if (strcmp(column->name, "F") == 0) {
-        for (int64_t p = 0; p < n; p++) {
-            float *F = out + 9 * p;
-            F[8] = 1;
-            for (int i = 0; i < dim; i++) {
-                for (int j = 0; j < dim; j++) F[3 * i + j] = (float)a[p * dd + i * dim + j];
-            }
-        }
-        return FIRN_OK;
-    }
-    for (int64_t p = 0; p < n; p++) out[p] = (float)determinant(a + p * dd, dim);
-    if (strcmp(column->name, "J") == 0) return FIRN_OK;
-    st = read_field(sim, FIRN_MASS, a, error); /* density */
-    if (st == FIRN_OK) st = read_field(sim, FIRN_VOLUME, b, error);
-    for (int64_t p = 0; p < n && st == FIRN_OK; p++) out[p] = (float)(a[p] / (b[p] * out[p]));
-    return st;
 }
 
-firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, firn_points *out,
-                              firn_error *error)
+static void radius(const double *volume, int dim, int64_t count, firn_column *to)
 {
-    const int64_t n = firn_sim_count(stage->sim);
-    const int dim = (int)stage->scene->dimension;
-    *out = (firn_points){.count = n};
-    double *scratch = malloc(((size_t)n + 1) * 10 * sizeof *scratch);
-    firn_status st =
-        scratch ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory for a frame");
-    const firn_value *next = wanted ? wanted->child : NULL;
-    for (const firn_attribute *a = firn_attributes; st == FIRN_OK; a++) {
-        if (wanted) {
-            if (!next) break;
-            a = find_attribute(next->text);
-            next = next->next;
+    const double pi = 3.14159265358979323846;
+    float *out = to->data;
+    for (int64_t p = 0; p < count; p++) {
+        out[p] = (float)(dim == 3 ? cbrt(0.75 * volume[p] / pi) : sqrt(volume[p] / pi));
+    }
+}
+
+static void nine(const double *F, int dim, int64_t count, firn_column *to)
+{
+    for (int64_t p = 0; p < count; p++) {
+        float *out = (float *)to->data + 9 * p;
+        out[8] = 1;
+        for (int i = 0; i < dim; i++) {
+            for (int j = 0; j < dim; j++) {
+                out[3 * i + j] = (float)F[p * dim * dim + i * dim + j];
+            }
         }
-        if (!a->name) break;
-        firn_column *column = firn_points_add(
-            out, a->name, a->type, dim == 3 ? a->components_3d : a->components_2d, error);
-        st = column ? fill_column(stage->sim, dim, column, scratch, scratch + 9 * (size_t)n, error)
-                    : FIRN_NO_MEMORY;
+    }
+}
+
+static void determinant(const double *F, int dim, int64_t count, firn_column *to)
+{
+    float *out = to->data;
+    for (int64_t p = 0; p < count; p++) {
+        out[p] = (float)firn_determinant(F + p * dim * dim, dim);
+    }
+}
+
+static void mass_over(const double *mass, int dim, int64_t count, firn_column *to)
+{
+    (void)dim;
+    float *out = to->data;
+    for (int64_t p = 0; p < count; p++) out[p] = (float)(mass[p] / (double)out[p]);
+}
+
+static void over_volume(const double *volume, int dim, int64_t count, firn_column *to)
+{
+    (void)dim;
+    float *out = to->data;
+    for (int64_t p = 0; p < count; p++) out[p] = (float)((double)out[p] / volume[p]);
+}
+
+/* In the order of fields: what an attribute is made of comes in that order. */
+static const struct {
+    firn_field field;
+    const char *attribute;
+    feed *feed;
+} feeds[] = {
+    {FIRN_POSITION, "P", copy},
+    {FIRN_VELOCITY, "v", copy},
+    {FIRN_DEFORMATION_GRADIENT, "F", nine},
+    {FIRN_DEFORMATION_GRADIENT, "J", determinant},
+    {FIRN_DEFORMATION_GRADIENT, "density", determinant},
+    {FIRN_MASS, "mass", copy},
+    {FIRN_MASS, "density", mass_over},
+    {FIRN_VOLUME, "pscale", radius},
+    {FIRN_VOLUME, "density", over_volume},
+    {FIRN_MATERIAL, "material", copy},
+    {FIRN_OBJECT, "object", copy},
+    {FIRN_ID, "id", copy},
+};
+enum { FEEDS = sizeof feeds / sizeof *feeds };
+
+/* What a particle file gave to those of its particles that are still there. */
+static void join(const double *id, int64_t count, const firn_stage_object *object, firn_column *to)
+{
+    const firn_column *from = firn_points_find(&object->carried, to->name);
+    if (!from) return;
+    const size_t bytes = (size_t)to->components * firn_type_size(to->type);
+    const bool same = from->type == to->type && from->components == to->components;
+    for (int64_t p = 0; p < count; p++) {
+        const double row = id[p] - (double)object->first_id;
+        if (row < 0 || row >= (double)object->carried.count) continue;
+        if (same) {
+            memcpy((char *)to->data + (size_t)p * bytes,
+                   (const char *)from->data + (size_t)row * bytes, bytes);
+            continue;
+        }
+        for (int32_t k = 0; k < from->components; k++) {
+            const double value =
+                firn_type_get(from->type, from->data, (int64_t)row * from->components + k);
+            firn_type_set(to->type, to->data, p * to->components + k, value);
+        }
+    }
+}
+
+/* ---- a frame ---- */
+
+static bool takes(const firn_column *column, int f, firn_field field)
+{
+    return feeds[f].field == field && strcmp(column->name, feeds[f].attribute) == 0;
+}
+
+/* Reads a field, once, if any column of `out` wants it, and feeds them all. */
+static firn_status feed_field(const firn_stage *stage, firn_field field, firn_points *out,
+                              double *scratch, firn_error *error)
+{
+    bool wanted = false;
+    for (int32_t c = 0; c < out->column_count; c++) {
+        for (int f = 0; f < FEEDS; f++) wanted = wanted || takes(&out->column[c], f, field);
+        wanted = wanted || (field == FIRN_ID && !firn_attribute_find(out->column[c].name));
+    }
+    if (!wanted) return FIRN_OK;
+    const firn_status st = firn_sim_read(stage->sim, field, 0, out->count, scratch, error);
+    if (st != FIRN_OK) return st;
+    for (int32_t c = 0; c < out->column_count; c++) {
+        firn_column *to = &out->column[c];
+        for (int f = 0; f < FEEDS; f++) {
+            if (takes(to, f, field)) {
+                feeds[f].feed(scratch, (int)stage->scene->dimension, out->count, to);
+            }
+        }
+        if (field != FIRN_ID || firn_attribute_find(to->name)) continue;
+        for (int32_t i = 0; i < stage->scene->object_count; i++) {
+            join(scratch, out->count, &stage->object[i], to);
+        }
+    }
+    return FIRN_OK;
+}
+
+typedef struct adding {
+    const firn_stage *stage;
+    firn_points *to;
+    firn_error *error;
+    bool failed;
+} adding;
+
+static bool add_column(void *context, const char *name)
+{
+    adding *a = context;
+    firn_attribute about;
+    const int dim = (int)a->stage->scene->dimension;
+    a->failed = !find_attribute(a->stage, name, &about) ||
+                !firn_points_add(a->to, name, about.type,
+                                 dim == 3 ? about.components_3d : about.components_2d, a->error);
+    return !a->failed;
+}
+
+firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, int64_t most,
+                              firn_points *out, firn_error *error)
+{
+    const int64_t count = firn_sim_count(stage->sim);
+    *out = (firn_points){.count = count < most ? count : most};
+    firn_error own = {0};
+    adding a = {stage, out, &own, false};
+    const firn_value *next = wanted ? wanted->child : NULL;
+    for (; next && !a.failed; next = next->next) add_column(&a, next->text);
+    if (!wanted) visit_names(stage, add_column, &a);
+    firn_status st = a.failed ? firn_fail(error, own.status, "%s", own.message) : FIRN_OK;
+    double *scratch = malloc(((size_t)out->count + 1) * 9 * sizeof *scratch);
+    if (st == FIRN_OK && !scratch) {
+        st = firn_fail(error, FIRN_NO_MEMORY, "out of memory for a frame");
+    }
+    for (firn_field f = 0; f < FIRN_FIELD_COUNT && st == FIRN_OK; f++) {
+        st = feed_field(stage, f, out, scratch, error);
     }
     free(scratch);
     if (st != FIRN_OK) firn_points_free(out);

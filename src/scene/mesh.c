@@ -53,6 +53,11 @@ static firn_status check_soup(const firn_soup *soup, firn_error *error)
     return FIRN_OK;
 }
 
+static bool same_place(const double a[3], const double b[3])
+{
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 static uint64_t place_hash(const double p[3])
 {
     uint64_t hash = 0;
@@ -85,8 +90,7 @@ static firn_status merge_vertices(const firn_soup *soup, firn_mesh *mesh, int32_
         double p[3];
         for (int a = 0; a < 3; a++) p[a] = soup->vertex[3 * (ptrdiff_t)v + a] + 0.0; /* no -0 */
         size_t slot = (size_t)place_hash(p) & (slots - 1);
-        while (table[slot] >= 0 &&
-               memcmp(mesh->vertex + 3 * (ptrdiff_t)table[slot], p, sizeof p) != 0) {
+        while (table[slot] >= 0 && !same_place(mesh->vertex + 3 * (ptrdiff_t)table[slot], p)) {
             slot = (slot + 1) & (slots - 1);
         }
         if (table[slot] < 0) {
@@ -109,8 +113,8 @@ static firn_status cut_faces(const firn_soup *soup, firn_mesh *mesh, const int32
         most = n > most ? n : most;
         corner = soup->face_end[f];
     }
-    double *scratch = malloc((size_t)most * 3 * sizeof *scratch);
-    int32_t *cut = malloc((size_t)most * 3 * sizeof *cut);
+    double *scratch = malloc(((size_t)most * 3 + 1) * sizeof *scratch);
+    int32_t *cut = malloc(((size_t)most * 3 + 1) * sizeof *cut);
     /* A face of n corners makes n - 2 triangles. */
     mesh->triangle = malloc((size_t)soup->corner_count * 3 * sizeof *mesh->triangle);
     const bool fine = scratch && cut && mesh->triangle;

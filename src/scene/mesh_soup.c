@@ -161,7 +161,7 @@ void firn_polygon_cut(const double *vertex, const int32_t *corner, int32_t n, do
         return;
     }
     double *x = scratch, *y = x + n;
-    int32_t *next = (int32_t *)(y + n), *before = next + n;
+    int32_t *next = (int32_t *)(void *)(y + n), *before = next + n;
     const flat f = {.x = x, .y = y, .next = next, .before = before, .n = n};
     lay_flat(vertex, corner, n, x, y);
     for (int32_t i = 0; i < n; i++) {

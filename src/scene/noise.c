@@ -39,7 +39,7 @@ static double octave(const double p[3], uint64_t seed)
             double at[2];
             for (int x = 0; x < 2; x++) {
                 const double d[3] = {in[0] - x, in[1] - y, in[2] - z};
-                at[x] = slope(firn_hash(seed, cell[0] + x, cell[1] + y, cell[2] + z, 0), d);
+                at[x] = slope(firn_random_bits(seed, cell[0] + x, cell[1] + y, cell[2] + z, 0), d);
             }
             line[y] = mix(at[0], at[1], t[0]);
         }

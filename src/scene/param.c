@@ -202,7 +202,7 @@ firn_status firn_section_read(const firn_section *section, const firn_value *map
         if (!rows[i].name) {
             const char *names[65];
             int n = 0;
-            for (; rows[n].name && n < 64; n++) names[n] = rows[n].name;
+            for (; n < 64 && rows[n].name; n++) names[n] = rows[n].name;
             names[n] = NULL;
             char near[300];
             return firn_value_fail(c, error, "%s has no parameter \"%.60s\"%s", section->name,

@@ -14,7 +14,8 @@ static inline uint64_t firn_mix(uint64_t x)
 }
 
 /* Of a cell and a number that tells draws for the same cell apart. */
-static inline uint64_t firn_hash(uint64_t seed, int64_t x, int64_t y, int64_t z, uint64_t draw)
+static inline uint64_t firn_random_bits(uint64_t seed, int64_t x, int64_t y, int64_t z,
+                                        uint64_t draw)
 {
     uint64_t h = firn_mix(seed + 0x9e3779b97f4a7c15u);
     h = firn_mix(h ^ (uint64_t)x) + 0x9e3779b97f4a7c15u;

@@ -27,12 +27,15 @@ firn_run_options firn_run_options_default(const firn_scene *scene)
 enum { MOST_OUTPUTS = 32 };
 
 /* The files of one frame; they are written by a thread of their own while the next frame is
- * computed. */
+ * computed. The state comes last: when it is there, so are the outputs. */
 typedef struct writer {
     const firn_scene *scene;
+    const char *folder; /* of states */
+    int32_t threads;    /* that compress */
     firn_points points[MOST_OUTPUTS];
     char *path[MOST_OUTPUTS];
-    double frame;
+    firn_bytes state;     /* empty: none is due */
+    int64_t frame, saved; /* saved: the last one whose state is on disk, or INT64_MIN */
     pthread_t thread;
     bool running;
     firn_status status;
@@ -48,9 +51,14 @@ static void *write_files(void *context)
         const firn_write_options options = {.half = o->half,
                                             .classic = o->classic,
                                             .level = (int32_t)o->level,
-                                            .frame = w->frame,
-                                            .fps = w->scene->frames.fps};
+                                            .frame = (double)w->frame,
+                                            .fps = w->scene->frames.fps,
+                                            .threads = w->threads};
         w->status = firn_points_write(w->path[i], &w->points[i], &options, &w->error);
+    }
+    if (w->status == FIRN_OK && w->state.data) {
+        w->status = firn_checkpoint_store(w->scene, w->folder, w->frame, &w->state, &w->error);
+        if (w->status == FIRN_OK) w->saved = w->frame;
     }
     return NULL;
 }
@@ -65,31 +73,43 @@ static firn_status writer_finish(writer *w, firn_error *error)
         free(w->path[i]);
         w->path[i] = NULL;
     }
+    firn_bytes_free(&w->state);
     if (w->status != FIRN_OK && error) *error = w->error;
     return w->status;
 }
 
-static firn_status writer_start(writer *w, const firn_stage *stage, int64_t frame, int64_t *files,
-                                firn_error *error)
+/* What is to be written is taken from the stage here; *files receives how many outputs. */
+static firn_status writer_start(writer *w, const firn_stage *stage, int64_t frame, bool outputs,
+                                bool state, int64_t *files, firn_error *error)
 {
     firn_status st = writer_finish(w, error);
-    w->frame = (double)frame;
+    w->frame = frame;
     *files = 0;
-    for (int32_t i = 0; i < w->scene->output_count && st == FIRN_OK; i++) {
+    for (int32_t i = 0; outputs && i < w->scene->output_count && st == FIRN_OK; i++) {
         const firn_scene_output *o = &w->scene->output[i];
         if ((frame - w->scene->frames.start) % o->every != 0) continue;
         w->path[i] = firn_frame_path(o->file, frame);
-        st = w->path[i] ? firn_stage_points(stage, o->attributes, &w->points[i], error)
+        st = w->path[i] ? firn_stage_points(stage, o->attributes, INT64_MAX, &w->points[i], error)
                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         ++*files;
     }
-    if (st != FIRN_OK || *files == 0) return st;
+    if (st == FIRN_OK && state) st = firn_checkpoint_make(stage, frame, &w->state, error);
+    if (st != FIRN_OK || (*files == 0 && !state)) return st;
     if (pthread_create(&w->thread, NULL, write_files, w) == 0) {
         w->running = true;
     } else {
         write_files(w);
     }
     return FIRN_OK;
+}
+
+static firn_status check_attributes(const firn_stage *stage, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < stage->scene->output_count && st == FIRN_OK; i++) {
+        st = firn_attributes_check(stage, stage->scene->output[i].attributes, error);
+    }
+    return st;
 }
 
 firn_status firn_run_check(const firn_scene *scene, firn_error *error)
@@ -103,10 +123,12 @@ firn_status firn_run_check(const firn_scene *scene, firn_error *error)
         if (!firn_format_of(o->file, &inner)) {
             return firn_value_fail(firn_value_get(o->where, "file"), error, "%s", inner.message);
         }
-        firn_status st = firn_attributes_check(o->attributes, error);
-        if (st != FIRN_OK) return st;
     }
-    return FIRN_OK;
+    /* What particle files bring along is known only once they are read. */
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        if (scene->object[i].particles) return FIRN_OK;
+    }
+    return check_attributes(&(firn_stage){.scene = scene}, error);
 }
 
 /* ---- statistics ---- */
@@ -200,8 +222,9 @@ typedef struct run {
     firn_stage stage;
     writer writer;
     statistics statistics;
-    char *folder;         /* of checkpoints */
-    int64_t frame, saved; /* under way; last one on disk, or INT64_MIN */
+    char *folder;  /* of checkpoints */
+    int64_t frame; /* under way */
+    bool resumed;
 } run;
 
 __attribute__((format(printf, 2, 3))) static void note(const run *r, const char *format, ...)
@@ -230,9 +253,11 @@ static bool asked_to_stop(const run *r)
  * disk; else it is finished first. */
 static int after_step(void *user_data, const firn_report *report)
 {
-    const run *r = user_data;
+    run *r = user_data;
     if (r->hooks->step) r->hooks->step(r->hooks->user_data, r->frame, report);
-    return r->saved == r->frame - 1 && asked_to_stop(r);
+    if (!asked_to_stop(r)) return 0;
+    /* A failure is kept, and comes out at the end. */
+    return writer_finish(&r->writer, NULL) == FIRN_OK && r->writer.saved == r->frame - 1;
 }
 
 /* Says which lines differ between the checkpoint's scene and this one. */
@@ -264,14 +289,33 @@ static firn_status make_stage(run *r, const char *isa, firn_error *error)
                                   .log = {pass_log, r},
                                   .step_hook = after_step,
                                   .step_user_data = r};
-    return firn_stage_create(&r->stage, r->scene, &o, error);
+    const firn_status st = firn_stage_create(&r->stage, r->scene, &o, error);
+    /* While the simulation steps, compressing has a quarter of its threads: with the attributes of an
+     * ordinary file it takes about a quarter of the work of a frame. */
+    if (st == FIRN_OK) r->writer.threads = (firn_sim_get_info(r->stage.sim).threads + 3) / 4;
+    return st;
+}
+
+/* Fills, and says what each object lost to those before it. */
+static firn_status fill_stage(run *r, firn_error *error)
+{
+    const firn_status st = firn_stage_fill(&r->stage, error);
+    for (int32_t i = 0; i < r->scene->object_count && st == FIRN_OK; i++) {
+        const firn_stage_object *o = &r->stage.object[i];
+        if (o->dropped == 0) continue;
+        char number[24];
+        const char *name = r->scene->object[i].name;
+        snprintf(number, sizeof number, "%d", i);
+        note(r, "object %s: %lld of %lld particles left out, where earlier objects are",
+             name ? name : number, (long long)o->dropped, (long long)(o->dropped + o->particles));
+    }
+    return st;
 }
 
 /* From a checkpoint if there is one to go on from, else by filling. */
 static firn_status begin(run *r, firn_error *error)
 {
     firn_checkpoint c = {.frame = INT64_MIN};
-    r->saved = INT64_MIN;
     r->frame = r->scene->frames.start;
     if (r->options->resume) {
         char notes[2048];
@@ -283,7 +327,7 @@ static firn_status begin(run *r, firn_error *error)
     }
     if (c.frame == INT64_MIN) {
         firn_status st = make_stage(r, r->options->isa, error);
-        return st == FIRN_OK ? firn_stage_fill(&r->stage, error) : st;
+        return st == FIRN_OK ? fill_stage(r, error) : st;
     }
     if (r->options->isa && strcmp(r->options->isa, c.isa) != 0) {
         note(r, "the checkpoint was computed with %s: with %s the numbers go on differently", c.isa,
@@ -294,7 +338,8 @@ static firn_status begin(run *r, firn_error *error)
     if (st == FIRN_OK) {
         note(r, "going on from frame %lld", (long long)c.frame);
         say_changes(r, c.scene);
-        r->frame = r->saved = c.frame;
+        r->frame = r->writer.saved = c.frame;
+        r->resumed = true;
     }
     firn_checkpoint_free(&c);
     return st;
@@ -305,21 +350,19 @@ static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
 {
     firn_status st = FIRN_OK;
     f->particles = firn_sim_count(r->stage.sim);
-    if (f->frame >= r->options->first) {
-        st = writer_start(&r->writer, &r->stage, f->frame, &f->files, error);
-    }
-    if (st == FIRN_OK) st = statistics_add(&r->statistics, r->stage.sim, f, error);
     const int64_t every = r->scene->checkpoint.every;
     const bool due = every > 0 && ((f->frame - r->scene->frames.start) % every == 0 ||
                                    f->frame == r->options->last || asked_to_stop(r));
-    if (st == FIRN_OK && due && f->frame != r->saved) {
-        st = firn_checkpoint_write(&r->stage, r->folder, f->frame, error);
-        if (st == FIRN_OK) r->saved = f->frame;
-    }
+    st = writer_start(&r->writer, &r->stage, f->frame, f->frame >= r->options->first, due,
+                      &f->files, error);
+    if (st == FIRN_OK) st = statistics_add(&r->statistics, r->stage.sim, f, error);
     if (st == FIRN_OK && r->options->hash) {
         f->has_hash = true;
         st = firn_sim_hash(r->stage.sim, &f->hash, error);
     }
+    /* Nothing is computed before it is sure that a frame and its state can be written, and that the
+     * states of an earlier run are gone. */
+    if (st == FIRN_OK && f->frame == f->first) st = writer_finish(&r->writer, error);
     if (st == FIRN_OK && r->hooks->frame) r->hooks->frame(r->hooks->user_data, f);
     return st;
 }
@@ -329,7 +372,7 @@ static firn_status loop(run *r, firn_error *error)
     const firn_scene_frames *frames = &r->scene->frames;
     firn_run_frame f = {.frame = r->frame, .first = frames->start, .last = r->options->last};
     firn_status st = FIRN_OK;
-    if (r->saved == INT64_MIN) st = finish_frame(r, &f, error); /* time zero */
+    if (!r->resumed) st = finish_frame(r, &f, error); /* time zero */
     while (st == FIRN_OK && r->frame < r->options->last) {
         if (asked_to_stop(r)) {
             return firn_fail(error, FIRN_STOPPED, "stopped after frame %lld", (long long)r->frame);
@@ -368,8 +411,12 @@ static firn_status try_path(char *path, firn_error *error)
 static firn_status try_outputs(const run *r, firn_error *error)
 {
     const firn_scene *scene = r->scene;
-    firn_status st = FIRN_OK;
-    if (scene->checkpoint.every > 0) st = firn_make_folder(r->folder, error);
+    const int64_t next = r->frame + r->resumed;
+    firn_needs needs;
+    firn_status st =
+        firn_needs_find(&r->stage, r->folder, next > r->options->first ? next : r->options->first,
+                        r->options->last, &needs, error);
+    if (st == FIRN_OK && scene->checkpoint.every > 0) st = firn_make_folder(r->folder, error);
     for (int32_t i = -1; i < scene->output_count && st == FIRN_OK; i++) {
         const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
         if (!pattern) continue;
@@ -377,6 +424,10 @@ static firn_status try_outputs(const run *r, firn_error *error)
         st = path ? try_path(path, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(path);
     }
+    char doubt[512] = "";
+    if (st == FIRN_OK) st = firn_needs_check(&needs, doubt, sizeof doubt, error);
+    if (doubt[0]) note(r, "%s", doubt);
+    firn_needs_free(&needs);
     return st;
 }
 
@@ -387,7 +438,7 @@ static firn_status open_run(run *r, firn_error *error)
     r->folder = malloc(room);
     if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
-    r->writer.scene = r->scene;
+    r->writer = (writer){.scene = r->scene, .folder = r->folder, .saved = INT64_MIN};
     return firn_run_check(r->scene, error);
 }
 
@@ -397,8 +448,9 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
     run r = {.scene = scene, .options = options, .hooks = hooks};
     firn_status st = open_run(&r, error);
     if (st == FIRN_OK) st = begin(&r, error);
+    if (st == FIRN_OK) st = check_attributes(&r.stage, error);
     if (st == FIRN_OK) st = try_outputs(&r, error);
-    if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.saved, error);
+    if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.writer.saved, error);
     if (st == FIRN_OK) st = loop(&r, error);
     firn_error written = {0};
     const firn_status files = writer_finish(&r.writer, &written);
@@ -417,27 +469,26 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
 {
     *plan = (firn_plan){0};
     run r = {.scene = scene, .options = options, .hooks = hooks};
-    firn_status st = make_stage(&r, options->isa, error);
-    if (st == FIRN_OK) st = firn_stage_fill(&r.stage, error);
+    firn_status st = open_run(&r, error);
+    if (st == FIRN_OK) st = make_stage(&r, options->isa, error);
+    if (st == FIRN_OK) st = fill_stage(&r, error);
     if (st == FIRN_OK) {
         plan->particles = firn_sim_count(r.stage.sim);
         plan->frames = scene->frames.end - scene->frames.start + 1;
-        plan->memory = 200.0 * (double)plan->particles;
-        for (int32_t i = 0; i < scene->output_count; i++) {
-            double each = 0;
-            const firn_value *wanted = scene->output[i].attributes;
-            for (const firn_attribute *a = firn_attributes; a->name; a++) {
-                bool in = wanted == NULL;
-                for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
-                    in = in || (c->text && strcmp(c->text, a->name) == 0);
-                }
-                if (in) each += (double)(a->components_3d * (int32_t)firn_type_size(a->type));
-            }
-            plan->disk += each * (double)plan->particles *
-                          ceil((double)plan->frames / (double)scene->output[i].every);
-        }
-        plan->disk += 130.0 * (double)plan->particles * (double)scene->checkpoint.keep;
+        /* The sim; a frame and its making; a state on its way to the disk. */
+        plan->memory = (scene->output_count ? 370.0 : 200.0) * (double)plan->particles;
+        uint64_t bytes = 0;
+        if (scene->checkpoint.every > 0) st = firn_checkpoint_size(&r.stage, &bytes, error);
+        plan->memory += (double)bytes;
     }
+    firn_needs needs = {0};
+    if (st == FIRN_OK) st = check_attributes(&r.stage, error);
+    if (st == FIRN_OK) {
+        st = firn_needs_find(&r.stage, r.folder, options->first, options->last, &needs, error);
+    }
+    plan->disk_least = needs.least;
+    plan->disk_most = needs.most;
+    firn_needs_free(&needs);
     double spent = 0;
     firn_report report = {0};
     for (int i = 0; i < 3 && st == FIRN_OK && plan->particles > 0; i++) { /* the first finds dt */
@@ -454,5 +505,6 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         plan->seconds = plan->steps * spent * 0.6;
     }
     firn_stage_free(&r.stage);
+    free(r.folder);
     return st;
 }

@@ -49,12 +49,37 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
 /* What a run would take, from filling alone. */
 typedef struct firn_plan {
     int64_t particles, frames, cells;
-    double memory, disk; /* bytes */
-    double dt;           /* s, of a first step */
-    double steps;        /* over all frames, if dt stayed */
-    double seconds;      /* at the speed of the steps tried */
+    double memory;                /* bytes */
+    double disk_least, disk_most; /* bytes, see firn_needs */
+    double dt;                    /* s, of a first step */
+    double steps;                 /* over all frames, if dt stayed */
+    double seconds;               /* at the speed of the steps tried */
 } firn_plan;
 firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
                           const firn_run_hooks *hooks, firn_plan *plan, firn_error *error);
+
+/* ---- room.c ---- */
+
+/* Room that files of one kind take, without what is emitted later. */
+typedef struct firn_need {
+    char *folder;
+    double least, most; /* bytes: compressed as well as at the start, or as badly as noise */
+    double replaced;    /* bytes of files that are there already and make room */
+} firn_need;
+typedef struct firn_needs {
+    firn_need *need;
+    int32_t count;
+    double least, most; /* bytes, of all */
+} firn_needs;
+
+/* Of frames first to last. Fails where an output's format cannot hold its attributes. */
+firn_status firn_needs_find(const firn_stage *stage, const char *checkpoints, int64_t first,
+                            int64_t last, firn_needs *out, firn_error *error);
+/* Fails with FIRN_OUTPUT when a file system surely has no room; `doubt` says when it may not have, and
+ * is "" otherwise. File systems that do not say how much is free have room. */
+firn_status firn_needs_check(const firn_needs *needs, char *doubt, size_t size, firn_error *error);
+void firn_needs_free(firn_needs *needs);
+
+const char *firn_amount(double bytes, char text[32]); /* "12.3 MB" */
 
 #endif

@@ -3,6 +3,7 @@
 #include "scene/scene.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,7 @@ static firn_status read_shape(const firn_scene *scene, const firn_value *v, unsi
     out->kind = row;
     out->where = entry;
     const int dim = (int)scene->dimension;
+    if (dim == 2) out->from[2] = out->to[2] = 0;
     for (int a = 0; a < dim; a++) {
         if (firn_section_given(&shape->section, out, "size") && !(out->size[a] > 0)) {
             return firn_value_fail(firn_value_get(entry, "size"), error,
@@ -220,6 +222,20 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
     return st;
 }
 
+int32_t firn_scene_find_material(const firn_scene *scene, const char *name, char *near, size_t size)
+{
+    const char *names[65];
+    int n = 0;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        if (strcmp(scene->material[i].name, name) == 0) return i;
+        if (n < 64) names[n++] = scene->material[i].name;
+    }
+    names[n] = NULL;
+    if (near && n) firn_nearest(name, names, near, size);
+    if (near && !n) snprintf(near, size, "; add it under materials");
+    return -1;
+}
+
 static firn_status find_material(const firn_scene *scene, firn_scene_object *o, firn_error *error)
 {
     if (!o->material) {
@@ -229,21 +245,11 @@ static firn_status find_material(const firn_scene *scene, firn_scene_object *o, 
         }
         return firn_value_fail(o->where, error, "the object has no material");
     }
-    const char *names[65];
-    int n = 0;
-    for (int32_t i = 0; i < scene->material_count; i++) {
-        if (strcmp(scene->material[i].name, o->material) == 0) {
-            o->material_index = i;
-            return FIRN_OK;
-        }
-        if (n < 64) names[n++] = scene->material[i].name;
-    }
-    names[n] = NULL;
     char near[300];
+    o->material_index = firn_scene_find_material(scene, o->material, near, sizeof near);
+    if (o->material_index >= 0) return FIRN_OK;
     return firn_value_fail(firn_value_get(o->where, "material"), error,
-                           "there is no material \"%.60s\"%s", o->material,
-                           n ? firn_nearest(o->material, names, near, sizeof near)
-                             : "; add it under materials");
+                           "there is no material \"%.60s\"%s", o->material, near);
 }
 
 static firn_status read_objects(firn_scene *scene, firn_error *error)

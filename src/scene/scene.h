@@ -185,6 +185,10 @@ extern const char *const firn_scene_noisy[]; /* what noise can act on */
 firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error);
 void firn_scene_free(firn_scene *scene);
 
+/* The number of the material of that name, or -1, with what to say in `near` (unless NULL). */
+int32_t firn_scene_find_material(const firn_scene *scene, const char *name, char *near,
+                                 size_t size);
+
 /* Quaternion w, x, y, z of rotations about x, then y, then z, in degrees. */
 void firn_rotation_from_degrees(const double degrees[3], double quaternion[4]);
 

@@ -166,6 +166,34 @@ static const firn_solid capsule = {
     .volume = capsule_volume,
 };
 
+static double stadium_distance(const values *v, const double p[3])
+{
+    return hypot(p[0], fmax(fabs(p[1]) - 0.5 * v->value[1], 0)) - v->value[0];
+}
+
+static void stadium_bounds(const values *v, double low[3], double high[3])
+{
+    set_bounds(low, high, v->value[0], 0.5 * v->value[1] + v->value[0], 0);
+}
+
+static double stadium_volume(const values *v)
+{
+    const double r = v->value[0], h = v->value[1];
+    return r * (pi * r + 2 * h);
+}
+
+static const firn_solid stadium = {
+    .name = "stadium",
+    .help = "a capsule in 2D",
+    .dimension = 2,
+    .value_count = 2,
+    .value_name = {"radius", "height"},
+    .exact = true,
+    .distance = stadium_distance,
+    .bounds = stadium_bounds,
+    .volume = stadium_volume,
+};
+
 /* ---- cylinder ---- */
 
 static double cylinder_distance(const values *v, const double p[3])
@@ -453,8 +481,9 @@ static const firn_solid polygon = {
 
 /* ---- the table ---- */
 
-const firn_solid *const firn_solids[] = {&sphere,    &box,  &capsule, &cylinder,  &torus,   &cone,
-                                         &ellipsoid, &disc, &ring,    &rectangle, &polygon, NULL};
+const firn_solid *const firn_solids[] = {&sphere,    &box,       &capsule, &cylinder, &torus,
+                                         &cone,      &ellipsoid, &disc,    &ring,     &stadium,
+                                         &rectangle, &polygon,   NULL};
 
 const firn_solid *firn_solid_find(const char *name)
 {

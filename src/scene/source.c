@@ -1,11 +1,11 @@
 #include "scene/source.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "io/io.h"
 #include "scene/fill.h"
 
 struct firn_source {
@@ -24,6 +24,7 @@ void firn_batch_free(firn_batch *b)
     free(b->mass);
     free(b->deformation_gradient);
     free(b->material);
+    firn_points_free(&b->carried);
     *b = (firn_batch){0};
 }
 
@@ -108,10 +109,9 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
 {
     const char *name = firn_scene_shapes[s->kind].section.name;
     const int dim = (int)scene->dimension;
-    const firn_solid *solid = firn_solid_find(name);
-    if (!solid || solid->dimension != dim) {
-        return firn_value_fail(s->where, error, "%s cannot be filled in %dD", name, dim);
-    }
+    const bool flat_capsule = dim == 2 && strcmp(name, "capsule") == 0;
+    const firn_solid *solid = firn_solid_find(flat_capsule ? "stadium" : name);
+    assert(solid && solid->dimension == dim); /* the table says what can be filled */
     firn_placement own;
     place_shape(s, name, &own);
     firn_solid_values values = {0};
@@ -146,7 +146,7 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
     return FIRN_OK;
 }
 
-static firn_placement object_placement(const firn_scene_object *o)
+firn_placement firn_object_placement(const firn_scene_object *o)
 {
     firn_placement p = firn_placement_default();
     memcpy(p.translate, o->translate, sizeof p.translate);
@@ -158,7 +158,7 @@ static firn_placement object_placement(const firn_scene_object *o)
 static firn_status open_object(firn_source *out, const firn_scene *scene,
                                const firn_scene_object *o, firn_error *error)
 {
-    const firn_placement p = object_placement(o);
+    const firn_placement p = firn_object_placement(o);
     if (o->has_shape) return open_shape(out, scene, &o->shape, &p, error);
     if (o->particles) return FIRN_OK;
     const char *key = o->mesh ? "mesh" : "voxels";
@@ -275,21 +275,36 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
 
 /* ---- particle files ---- */
 
-/* A column as doubles, `components` of them each; NULL when the file has none. */
-static firn_status take_column(const firn_points *points, const char *name, int components,
-                               double **out, firn_error *error)
+/* Leaves out the particles marked, from every array and column. */
+static void leave_out(firn_batch *b, const bool *out, int dim)
 {
-    const firn_column *c = firn_points_find(points, name);
-    *out = NULL;
-    if (!c || c->components < components) return FIRN_OK;
-    *out = malloc(((size_t)points->count * (size_t)components + 1) * sizeof **out);
-    if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    for (int64_t i = 0; i < points->count; i++) {
-        for (int k = 0; k < components; k++) {
-            (*out)[i * components + k] = firn_type_get(c->type, c->data, i * c->components + k);
+    const size_t real = sizeof(double), vector = (size_t)dim * real;
+    const struct {
+        void *data;
+        size_t size; /* bytes of a particle */
+    } arrays[] = {
+        {b->position, vector},
+        {b->velocity, vector},
+        {b->volume, real},
+        {b->mass, real},
+        {b->material, sizeof *b->material},
+        {b->deformation_gradient, (size_t)dim * vector},
+    };
+    const int32_t own = sizeof arrays / sizeof *arrays;
+    int64_t kept = 0;
+    for (int32_t a = 0; a < own + b->carried.column_count; a++) {
+        const firn_column *c = a < own ? NULL : &b->carried.column[a - own];
+        char *data = c ? c->data : arrays[a].data;
+        const size_t size = c ? (size_t)c->components * firn_type_size(c->type) : arrays[a].size;
+        kept = 0;
+        for (int64_t i = 0; i < b->count; i++) {
+            if (out[i]) continue;
+            if (data) memmove(data + (size_t)kept * size, data + (size_t)i * size, size);
+            kept++;
         }
     }
-    return FIRN_OK;
+    b->dropped = b->count - kept;
+    b->count = b->carried.count = kept;
 }
 
 static firn_status fill_from_file(const firn_sources *sources, int32_t index, firn_batch *b,
@@ -297,76 +312,25 @@ static firn_status fill_from_file(const firn_sources *sources, int32_t index, fi
 {
     const firn_scene *scene = sources->scene;
     const firn_scene_object *o = &scene->object[index];
-    const firn_value *where = firn_value_get(o->where, "particles");
     const int dim = (int)scene->dimension;
     char *path = beside_scene(o->where, o->particles);
-    firn_points points = {0};
-    firn_error inner = {0};
-    firn_status st = path ? firn_points_read(path, &points, &inner)
-                          : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = path ? firn_import(scene, o, path, b, error)
+                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     free(path);
-    if (st != FIRN_OK) return firn_value_fail(where, error, "%s", inner.message);
-    const firn_placement p = object_placement(o);
-    firn_affine affine;
-    st = firn_placement_resolve(&p, dim, &affine, error);
-    double *density = NULL, *scale = NULL, *material = NULL;
-    if (st == FIRN_OK) st = take_column(&points, "P", dim, &b->position, error);
-    if (st == FIRN_OK && !b->position) {
-        st = firn_value_fail(where, error, "the file has no positions (P)");
-    }
-    if (st == FIRN_OK) st = take_column(&points, "v", dim, &b->velocity, error);
-    if (st == FIRN_OK) st = take_column(&points, "mass", 1, &b->mass, error);
-    if (st == FIRN_OK) st = take_column(&points, "density", 1, &density, error);
-    if (st == FIRN_OK) st = take_column(&points, "pscale", 1, &scale, error);
-    if (st == FIRN_OK) st = take_column(&points, "material", 1, &material, error);
-    if (st == FIRN_OK && dim == 3) {
-        st = take_column(&points, "F", 9, &b->deformation_gradient, error);
-    }
-    b->count = points.count;
-    const size_t n = (size_t)b->count + 1;
-    b->volume = malloc(n * sizeof *b->volume);
-    if (material) b->material = malloc(n * sizeof *b->material);
-    if (st == FIRN_OK && (!b->volume || (material && !b->material))) {
-        st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    }
-    const double cell = pow(scene->resolution, dim), pi = 3.14159265358979323846;
-    for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
-        double x[3] = {0}, moved[3];
+    if (st != FIRN_OK) return st;
+    bool *out = calloc((size_t)b->count + 1, sizeof *out), any = false;
+    if (!out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
+        double x[3] = {0};
         memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
-        firn_affine_to_world(&affine, x, moved);
-        memcpy(b->position + i * dim, moved, (size_t)dim * sizeof *moved);
-        if (b->velocity) { /* turned, not scaled, then the object's own added */
-            double v[3] = {0};
-            memcpy(v, b->velocity + i * dim, (size_t)dim * sizeof *v);
-            for (int a = 0; a < dim; a++) {
-                double sum = o->velocity[a];
-                for (int c = 0; c < dim; c++) sum += affine.matrix[a][c] / o->scale[c] * v[c];
-                b->velocity[i * dim + a] = sum;
-            }
+        for (int32_t k = 0; k < index && !out[i]; k++) {
+            out[i] = sources->object[k].filled && firn_region_inside(&sources->object[k].region, x);
         }
-        const double rest = scene->material[o->material_index].density;
-        if (scale && scale[i] > 0) { /* the ball or disc of that radius */
-            b->volume[i] = dim == 3 ? 4 * pi / 3 * pow(scale[i], 3) : pi * scale[i] * scale[i];
-            b->volume[i] *= affine.volume;
-        } else if (b->mass) {
-            b->volume[i] = b->mass[i] / (density && density[i] > 0 ? density[i] : rest);
-        } else {
-            b->volume[i] = cell;
-        }
-        if (!material) continue;
-        if (!(material[i] >= 0 && material[i] < scene->material_count)) {
-            st = firn_value_fail(where, error,
-                                 "particle %lld has material %g; the scene has 0 to %d",
-                                 (long long)i, material[i], scene->material_count - 1);
-        } else {
-            b->material[i] = (uint16_t)material[i];
-        }
+        any = any || out[i];
     }
-    free(density);
-    free(scale);
-    free(material);
-    firn_points_free(&points);
-    return st;
+    if (any) leave_out(b, out, dim);
+    free(out);
+    return FIRN_OK;
 }
 
 firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,

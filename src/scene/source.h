@@ -2,6 +2,8 @@
 #ifndef FIRN_SOURCE_H
 #define FIRN_SOURCE_H
 
+#include "io/io.h"
+#include "scene/place.h"
 #include "scene/scene.h"
 
 /* Particles to add; NULL: the object's or material's. Owned. */
@@ -9,6 +11,7 @@ typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
     double *position, *velocity, *volume, *mass, *deformation_gradient;
     uint16_t *material;
+    firn_points carried; /* attributes of a particle file that the engine does not know */
 } firn_batch;
 void firn_batch_free(firn_batch *batch);
 
@@ -22,10 +25,18 @@ typedef struct firn_sources {
 firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, firn_error *error);
 void firn_sources_close(firn_sources *sources);
 
-/* What object `index` fills. With `apart`, places inside earlier objects are left out. */
+/* What object `index` fills: a shape, a mesh, voxels or a particle file. With `apart`, places inside earlier objects are left out. */
 firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
                               firn_batch *out, firn_error *error);
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
+
+firn_placement firn_object_placement(const firn_scene_object *object);
+
+/* ---- import.c ---- */
+
+/* The particles of a file, placed as the object says. */
+firn_status firn_import(const firn_scene *scene, const firn_scene_object *object, const char *path,
+                        firn_batch *out, firn_error *error);
 
 /* Seconds after which what an emitter gave has moved by its own length. */
 firn_status firn_source_interval(const firn_scene *scene, const firn_scene_object *object,

@@ -149,16 +149,19 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
 void firn_stage_free(firn_stage *stage)
 {
     firn_sim_destroy(stage->sim);
+    for (int32_t i = 0; stage->object && i < stage->scene->object_count; i++) {
+        firn_points_free(&stage->object[i].carried);
+    }
     free(stage->object);
     *stage = (firn_stage){0};
 }
 
 /* ---- particles ---- */
 
-/* Velocity of a body that moves and turns about its centre of mass. */
-static void give_velocity(const firn_scene_object *o, int dim, firn_batch *b)
+/* Adds the velocity of a body that moves and turns about its centre of mass. */
+static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch *b,
+                                 firn_error *error)
 {
-    if (b->velocity) return; /* brought along */
     const double degree = 3.14159265358979323846 / 180;
     double center[3] = {0}, sum = 0;
     for (int64_t i = 0; i < b->count; i++) {
@@ -166,31 +169,41 @@ static void give_velocity(const firn_scene_object *o, int dim, firn_batch *b)
         for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
     }
     for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
-    b->velocity = malloc(((size_t)b->count * (size_t)dim + 1) * sizeof *b->velocity);
-    for (int64_t i = 0; b->velocity && i < b->count; i++) {
+    if (!b->velocity) b->velocity = calloc((size_t)b->count * (size_t)dim + 1, sizeof *b->velocity);
+    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
         double r[3] = {0}, w[3];
         for (int a = 0; a < dim; a++) r[a] = b->position[i * dim + a] - center[a];
         for (int a = 0; a < 3; a++) w[a] = degree * o->spin[a];
         if (dim == 2) w[0] = w[1] = 0;
         const double turn[3] = {w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2],
                                 w[0] * r[1] - w[1] * r[0]};
-        for (int a = 0; a < dim; a++) b->velocity[i * dim + a] = o->velocity[a] + turn[a];
+        for (int a = 0; a < dim; a++) b->velocity[i * dim + a] += o->velocity[a] + turn[a];
     }
+    return FIRN_OK;
+}
+
+/* Masses, where the file brought none: the material's density, each particle's own, or `density`. */
+static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o, double density,
+                             firn_batch *b, firn_error *error)
+{
+    if (b->mass) return FIRN_OK;
+    b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
+    if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
+        const int32_t m = b->material ? b->material[i] : o->material_index;
+        b->mass[i] = (density > 0 ? density : scene->material[m].density) * b->volume[i];
+    }
+    return FIRN_OK;
 }
 
 /* Changes masses by the material's noise at the places of rest. */
-static firn_status apply_noise(const firn_scene *scene, const firn_scene_object *o, firn_batch *b,
-                               firn_error *error)
+static void apply_noise(const firn_scene *scene, const firn_scene_object *o, firn_batch *b)
 {
-    const firn_scene_material *m = &scene->material[o->material_index];
     const int dim = (int)scene->dimension;
-    if (m->noise_count == 0) return FIRN_OK;
-    if (!b->mass) {
-        b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
-        if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-        for (int64_t i = 0; i < b->count; i++) b->mass[i] = m->density * b->volume[i];
-    }
     for (int64_t i = 0; i < b->count; i++) {
+        const firn_scene_material *m =
+            &scene->material[b->material ? b->material[i] : o->material_index];
         double x[3] = {0};
         memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
         for (int32_t k = 0; k < m->noise_count; k++) {
@@ -199,7 +212,6 @@ static firn_status apply_noise(const firn_scene *scene, const firn_scene_object 
                                                      (uint64_t)(scene->seed + n->seed));
         }
     }
-    return FIRN_OK;
 }
 
 /* Particles further apart than the cells are wide do not feel each other. Fillings give each an equal
@@ -228,16 +240,13 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
     const firn_scene *scene = stage->scene;
     const firn_scene_object *o = &scene->object[index];
     const int dim = (int)scene->dimension;
-    firn_status st;
-    give_velocity(o, dim, b);
-    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    if (firn_section_given(&firn_section_object, o, "density") && !b->mass) {
-        b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
-        if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-        for (int64_t i = 0; i < b->count; i++) b->mass[i] = o->density * b->volume[i];
+    firn_status st = give_velocity(o, dim, b, error);
+    if (st == FIRN_OK) {
+        const bool given = firn_section_given(&firn_section_object, o, "density");
+        st = give_mass(scene, o, given ? o->density : 0, b, error);
     }
-    st = apply_noise(scene, o, b, error);
     if (st != FIRN_OK) return st;
+    apply_noise(scene, o, b);
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;
@@ -249,20 +258,23 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
     p.each_material = (uint16_t)o->material_index;
     p.each_object = (uint16_t)index;
     firn_error inner = {0};
-    st = firn_sim_add(stage->sim, &p, NULL, &inner);
+    firn_stage_object *w = &stage->object[index];
+    st = firn_sim_add(stage->sim, &p, &w->first_id, &inner);
     if (st == FIRN_INVALID) return firn_value_fail(o->where, error, "%s", inner.message);
     if (st != FIRN_OK) {
         if (error) *error = inner;
         return st;
     }
     warn_of_coarse(stage, index, b);
-    firn_stage_object *w = &stage->object[index];
     w->particles += b->count;
     w->dropped += b->dropped;
-    const double density = b->mass ? 0 : scene->material[o->material_index].density;
     for (int64_t i = 0; i < b->count; i++) {
         w->volume += b->volume[i];
-        w->mass += b->mass ? b->mass[i] : density * b->volume[i];
+        w->mass += b->mass[i];
+    }
+    if (o->particles) {
+        w->carried = b->carried;
+        b->carried = (firn_points){0};
     }
     return FIRN_OK;
 }
@@ -279,7 +291,9 @@ firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
         if (st == FIRN_OK && b.count == 0) {
             st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
                                  b.dropped ? "earlier objects take all of its room"
-                                           : "make it larger or resolution finer");
+                                 : scene->object[i].particles
+                                     ? "its file has none"
+                                     : "make it larger or resolution finer");
         }
         if (st == FIRN_OK) st = add_object(stage, i, &b, error);
         if (st == FIRN_OK && scene->object[i].emits) stage->object[i].emitted = 1;

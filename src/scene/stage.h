@@ -20,6 +20,10 @@ typedef struct firn_stage_object {
     bool coarse;                /* some of its particles are larger than a cell */
     int64_t emitted;            /* how often it was filled again */
     double interval;            /* s between fillings; 0: does not emit */
+    /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
+     * less first_id: particle files are added once, in one piece. */
+    firn_points carried;
+    uint64_t first_id;
 } firn_stage_object;
 
 typedef struct firn_stage {
@@ -50,12 +54,19 @@ typedef struct firn_attribute {
     const char *unit, *help;
 } firn_attribute;
 extern const firn_attribute firn_attributes[];
+const firn_attribute *firn_attribute_find(const char *name); /* NULL: none */
 
-/* The wanted attributes (a list of names, or NULL for all) in id order. */
-firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, firn_points *out,
-                              firn_error *error);
-/* Whether all names of the list are known. */
-firn_status firn_attributes_check(const firn_value *wanted, firn_error *error);
+double firn_determinant(const double *F, int dim); /* row-major */
+
+/* Whether all names of the list are attributes of this stage: those above, and, once it is filled, what
+ * particle files brought along. */
+firn_status firn_attributes_check(const firn_stage *stage, const firn_value *wanted,
+                                  firn_error *error);
+/* The wanted attributes (a list of names, or NULL for all) in id order. Where objects brought a
+ * carried one along in different types it has one that holds all; particles without it have 0. At most
+ * `most` particles. */
+firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, int64_t most,
+                              firn_points *out, firn_error *error);
 
 /* name.$F4.ext and the frame's number to a path; $F alone is not padded, negative frames have a
  * minus. To be freed. */
@@ -63,9 +74,13 @@ char *firn_frame_path(const char *pattern, int64_t frame);
 
 /* ---- checkpoint.c ---- */
 
-/* Writes FOLDER/NAME.000012.ckpt; deletes older ones beyond `keep`, and those of later frames. */
-firn_status firn_checkpoint_write(const firn_stage *stage, const char *folder, int64_t frame,
-                                  firn_error *error);
+/* The state as the bytes of a file, all but the sum at its end. */
+firn_status firn_checkpoint_make(const firn_stage *stage, int64_t frame, firn_bytes *out,
+                                 firn_error *error);
+/* Writes them as FOLDER/NAME.000012.ckpt of that frame, with their sum; deletes older ones beyond
+ * `keep`, and those of later frames. */
+firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, int64_t frame,
+                                  const firn_bytes *bytes, firn_error *error);
 
 /* A state on disk, checked: whole, of this version, undamaged. */
 typedef struct firn_checkpoint {
@@ -73,7 +88,9 @@ typedef struct firn_checkpoint {
     size_t state; /* where the sim's state begins */
     int64_t frame;
     char isa[16];
-    const char *scene; /* the scene it was made with, as lines of path: value */
+    const char *scene;         /* the scene it was made with, as lines of path: value */
+    firn_stage_object *object; /* emitted, carried and first_id alone */
+    int32_t object_count;
 } firn_checkpoint;
 
 /* The newest good one in the folder up to frame `last`; frame is INT64_MIN in *out when there is
@@ -81,10 +98,18 @@ typedef struct firn_checkpoint {
 void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
                           char *notes, size_t notes_size);
 firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error);
-/* Into a stage that was just created. */
-firn_status firn_checkpoint_load(const firn_checkpoint *checkpoint, firn_stage *stage,
-                                 firn_error *error);
+/* From bytes, which it takes over, whatever happens; `name` is what messages call them. */
+firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_checkpoint *out,
+                                  firn_error *error);
+/* Into a stage that was just created, which takes over what is carried. */
+firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_stage *stage, firn_error *error);
 void firn_checkpoint_free(firn_checkpoint *checkpoint);
+/* Bytes that a checkpoint of this stage takes. */
+firn_status firn_checkpoint_size(const firn_stage *stage, uint64_t *bytes, firn_error *error);
+/* Bytes of those there are under that name. */
+double firn_checkpoint_bytes(const char *folder, const char *name);
+/* What the last 8 bytes of a checkpoint must be. */
+uint64_t firn_checkpoint_sum(const void *data, size_t size);
 
 /* The scene as lines of "path: value\n", in the order of the file. To be freed; NULL: no memory. */
 char *firn_scene_lines(const firn_scene *scene);

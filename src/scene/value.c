@@ -55,7 +55,7 @@ int firn_value_count(const firn_value *value)
     return n;
 }
 
-firn_status firn_value_fail(const firn_value *where, firn_error *error, const char *format, ...)
+firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)
 {
     char text[400];
     va_list arguments;

@@ -8,6 +8,9 @@
 
 #include <firn/base.h>
 
+#include "base/error.h"
+#include "io/io.h"
+
 typedef enum firn_value_kind { FIRN_SCALAR, FIRN_LIST, FIRN_MAP } firn_value_kind;
 
 typedef struct firn_value {
@@ -30,7 +33,9 @@ void firn_value_append(firn_value *parent, firn_value *child);
 int firn_value_count(const firn_value *value); /* of children */
 
 /* Fails with "file:line:column: ..." in front. */
-firn_status firn_value_fail(const firn_value *where, firn_error *error, const char *format, ...)
+#define firn_value_fail(where, error, ...)                                                         \
+    firn_failed(firn_value_fail_at(where, error, __VA_ARGS__))
+firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Sets what is at a path like objects.ball.velocity or output[0].file, making what is missing on the
@@ -56,6 +61,9 @@ typedef struct firn_tree {
 } firn_tree;
 
 firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error);
+/* From text in memory, which touches no file; `name` is what messages call it. */
+firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes *text,
+                            firn_error *error);
 /* path=value from the command line, value in YAML. `option` says where it stood, as "--set", and must
  * outlive the tree. */
 firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,

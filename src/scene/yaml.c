@@ -189,6 +189,17 @@ static firn_status parse(const char *file, const void *text, size_t size, firn_v
     return st;
 }
 
+static firn_status parse_map(const char *file, const firn_bytes *bytes, firn_value **out,
+                             firn_error *error)
+{
+    firn_status st = parse(file, bytes->data, bytes->size, out, error);
+    if (st != FIRN_OK || (*out)->kind == FIRN_MAP) return st;
+    st = firn_value_fail(*out, error, "a scene is a map: lines like `name: value`");
+    firn_value_free(*out);
+    *out = NULL;
+    return st;
+}
+
 /* ---- includes ---- */
 
 /* Entries that `into` does not have are moved over from `from`; maps are merged, and lists of an
@@ -231,6 +242,17 @@ static char *beside(const char *from, const char *name)
     return path;
 }
 
+/* A copy that lives as long as the tree; NULL: no memory. */
+static const char *keep_name(firn_tree *tree, const char *path)
+{
+    char **grown = realloc(tree->files, ((size_t)tree->file_count + 1) * sizeof *grown);
+    if (!grown) return NULL;
+    tree->files = grown;
+    char *name = strdup(path);
+    if (name) tree->files[tree->file_count++] = name;
+    return name;
+}
+
 /* `open` are the files being read, from the first on. */
 static firn_status read_file(firn_tree *tree, const char *path, const firn_value *where,
                              const char **open, int depth, firn_value **out, firn_error *error)
@@ -242,14 +264,8 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
         }
     }
     if (depth == MOST_INCLUDES) return firn_value_fail(where, error, "too many levels of include");
-    char *name = strdup(path);
-    char **grown = realloc(tree->files, ((size_t)tree->file_count + 1) * sizeof *grown);
-    if (grown) tree->files = grown;
-    if (!name || !grown) {
-        free(name);
-        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    }
-    tree->files[tree->file_count++] = name;
+    const char *name = keep_name(tree, path);
+    if (!name) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     open[depth] = name;
 
     firn_bytes bytes;
@@ -259,12 +275,9 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
         return where ? firn_value_fail(where, error, "include: %s", inner.message)
                      : firn_fail(error, st, "%s", inner.message);
     }
-    st = parse(name, bytes.data, bytes.size, out, error);
+    st = parse_map(name, &bytes, out, error);
     firn_bytes_free(&bytes);
     if (st != FIRN_OK) return st;
-    if ((*out)->kind != FIRN_MAP) {
-        st = firn_value_fail(*out, error, "a scene is a map: lines like `name: value`");
-    }
     const firn_value *include = firn_value_get(*out, "include");
     const firn_value *each = include && include->kind == FIRN_LIST ? include->child : include;
     for (; st == FIRN_OK && each; each = include->kind == FIRN_LIST ? each->next : NULL) {
@@ -277,7 +290,7 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
         st = other ? read_file(tree, other, each, open, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(other);
-        if (st == FIRN_OK) merge(*out, part);
+        if (part) merge(*out, part);
         firn_value_free(part);
     }
     if (st != FIRN_OK) {
@@ -292,6 +305,21 @@ firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error)
     *tree = (firn_tree){0};
     const char *open[MOST_INCLUDES];
     firn_status st = read_file(tree, path, NULL, open, 0, &tree->root, error);
+    if (st != FIRN_OK) firn_tree_free(tree);
+    return st;
+}
+
+firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes *text,
+                            firn_error *error)
+{
+    *tree = (firn_tree){0};
+    const char *kept = keep_name(tree, name);
+    firn_status st = kept ? parse_map(kept, text, &tree->root, error)
+                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_value *include = firn_value_get(tree->root, "include");
+    if (st == FIRN_OK && include) {
+        st = firn_value_fail(include, error, "include works in files only: this is text");
+    }
     if (st != FIRN_OK) firn_tree_free(tree);
     return st;
 }

@@ -1,0 +1,261 @@
+/* Particle files as objects. Attributes that the engine has (firn_attributes) become state; all others
+ * are carried along, row by row, for the outputs.
+ *
+ * The file's id is carried as source_id: ids of a run count particles in the order of adding, so that
+ * no two objects share one. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "scene/source.h"
+#include "scene/stage.h"
+
+static const double pi = 3.14159265358979323846;
+static const char source_id[] = "source_id";
+
+typedef struct import {
+    const firn_scene *scene;
+    const firn_scene_object *object;
+    const firn_value *where; /* of the file's name */
+    const char *path;
+    int dim;
+    firn_points points;
+    firn_affine affine;
+    double *density, *radius, *J, *material; /* NULL where the file has none */
+    double *material_of_word;                /* NULL where materials are numbers */
+} import;
+
+static firn_status fail(const import *in, firn_error *error, const char *what)
+{
+    return firn_value_fail(in->where, error, "%s: %s", in->path, what);
+}
+
+/* A column as doubles, the first `components` of each particle; NULL when the file has none. */
+static firn_status take(const import *in, const char *name, int components, double **out,
+                        firn_error *error)
+{
+    const firn_column *c = firn_points_find(&in->points, name);
+    if (!c) return FIRN_OK;
+    if (c->components < components || (c->words && strcmp(name, "material") != 0)) {
+        return firn_value_fail(in->where, error, "%s: %s must be %d number%s", in->path, name,
+                               components, components > 1 ? "s" : "");
+    }
+    const int64_t n = in->points.count;
+    *out = malloc(((size_t)n * (size_t)components + 1) * sizeof **out);
+    if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < n; i++) {
+        for (int k = 0; k < components; k++) {
+            (*out)[i * components + k] = firn_type_get(c->type, c->data, i * c->components + k);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- materials ---- */
+
+static firn_status look_up_words(import *in, firn_error *error)
+{
+    const firn_column *c = firn_points_find(&in->points, "material");
+    if (!c || !c->words) return FIRN_OK;
+    in->material_of_word = malloc(((size_t)c->word_count + 1) * sizeof *in->material_of_word);
+    if (!in->material_of_word) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const char *word = c->words;
+    for (int32_t w = 0; w < c->word_count; w++, word += strlen(word) + 1) {
+        const int32_t found = firn_scene_find_material(in->scene, word, NULL, 0);
+        in->material_of_word[w] = found; /* -1 is no mistake until a particle says so */
+    }
+    return FIRN_OK;
+}
+
+static firn_status unknown_word(const import *in, int64_t particle, int32_t index,
+                                firn_error *error)
+{
+    const firn_column *c = firn_points_find(&in->points, "material");
+    const char *word = index >= 0 && index < c->word_count ? c->words : NULL;
+    for (int32_t w = 0; word && w < index; w++) word += strlen(word) + 1;
+    char near[300] = "";
+    (void)firn_scene_find_material(in->scene, word ? word : "", near, sizeof near);
+    return firn_value_fail(in->where, error, "%s: particle %lld has material \"%.60s\"%s", in->path,
+                           (long long)particle, word ? word : "", near);
+}
+
+static firn_status find_material(const import *in, int64_t i, uint16_t *out, firn_error *error)
+{
+    const double given = in->material[i];
+    const int32_t count = in->scene->material_count;
+    double number = given;
+    if (in->material_of_word) {
+        const firn_column *c = firn_points_find(&in->points, "material");
+        number = given >= 0 && given < c->word_count ? in->material_of_word[(int32_t)given] : -1;
+        if (number < 0) return unknown_word(in, i, (int32_t)given, error);
+    }
+    if (!(number >= 0 && number < count && number == floor(number))) {
+        return firn_value_fail(in->where, error,
+                               "%s: particle %lld has material %g; the scene has 0 to %d, or "
+                               "use their names",
+                               in->path, (long long)i, given, count - 1);
+    }
+    *out = (uint16_t)number;
+    return FIRN_OK;
+}
+
+/* ---- deformation ---- */
+
+/* F from the file's nine numbers, four in 2D, or from J alone: the same in all directions. */
+static firn_status take_deformation(import *in, firn_batch *b, firn_error *error)
+{
+    const int dim = in->dim, dd = dim * dim;
+    const firn_column *column = firn_points_find(&in->points, "F");
+    const bool four = column && dim == 2 && column->components == 4;
+    double *nine = NULL;
+    firn_status st = take(in, "F", four ? 4 : 9, &nine, error);
+    if (st != FIRN_OK || (!nine && !in->J)) return st;
+    const int64_t n = in->points.count;
+    b->deformation_gradient = malloc(((size_t)n * (size_t)dd + 1) * sizeof *nine);
+    if (!in->J) in->J = malloc(((size_t)n + 1) * sizeof *in->J);
+    if (!b->deformation_gradient || !in->J) {
+        free(nine);
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    for (int64_t i = 0; i < n && st == FIRN_OK; i++) {
+        double F[9] = {0}, *to = b->deformation_gradient + i * dd;
+        for (int r = 0; r < dim; r++) {
+            if (!nine) F[r * dim + r] = pow(in->J[i], 1.0 / dim);
+            for (int c = 0; nine && c < dim; c++) {
+                F[r * dim + c] = four ? nine[4 * i + 2 * r + c] : nine[9 * i + 3 * r + c];
+            }
+        }
+        if (nine) in->J[i] = firn_determinant(F, dim);
+        if (!nine && !(in->J[i] > 0)) {
+            st = firn_value_fail(in->where, error,
+                                 "%s: particle %lld has J %g; without F it must be above 0",
+                                 in->path, (long long)i, in->J[i]);
+        }
+        /* The place scales the shape at rest too: A F S^-1 with A = turn x S. */
+        for (int r = 0; r < dim; r++) {
+            for (int c = 0; c < dim; c++) {
+                double sum = 0;
+                for (int k = 0; k < dim; k++) sum += in->affine.matrix[r][k] * F[k * dim + c];
+                to[r * dim + c] = sum / in->object->scale[c];
+            }
+        }
+    }
+    free(nine);
+    return st;
+}
+
+/* ---- places, masses and volumes ---- */
+
+static void place(const import *in, int64_t i, firn_batch *b)
+{
+    const int dim = in->dim;
+    double x[3] = {0}, moved[3];
+    memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
+    firn_affine_to_world(&in->affine, x, moved);
+    memcpy(b->position + i * dim, moved, (size_t)dim * sizeof *moved);
+    if (!b->velocity) return;
+    double v[3] = {0}; /* turned, not scaled */
+    for (int r = 0; r < dim; r++) {
+        for (int c = 0; c < dim; c++) {
+            v[r] += in->affine.matrix[r][c] / in->object->scale[c] * b->velocity[i * dim + c];
+        }
+    }
+    memcpy(b->velocity + i * dim, v, (size_t)dim * sizeof *v);
+}
+
+/* Volumes are at rest, densities now. */
+static void weigh(const import *in, int64_t i, bool has_mass, firn_batch *b)
+{
+    const int32_t material = b->material ? b->material[i] : in->object->material_index;
+    double density = in->density ? in->density[i] * (in->J ? in->J[i] : 1) : 0; /* at rest */
+    if (!(density > 0)) density = in->scene->material[material].density;
+    const double r = in->radius ? in->radius[i] : 0;
+    if (has_mass) b->mass[i] *= in->affine.volume;
+    if (r > 0) { /* the ball or disc of that radius */
+        b->volume[i] = in->affine.volume * (in->dim == 3 ? 4 * pi / 3 * r * r * r : pi * r * r);
+    } else if (has_mass) {
+        b->volume[i] = b->mass[i] / density;
+    } else {
+        b->volume[i] = pow(in->scene->resolution, in->dim);
+    }
+    if (b->mass && !has_mass) b->mass[i] = density * b->volume[i];
+}
+
+/* ---- what is carried ---- */
+
+/* Moves the columns that the engine does not know. Text stays behind: outputs have numbers. */
+static firn_status carry(import *in, firn_points *out, firn_error *error)
+{
+    firn_points *from = &in->points;
+    firn_column *id = firn_points_find(from, "id");
+    if (id && !firn_points_find(from, source_id)) memcpy(id->name, source_id, sizeof source_id);
+    int32_t kept = 0, left = 0;
+    firn_column *column = malloc(((size_t)from->column_count + 1) * sizeof *column);
+    if (!column) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int32_t c = 0; c < from->column_count; c++) {
+        if (firn_attribute_find(from->column[c].name) || from->column[c].words) {
+            from->column[left++] = from->column[c];
+        } else {
+            column[kept++] = from->column[c];
+        }
+    }
+    from->column_count = left;
+    *out = (firn_points){.count = from->count, .column_count = kept, .column = column};
+    return FIRN_OK;
+}
+
+static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
+{
+    firn_error inner = {0};
+    const firn_placement placement = firn_object_placement(in->object);
+    firn_status st = firn_points_read(in->path, &in->points, &inner);
+    if (st == FIRN_OK) st = firn_placement_resolve(&placement, in->dim, &in->affine, &inner);
+    if (st != FIRN_OK) return firn_value_fail(in->where, error, "%s", inner.message);
+    if (!firn_points_find(&in->points, "P")) return fail(in, error, "has no positions (P)");
+    st = take(in, "P", in->dim, &b->position, error);
+    if (st == FIRN_OK) st = take(in, "v", in->dim, &b->velocity, error);
+    if (st == FIRN_OK) st = take(in, "mass", 1, &b->mass, error);
+    if (st == FIRN_OK) st = take(in, "density", 1, &in->density, error);
+    if (st == FIRN_OK) st = take(in, "pscale", 1, &in->radius, error);
+    if (st == FIRN_OK) st = take(in, "J", 1, &in->J, error);
+    if (st == FIRN_OK) st = take(in, "material", 1, &in->material, error);
+    if (st == FIRN_OK) st = look_up_words(in, error);
+    if (st == FIRN_OK) st = take_deformation(in, b, error);
+    if (st != FIRN_OK) return st;
+    const bool has_mass = b->mass != NULL;
+    b->count = in->points.count;
+    const size_t n = (size_t)b->count + 1;
+    b->volume = malloc(n * sizeof *b->volume);
+    if (in->density && !b->mass) b->mass = malloc(n * sizeof *b->mass);
+    if (in->material) b->material = malloc(n * sizeof *b->material);
+    if (!b->volume || (in->density && !b->mass) || (in->material && !b->material)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
+        place(in, i, b);
+        if (in->material) st = find_material(in, i, &b->material[i], error);
+        if (has_mass && !(b->mass[i] > 0)) {
+            st = firn_value_fail(in->where, error,
+                                 "%s: particle %lld has mass %g; it must be above 0 kg, or leave "
+                                 "mass out",
+                                 in->path, (long long)i, b->mass[i]);
+        }
+        if (st == FIRN_OK) weigh(in, i, has_mass, b);
+    }
+    return st == FIRN_OK ? carry(in, &b->carried, error) : st;
+}
+
+firn_status firn_import(const firn_scene *scene, const firn_scene_object *object, const char *path,
+                        firn_batch *out, firn_error *error)
+{
+import in = {.scene = scene, .object = object, .where = firn_value_get(object->where, "particles"), .path = path, .dim =(int) scene->dimension };
+    const firn_status st = read_batch(&in, out, error);
+    free(in.density);
+    free(in.radius);
+    free(in.J);
+    free(in.material);
+    free(in.material_of_word);
+    firn_points_free(&in.points);
+    return st;
+}
