@@ -1,9 +1,10 @@
 # The commands of daily work; CMake does the building (CMakeLists.txt, CMakePresets.json).
-#   make             build/firn                    make run     ... and run a scene
+#   make             build/firn                    make run     ... and a scene, its pictures, a video
 #   make test        build and run all tests       make check   compilers, linters, sanitizers
 #   make bench       speed on this machine         make validate  the long comparison runs
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
 #   make install PREFIX=/usr/local                 make format  make clean
+#   make gallery     stills of all scenes for doc/gallery.md
 #   make reference   doc/reference.md and doc/firn.1 from the program
 # run, test and check install Debian packages that are missing; see tools/deps.sh.
 
@@ -20,7 +21,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference fuzz
+.PHONY: reference gallery fuzz
 .PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 all: firn
@@ -38,13 +39,26 @@ everything:
 deps:
 	@tools/deps.sh build
 deps-test:
-	@tools/deps.sh build test
+	@tools/deps.sh build video test
 deps-check:
 	@tools/deps.sh build test check
 
-run: deps
+# About seven minutes on two cores, most of them for the pictures.
+run:
+	@tools/deps.sh build video
 	@$(MAKE) --no-print-directory firn
-	$(BUILD)/firn run scenes/spheres.yaml
+	$(BUILD)/firn run scenes/tumble.yaml
+	$(BUILD)/firn render scenes/tumble.yaml --size 960x540 --out 'out/tumble.$$F4.png' \
+	    --out out/tumble.mp4 --out out/tumble.png
+	@echo
+	@echo 'caches         out/tumble.*.prt'
+	@echo 'pictures       out/tumble.*.png'
+	@echo 'contact sheet  out/tumble.png'
+	@echo 'video          out/tumble.mp4'
+
+# Stills of all scenes for doc/gallery.md.
+gallery: firn
+	tools/gallery.sh
 
 test: deps-test
 	@$(MAKE) --no-print-directory everything

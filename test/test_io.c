@@ -812,7 +812,7 @@ static void prt_half_narrows_all_but_positions_and_integers(void **state)
 {
     (void)state;
     firn_points points = make_known(100);
-    float *large = add(&points, "Pressure", FIRN_TYPE_f32, 1);
+    float *large = add(&points, "Wetness", FIRN_TYPE_f32, 1);
     float *small = add(&points, "Volume", FIRN_TYPE_f32, 1);
     for (int i = 0; i < 100; i++) large[i] = 1e5f + (float)i, small[i] = 1e-9f * (float)i;
     write_file(path_of("half.prt"), &points, &(firn_write_options){.half = true});
@@ -823,7 +823,7 @@ static void prt_half_narrows_all_but_positions_and_integers(void **state)
     assert_int_equal(column_of(&got, "F")->type, FIRN_TYPE_f16);
     assert_int_equal(column_of(&got, "id")->type, FIRN_TYPE_i64);
     assert_int_equal(column_of(&got, "material")->type, FIRN_TYPE_i32);
-    assert_int_equal(column_of(&got, "Pressure")->type, FIRN_TYPE_f32);
+    assert_int_equal(column_of(&got, "Wetness")->type, FIRN_TYPE_f32);
     assert_int_equal(column_of(&got, "Volume")->type, FIRN_TYPE_f32);
     firn_points_free(&got);
     firn_points_free(&points);

@@ -356,6 +356,36 @@ static void views_agree_with_reads(void **state)
         }
 }
 
+/* One particle that is swollen or squeezed the same in all directions, F = s I; in 3D the stress of
+ * neo-Hookean is (mu (s^2 - 1) + lambda log J)/J there. */
+static void pressure_is_minus_the_mean_stress(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        for (double stretch = 0.7; stretch < 1.4; stretch += 0.1) {
+            world w = world_default(d, 0.1);
+            firn_sim *sim = world_create(&w);
+            double F[9] = {0}, x[3] = {0.5, 0.5, 0.5}, got = NAN;
+            for (int a = 0; a < d; a++) F[a * (d + 1)] = stretch;
+            firn_particles one = firn_particles_default();
+            one.count = 1;
+            one.position = x;
+            one.deformation_gradient = F;
+            one.each_volume = 1e-3;
+            assert_ok(firn_sim_add(sim, &one, NULL, &error));
+            assert_ok(firn_sim_read_pressure(sim, &got, &error));
+            const firn_material_def *m = &w.def.materials[0];
+            const double mu = m->young / (2 * (1 + m->poisson));
+            const double lambda = 2 * mu * m->poisson / (1 - 2 * m->poisson);
+            const double J = pow(stretch, d);
+            const double want = -(mu * (stretch * stretch - 1) + lambda * log(J)) / J;
+            assert_int_equal(m->law, FIRN_NEO_HOOKEAN);
+            assert_close(got, want, 1e-4 * m->young);
+            firn_sim_destroy(sim);
+        }
+    }
+}
+
 static void generation_changes_when_state_does(void **state)
 {
     (void)state;
@@ -400,6 +430,7 @@ int main(void)
         cmocka_unit_test(particles_keep_their_ids_and_fields),
         cmocka_unit_test(adding_and_removing_between_steps),
         cmocka_unit_test(views_agree_with_reads),
+        cmocka_unit_test(pressure_is_minus_the_mean_stress),
         cmocka_unit_test(generation_changes_when_state_does),
     };
     return cmocka_run_group_tests_name("particles", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: tools/deps.sh build|test|check...
+# Installs the Debian packages that are missing: tools/deps.sh build|video|test|check...
 # `--list` prints the table.
 # The table below is the one place that lists what Firn needs, and why.
 set -euo pipefail
@@ -14,6 +14,7 @@ build | zlib1g-dev     | header zlib.h              | reads and closely packs PR
 build | libisal-dev    | header isa-l/igzip_lib.h   | compresses PRT in a tenth of the time zlib takes
 build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
 build | libyaml-dev    | header yaml.h              | reads scene files
+video | ffmpeg         | have ffmpeg                | turns pictures into videos
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework
 test  | zsh            | have zsh                   | tests its completion of the command line
 test  | fish           | have fish                  | tests its completion of the command line
@@ -35,8 +36,8 @@ if [ "${1-}" = --list ]; then
     exit
 fi
 case " $* " in
-*' build '* | *' test '* | *' check '*) ;;
-*) echo "usage: tools/deps.sh --list, or with any of: build test check" >&2; exit 2 ;;
+*' build '* | *' video '* | *' test '* | *' check '*) ;;
+*) echo "usage: tools/deps.sh --list, or with any of: build video test check" >&2; exit 2 ;;
 esac
 
 packages=()

@@ -9,6 +9,7 @@
 extern const firn_command firn_program;
 
 extern const firn_command firn_run_command;
+extern const firn_command firn_render_command;
 extern const firn_command firn_sweep_command;
 extern const firn_command firn_list_command;
 extern const firn_command firn_help_command;

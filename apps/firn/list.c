@@ -100,6 +100,15 @@ static void list_presets(bool markdown)
     }
 }
 
+static void list_looks(bool markdown)
+{
+    heading("looks", "what materials can look like in pictures", markdown);
+    if (markdown) printf("| name | |\n|---|---|\n");
+    for (const firn_look_row *l = firn_looks; l->name; l++) {
+        printf(markdown ? "| `%s` | %s |\n" : "  %-10s %s\n", l->name, l->help);
+    }
+}
+
 static void list_formats(bool markdown)
 {
     heading("formats", "particle files", markdown);
@@ -111,22 +120,29 @@ static void list_formats(bool markdown)
     }
 }
 
-static void list_attributes(bool markdown)
+static void print_attributes(const firn_attribute *table, bool markdown)
 {
-    heading("attributes", "what files can carry", markdown);
     if (markdown) printf("| name | type | components | unit | |\n|---|---|---|---|---|\n");
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    for (const firn_attribute *a = table; a->name; a++) {
         printf(markdown ? "| `%s` | %s | %d | %s | %s |\n" : "  %-10s %-4s %d  %-6s %s\n", a->name,
                firn_type_name(a->type), a->components_3d, a->unit, a->help);
     }
+}
+
+static void list_attributes(bool markdown)
+{
+    heading("attributes", "what files can carry", markdown);
+    print_attributes(firn_attributes, markdown);
+    heading("attributes of the grid", "what outputs of the grid can carry", markdown);
+    print_attributes(firn_grid_attributes, markdown);
 }
 
 static const struct {
     const char *name;
     void (*print)(bool markdown);
 } topics[] = {
-    {"parameters", list_parameters}, {"shapes", list_shapes},         {"materials", list_presets},
-    {"formats", list_formats},       {"attributes", list_attributes},
+    {"parameters", list_parameters}, {"shapes", list_shapes},   {"materials", list_presets},
+    {"looks", list_looks},           {"formats", list_formats}, {"attributes", list_attributes},
 };
 
 static const char *topic_name(int32_t index)
@@ -167,8 +183,8 @@ static int run(void)
 const firn_command firn_list_command = {
     .name = "firn list",
     .line = "what scenes can say: parameters, shapes, materials, formats",
-    .summary = "Lists what a scene can say: parameters, shapes, materials, formats or attributes; "
-               "all without a topic.",
+    .summary = "Lists what a scene can say: parameters, shapes, materials, looks, formats or "
+               "attributes; all without a topic.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

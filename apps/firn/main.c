@@ -4,17 +4,10 @@
 
 #include "app.h"
 
-static const firn_command *const commands[] = {&firn_run_command,
-                                               &firn_sweep_command,
-                                               &firn_list_command,
-                                               &firn_help_command,
-                                               &firn_convert_command,
-                                               &firn_info_command,
-                                               &firn_demo_command,
-                                               &firn_bench_command,
-                                               &firn_validate_command,
-                                               &firn_completion_command,
-                                               NULL};
+static const firn_command *const commands[] = {
+    &firn_run_command,   &firn_render_command,   &firn_sweep_command,      &firn_list_command,
+    &firn_help_command,  &firn_convert_command,  &firn_info_command,       &firn_demo_command,
+    &firn_bench_command, &firn_validate_command, &firn_completion_command, NULL};
 
 const firn_command firn_program = {
     .name = "firn",

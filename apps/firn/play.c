@@ -154,37 +154,41 @@ static void show_frame(void *user_data, const firn_run_frame *f)
 
 firn_run_hooks firn_progress_hooks(firn_progress *view)
 {
-    return (firn_run_hooks){view, show_note, show_frame, show_step, asked_to_stop};
+    return (firn_run_hooks){.user_data = view,
+                            .note = show_note,
+                            .frame = show_frame,
+                            .step = show_step,
+                            .stop = asked_to_stop};
 }
 
 /* ---- frames ---- */
 
-/* "12:48", "12:", ":48" or "30" to the frames to write. */
-static bool parse_frames(const char *text, firn_run_options *o)
+bool firn_frames_read(const char *text, int64_t *first, int64_t *last)
 {
     char *end = NULL;
     const char *p = text;
     const bool has_first = *p && *p != ':';
     if (has_first) {
-        o->first = strtoll(p, &end, 10);
+        *first = strtoll(p, &end, 10);
         if (end == p) return false;
         p = end;
     }
     if (*p == 0) {
-        o->last = o->first;
+        *last = *first;
         return has_first;
     }
     if (*p++ != ':') return false;
     if (*p == 0) return has_first;
-    o->last = strtoll(p, &end, 10);
+    *last = strtoll(p, &end, 10);
     return end != p && *end == 0;
 }
 
 firn_status firn_frames_choose(const char *text, const firn_scene *scene, firn_run_options *options,
                                firn_error *error)
 {
-    if (!text || (parse_frames(text, options) && options->first <= options->last &&
-                  options->first >= scene->frames.start && options->last <= scene->frames.end)) {
+    if (!text || (firn_frames_read(text, &options->first, &options->last) &&
+                  options->first <= options->last && options->first >= scene->frames.start &&
+                  options->last <= scene->frames.end)) {
         return FIRN_OK;
     }
     return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld", text,

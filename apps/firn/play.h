@@ -29,7 +29,9 @@ void firn_progress_clear(firn_progress *view);
 void firn_interrupts_catch(void);
 bool firn_interrupted(void);
 
-/* Reads --frames ("12:48", "12:", ":48", "30"; NULL: all) into the options. */
+/* Reads "12:48", "12:", ":48" or "30"; what is left open stays as it is. */
+bool firn_frames_read(const char *text, int64_t *first, int64_t *last);
+/* Reads --frames (so written; NULL: all) into the options. */
 firn_status firn_frames_choose(const char *text, const firn_scene *scene, firn_run_options *options,
                                firn_error *error);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app.h"
+#include "live.h"
 #include "play.h"
 
 static const char command_name[] = "firn run";
@@ -42,7 +43,8 @@ static struct {
     const char *isa, *frames, *log;
     bool resume, plan, hash, quiet;
     firn_words files;
-    firn_texts sets;
+    firn_texts sets, render;
+    firn_picture_words picture;
 } chosen = {.log = "text"};
 
 static const firn_option options[] = {
@@ -59,6 +61,11 @@ static const firn_option options[] = {
     {"--hash", FIRN_OPTION_FLAG, &chosen.hash, .help = "print a hash of the state per frame"},
     {"--log", FIRN_OPTION_TEXT, &chosen.log, "FORM", "how to report", .word = log_form},
     {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print errors and hashes only"},
+    {"--render", FIRN_OPTION_TEXTS, &chosen.render, "FILE",
+     .help = "pictures on the way: name.$F4.png, name.png (a sheet), .mp4"},
+    FIRN_SIZE_OPTION(chosen.picture),
+    FIRN_QUALITY_OPTION(chosen.picture),
+    FIRN_COLOR_OPTION(chosen.picture),
 };
 
 static firn_status read_scene(firn_scene *scene, firn_error *error)
@@ -88,11 +95,22 @@ static int run_scene(const firn_scene *scene)
     how.resume = chosen.resume;
     how.hash = chosen.hash;
     firn_progress view = firn_progress_make(how.last, !chosen.quiet, !chosen.quiet, json);
-    const firn_run_hooks hooks = firn_progress_hooks(&view);
+    firn_run_hooks hooks = firn_progress_hooks(&view);
     if (chosen.plan) return show_plan(scene, &how, &hooks, json);
     firn_interrupts_catch();
-    st = firn_run(scene, &how, &hooks, &error);
+    firn_live live = {0};
+    if (chosen.render.count) {
+        const firn_live_def def = {&chosen.picture,      &chosen.render, scene,
+                                   chosen.files.word[0], &chosen.sets,   &how};
+        st = firn_live_begin(&live, &def, &hooks, &error);
+        firn_live_attach(&live, &hooks);
+    }
+    if (st == FIRN_OK) st = firn_run(scene, &how, &hooks, &error);
+    if (chosen.render.count) st = firn_live_end(&live, st, &error);
     firn_progress_clear(&view);
+    for (int i = 0; i < chosen.render.count && st == FIRN_OK && !chosen.quiet && !json; i++) {
+        printf("%s\n", chosen.render.text[i]);
+    }
     if (st == FIRN_OK) return 0;
     const int exit_code = firn_options_failure(command_name, st, &error);
     if (st == FIRN_STOPPED) {

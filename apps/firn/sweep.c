@@ -355,11 +355,26 @@ static firn_status play(const firn_sweep *s, int64_t index, player *p, firn_erro
     if (finished) return FIRN_OK;
     p->view = firn_progress_make(p->how.last, true, false, false);
     p->shown = firn_progress_hooks(&p->view);
-    const firn_run_hooks hooks = {p, on_note, on_frame, on_step, on_stop};
+    const firn_run_hooks hooks = {
+        .user_data = p, .note = on_note, .frame = on_frame, .step = on_step, .stop = on_stop};
     const firn_status st = firn_run(p->scene, &p->how, &hooks, error);
     firn_progress_clear(&p->view);
     if (p->status != FIRN_OK) *error = p->error;
     return p->status != FIRN_OK ? p->status : st == FIRN_OK ? mark(p, true, error) : st;
+}
+
+/* FOLDER/scene.yaml: for pictures of the variant. */
+static firn_status write_scene(const char *folder, const firn_scene *scene, firn_error *error)
+{
+    char *path = firn_make_text("%s/scene.yaml", folder);
+    firn_output out;
+    firn_status st = path ? firn_output_open(&out, path, error) : firn_no_memory(error);
+    if (st == FIRN_OK) {
+        firn_value_write(scene->tree.root, &out);
+        st = firn_output_commit(&out, error);
+    }
+    free(path);
+    return st;
 }
 
 static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
@@ -371,6 +386,7 @@ static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
     player p = {.scene = &scene, .marker = marker};
     firn_status st = folder && marker ? firn_make_folder(folder, error) : firn_no_memory(error);
     if (st == FIRN_OK) st = read_variant(s, index, &scene, error);
+    if (st == FIRN_OK) st = write_scene(folder, &scene, error);
     if (st == FIRN_OK) st = choose_run(&scene, &p.how, error);
     if (st == FIRN_OK) st = play(s, index, &p, error);
     if (p.begun) firn_variant_read(v, scene.statistics);

@@ -199,6 +199,11 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_fie
                                                    int64_t first, int64_t count, double *out,
                                                    firn_error *error);
 
+/* Pressure of every particle in id order, Pa: minus the mean normal Cauchy stress, computed when
+ * asked. `out` holds as many doubles as there are particles. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_pressure(const firn_sim *sim, double *out,
+                                                            firn_error *error);
+
 /* Where a field lies in memory, in storage order, which is not id order: for code that cannot
  * afford a copy. Const, and valid until the next call that changes the sim; `generation` changes
  * then. Positions and deformation gradients are stored in other forms and have no raw view: use

@@ -82,6 +82,8 @@ static const struct {
     {"material", "Material", PLAIN},
     {"object", "Object", PLAIN},
     {"liquid", "Liquid", PLAIN},
+    {"pressure", "Pressure", PLAIN},
+    {"force", "Force", POINT},
 };
 enum { NAMES = sizeof names / sizeof *names };
 

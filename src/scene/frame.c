@@ -18,6 +18,15 @@ const firn_attribute firn_attributes[] = {
     {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row"},
     {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume"},
     {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume"},
+    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress"},
+    {0},
+};
+
+const firn_attribute firn_grid_attributes[] = {
+    {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node"},
+    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity"},
+    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass"},
+    {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress"},
     {0},
 };
 
@@ -90,15 +99,27 @@ static bool list_name(void *context, const char *name)
     return list->count < FIRN_MAX_COLUMNS;
 }
 
-firn_status firn_attributes_check(const firn_stage *stage, const firn_value *wanted,
+static bool grid_has(const char *name)
+{
+    const firn_attribute *a = firn_grid_attributes;
+    while (a->name && strcmp(a->name, name) != 0) a++;
+    return a->name != NULL;
+}
+
+firn_status firn_attributes_check(const firn_stage *stage, const firn_scene_output *output,
                                   firn_error *error)
 {
-    for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
+    const bool grid = output->of != 0;
+    for (const firn_value *c = output->attributes ? output->attributes->child : NULL; c;
+         c = c->next) {
         firn_attribute found;
         const char *name = c->kind == FIRN_SCALAR ? c->text : "";
-        if (find_attribute(stage, name, &found)) continue;
+        if (grid ? grid_has(name) : find_attribute(stage, name, &found)) continue;
         name_list list = {0};
-        visit_names(stage, list_name, &list);
+        if (!grid) visit_names(stage, list_name, &list);
+        for (int i = 0; grid && firn_grid_attributes[i].name; i++) {
+            list_name(&list, firn_grid_attributes[i].name);
+        }
         char near[200];
         return firn_value_fail(c, error, "there is no attribute \"%.60s\"%s", name,
                                firn_nearest(name, list.name, near, sizeof near));
@@ -257,6 +278,21 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
     return FIRN_OK;
 }
 
+/* Pressure is of the law, not of a field. */
+static firn_status feed_pressure(const firn_stage *stage, firn_points *out, firn_error *error)
+{
+    firn_column *to = firn_points_find(out, "pressure");
+    if (!to) return FIRN_OK;
+    double *all = malloc(((size_t)firn_sim_count(stage->sim) + 1) * sizeof *all);
+    if (!all) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a frame");
+    const firn_status st = firn_sim_read_pressure(stage->sim, all, error);
+    for (int64_t p = 0; p < out->count && st == FIRN_OK; p++) {
+        ((float *)to->data)[p] = (float)all[p];
+    }
+    free(all);
+    return st;
+}
+
 typedef struct adding {
     const firn_stage *stage;
     firn_points *to;
@@ -293,10 +329,67 @@ firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted,
     for (firn_field f = 0; f < FIRN_FIELD_COUNT && st == FIRN_OK; f++) {
         st = feed_field(stage, f, out, scratch, error);
     }
+    if (st == FIRN_OK) st = feed_pressure(stage, out, error);
     free(scratch);
     if (st != FIRN_OK) firn_points_free(out);
     return st;
 }
+
+/* ---- the grid ---- */
+
+typedef struct nodes {
+    firn_points *points;
+    int64_t count;    /* visited so far */
+    double cell_size; /* m */
+} nodes;
+
+static void count_node(void *user_data, const firn_grid_node *node)
+{
+    (void)node;
+    ((nodes *)user_data)->count++;
+}
+
+static void copy_node(void *user_data, const firn_grid_node *node)
+{
+    nodes *n = user_data;
+    double value[3];
+    for (int32_t i = 0; i < n->points->column_count; i++) {
+        const firn_column *c = &n->points->column[i];
+        for (int a = 0; a < 3; a++) value[a] = n->cell_size * (double)node->index[a];
+        const double *from = strcmp(c->name, "v") == 0       ? node->velocity
+                             : strcmp(c->name, "force") == 0 ? node->force
+                             : strcmp(c->name, "mass") == 0  ? &node->mass
+                                                             : value;
+        for (int32_t k = 0; k < c->components; k++) {
+            firn_type_set(c->type, c->data, n->count * c->components + k, from[k]);
+        }
+    }
+    n->count++;
+}
+
+firn_status firn_stage_grid(const firn_stage *stage, const firn_value *wanted, firn_points *out,
+                            firn_error *error)
+{
+    *out = (firn_points){0};
+    nodes n = {.points = out, .cell_size = stage->scene->cell_size};
+    firn_status st = firn_sim_visit_grid(stage->sim, count_node, &n, error);
+    out->count = n.count;
+    for (const firn_attribute *a = firn_grid_attributes; a->name && st == FIRN_OK; a++) {
+        bool asked = wanted == NULL;
+        for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
+            asked = asked || strcmp(c->text, a->name) == 0;
+        }
+        if (asked && !firn_points_add(out, a->name, a->type, a->components_3d, error)) {
+            st = FIRN_NO_MEMORY;
+        }
+    }
+    n.count = 0;
+    if (st == FIRN_OK) st = firn_sim_visit_grid(stage->sim, copy_node, &n, error);
+    if (st != FIRN_OK) firn_points_free(out);
+    return st;
+}
+
+/* ---- names of files ---- */
 
 char *firn_frame_path(const char *pattern, int64_t frame)
 {

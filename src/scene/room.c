@@ -53,7 +53,9 @@ static firn_status measure(const firn_stage *stage, const firn_scene_output *o, 
     firn_points points;
     firn_error inner = {0};
     size_t empty = 0, now = 0, noisy = 0;
-    firn_status st = firn_stage_points(stage, o->attributes, SAMPLE, &points, &inner);
+    /* Nodes are about as many as particles, or fewer, and their numbers as noisy. */
+    firn_status st =
+        firn_stage_points(stage, o->of == 0 ? o->attributes : NULL, SAMPLE, &points, &inner);
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &now, &inner);
     const int64_t sampled = points.count;
     if (st == FIRN_OK) {

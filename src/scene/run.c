@@ -89,8 +89,9 @@ static firn_status writer_start(writer *w, const firn_stage *stage, int64_t fram
         const firn_scene_output *o = &w->scene->output[i];
         if ((frame - w->scene->frames.start) % o->every != 0) continue;
         w->path[i] = firn_frame_path(o->file, frame);
-        st = w->path[i] ? firn_stage_points(stage, o->attributes, INT64_MAX, &w->points[i], error)
-                        : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        st = !w->path[i]  ? firn_fail(error, FIRN_NO_MEMORY, "out of memory")
+             : o->of == 0 ? firn_stage_points(stage, o->attributes, INT64_MAX, &w->points[i], error)
+                          : firn_stage_grid(stage, o->attributes, &w->points[i], error);
         ++*files;
     }
     if (st == FIRN_OK && state) st = firn_checkpoint_make(stage, frame, &w->state, error);
@@ -107,7 +108,7 @@ static firn_status check_attributes(const firn_stage *stage, firn_error *error)
 {
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < stage->scene->output_count && st == FIRN_OK; i++) {
-        st = firn_attributes_check(stage, stage->scene->output[i].attributes, error);
+        st = firn_attributes_check(stage, &stage->scene->output[i], error);
     }
     return st;
 }
@@ -355,6 +356,9 @@ static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
                                    f->frame == r->options->last || asked_to_stop(r));
     st = writer_start(&r->writer, &r->stage, f->frame, f->frame >= r->options->first, due,
                       &f->files, error);
+    if (st == FIRN_OK && f->frame >= r->options->first && r->hooks->look) {
+        st = r->hooks->look(r->hooks->look_data, &r->stage, f->frame, error);
+    }
     if (st == FIRN_OK) st = statistics_add(&r->statistics, r->stage.sim, f, error);
     if (st == FIRN_OK && r->options->hash) {
         f->has_hash = true;
@@ -391,8 +395,7 @@ static firn_status loop(run *r, firn_error *error)
     return st;
 }
 
-/* Makes the folder of a path, and tries whether a file can be made there. */
-static firn_status try_path(char *path, firn_error *error)
+firn_status firn_try_path(char *path, firn_error *error)
 {
     char *slash = strrchr(path, '/');
     if (slash && slash != path) {
@@ -421,7 +424,7 @@ static firn_status try_outputs(const run *r, firn_error *error)
         const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
         if (!pattern) continue;
         char *path = firn_frame_path(pattern, scene->frames.start);
-        st = path ? try_path(path, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        st = path ? firn_try_path(path, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(path);
     }
     char doubt[512] = "";

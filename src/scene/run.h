@@ -23,6 +23,9 @@ typedef struct firn_run_hooks {
     void (*step)(void *user_data, int64_t frame, const firn_report *report);
     /* Whether to stop: asked between steps. */
     bool (*stop)(void *user_data);
+    /* Looks at every frame that is written; a failure ends the run. */
+    firn_status (*look)(void *look_data, const firn_stage *stage, int64_t frame, firn_error *error);
+    void *look_data;
 } firn_run_hooks;
 
 typedef struct firn_run_options {
@@ -81,5 +84,8 @@ firn_status firn_needs_check(const firn_needs *needs, char *doubt, size_t size, 
 void firn_needs_free(firn_needs *needs);
 
 const char *firn_amount(double bytes, char text[32]); /* "12.3 MB" */
+/* Makes the folder of a path, and tries whether a file can be made there. The path is as before
+ * afterwards. */
+firn_status firn_try_path(char *path, firn_error *error);
 
 #endif

@@ -196,6 +196,27 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
     return st;
 }
 
+/* A name, or a map that begins with one; the rest are changes to it. */
+static firn_status read_look(firn_scene_material *m, const firn_preset *preset, firn_error *error)
+{
+    const firn_value *v = m->look_value, *name = v;
+    m->look = *firn_look_find(preset->look);
+    if (!v) return FIRN_OK;
+    if (v->kind == FIRN_MAP) name = firn_value_get(v, "name");
+    if (name) {
+        const char *names[33];
+        int n = 0;
+        for (; firn_looks[n].name && n < 32; n++) names[n] = firn_looks[n].name;
+        names[n] = NULL;
+        int32_t row = 0;
+        firn_status st = firn_read_choice(name, "look", names, &row, error);
+        if (st != FIRN_OK) return st;
+        m->look = firn_looks[row].look;
+    }
+    return v->kind == FIRN_MAP ? firn_section_read(&firn_section_look, v, &m->look, error)
+                               : FIRN_OK;
+}
+
 static firn_status read_materials(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -218,6 +239,7 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
         if (!firn_section_given(&firn_section_material, m, "density")) m->density = p->density;
         if (!firn_section_given(&firn_section_material, m, "young")) m->young = p->young;
         if (!firn_section_given(&firn_section_material, m, "poisson")) m->poisson = p->poisson;
+        st = read_look(m, p, error);
     }
     return st;
 }
@@ -495,6 +517,13 @@ static firn_status check_all(firn_scene *scene, firn_error *error)
         return firn_value_fail(scene->frames_value, error, "end %lld is before start %lld",
                                (long long)scene->frames.end, (long long)scene->frames.start);
     }
+    const firn_view_camera *c = &scene->camera;
+    if (firn_section_given(&firn_section_camera, c, "position") &&
+        firn_section_given(&firn_section_camera, c, "target") &&
+        memcmp(c->position, c->target, sizeof c->position) == 0) {
+        return firn_value_fail(scene->camera_value, error,
+                               "position and target of the camera must differ");
+    }
     if (strchr(scene->name, '/')) {
         return firn_value_fail(firn_value_get(scene->tree.root, "name"), error,
                                "name \"%.60s\" must be without a slash: it names files",
@@ -539,6 +568,12 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_checkpoint, scene->checkpoint_value,
                                &scene->checkpoint, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_camera, scene->camera_value, &scene->camera, error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_section_read(&firn_section_light, scene->light_value, &scene->light, error);
     }
     if (st == FIRN_OK) st = read_materials(scene, error);
     if (st == FIRN_OK) st = read_objects(scene, error);

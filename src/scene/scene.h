@@ -8,6 +8,7 @@
 #include <firn/sim.h>
 
 #include "scene/param.h"
+#include "scene/view.h"
 
 /* What a shape needs, whichever it is; sections.c says which rows each reads. */
 typedef struct firn_scene_shape {
@@ -48,7 +49,8 @@ typedef struct firn_scene_material {
     const firn_value *where;
     int32_t preset, law;
     double density, young, poisson;
-    const firn_value *noise_value;
+    const firn_value *look_value, *noise_value;
+    firn_look look;
     struct firn_scene_noise *noise;
     int32_t noise_count;
 } firn_scene_material;
@@ -99,6 +101,8 @@ typedef struct firn_scene_collider {
     double translate[3], rotate[3];
     int32_t boundary;
     double friction;
+    bool visible;
+    double color[3]; /* linear */
     firn_scene_shape shape;
     firn_pose_key *key; /* pose of the shape's frame, ready for the sim */
     int32_t key_count;
@@ -122,6 +126,7 @@ typedef struct firn_scene_output {
     firn_given given;
     const firn_value *where;
     const char *file;
+    int32_t of; /* 0: particles, 1: grid */
     const firn_value *attributes;
     int64_t every, level;
     bool half, classic;
@@ -142,12 +147,14 @@ typedef struct firn_scene {
     const char *statistics; /* NULL: none */
     const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
         *colliders_value, *forces_value, *sinks_value, *domain_value, *output_value,
-        *checkpoint_value;
+        *checkpoint_value, *camera_value, *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;
     firn_scene_domain domain;
     firn_scene_checkpoint checkpoint;
+    firn_view_camera camera;
+    firn_light light;
     firn_scene_material *material;
     firn_scene_object *object;
     firn_scene_collider *collider;
@@ -173,6 +180,7 @@ typedef struct firn_preset {
     const char *name, *alias;
     firn_law_kind law;
     double density, young, poisson;
+    const char *look; /* one of firn_looks */
     const char *help;
 } firn_preset;
 extern const firn_preset firn_presets[]; /* ends with one without a name */

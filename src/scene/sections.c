@@ -19,6 +19,7 @@ static const char *const form_words[] = {"mls", "gradient", NULL};
 static const char *const path_words[] = {"auto", "plain", "fused", NULL};
 static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
+static const char *const output_words[] = {"particles", "grid", NULL};
 static const char *const leaving_words[] = {"stop", "delete", NULL};
 static const char *const law_words[] = {"linear",          "st_venant_kirchhoff", "corotated",
                                         "fixed_corotated", "neo_hookean",         NULL};
@@ -26,9 +27,9 @@ const char *const firn_scene_noisy[] = {"density", NULL};
 
 /* physics.md's table; sources beside the values. */
 const firn_preset firn_presets[] = {
-    {"jelly_soft", "jelly", FIRN_NEO_HOOKEAN, 1000, 1e4, 0.2, "soft jelly, wobbles"},
-    {"jelly_hard", NULL, FIRN_NEO_HOOKEAN, 1000, 1e5, 0.3, "firm jelly, bounces"},
-    {"rubber", NULL, FIRN_NEO_HOOKEAN, 1100, 1e6, 0.45, "rubber; takes many small steps"},
+    {"jelly_soft", "jelly", FIRN_NEO_HOOKEAN, 1000, 1e4, 0.2, "jelly", "soft jelly, wobbles"},
+    {"jelly_hard", NULL, FIRN_NEO_HOOKEAN, 1000, 1e5, 0.3, "jelly", "firm jelly, bounces"},
+    {"rubber", NULL, FIRN_NEO_HOOKEAN, 1100, 1e6, 0.45, "rubber", "rubber; takes many small steps"},
     {0},
 };
 static const char *const preset_words[] = {"jelly_soft", "jelly_hard", "rubber", "jelly", NULL};
@@ -64,6 +65,10 @@ static const firn_row scene_rows[] = {
      NULL, NULL},
     {"checkpoint", FIRN_VALUE, "", "", ANY, "what --resume starts from: see checkpoint",
      AT(checkpoint_value), NULL, NULL},
+    {"camera", FIRN_VALUE, "", "", ANY, "where pictures are seen from: see camera",
+     AT(camera_value), NULL, NULL},
+    {"light", FIRN_VALUE, "", "", ANY, "sun and sky of pictures: see light", AT(light_value), NULL,
+     NULL},
     {"statistics", FIRN_TEXT, "", "", ANY, "CSV file with a line per frame", AT(statistics), NULL,
      NULL},
     END};
@@ -122,6 +127,9 @@ static const firn_row material_rows[] = {
      "stiffness"},
     {"poisson", FIRN_REAL, "", "", -0.999, 0.4999, "Poisson's ratio: how much it bulges",
      AT(poisson), NULL, "poisson_ratio"},
+    {"look", FIRN_VALUE, "", "", ANY,
+     "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
+     AT(look_value), NULL, NULL},
     {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise_value),
      NULL, NULL},
     END};
@@ -200,6 +208,9 @@ static const firn_row collider_rows[] = {
      AT(boundary), boundary_words, NULL},
     {"friction", FIRN_REAL, "", "0.3", NOT_NEGATIVE, "Coulomb coefficient of separate",
      AT(friction), NULL, NULL},
+    {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
+    {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
+     NULL},
     END};
 #undef STRUCT
 
@@ -224,7 +235,9 @@ static const firn_row domain_rows[] = {
 static const firn_row output_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY, "name with $F or $F4 for the frame; its end says the format",
      AT(file), NULL, NULL},
-    {"attributes", FIRN_VALUE, "", "", ANY, "list of names, of particle files too; all by default",
+    {"of", FIRN_CHOICE, "", "particles", ANY, "or the grid's nodes: P, v, mass, force", AT(of),
+     output_words, NULL},
+    {"attributes", FIRN_VALUE, "", "", ANY, "which, also of particle files; all by default",
      AT(attributes), NULL, NULL},
     {"every", FIRN_WHOLE, "", "1", 1, 1e9, "frames from one file to the next", AT(every), NULL,
      NULL},
@@ -246,6 +259,76 @@ static const firn_row checkpoint_rows[] = {
     END};
 #undef STRUCT
 
+/* ---- pictures ---- */
+
+#define STRUCT firn_look
+static const firn_row look_rows[] = {
+    {"name", FIRN_TEXT, "", "", ANY, "look to start from: see looks", AT(name), NULL, NULL},
+    {"color", FIRN_VECTOR, "", "", 0, 1, "under white light, linear; of clear material after depth",
+     AT(color), NULL, NULL},
+    {"tint", FIRN_REAL, "", "", 0, 1, "how far objects differ in hue", AT(tint), NULL, NULL},
+    {"by_object", FIRN_FLAG, "", "", ANY, "objects stay apart; false: they grow together",
+     AT(by_object), NULL, NULL},
+    {"clarity", FIRN_REAL, "", "", 0, 1, "0: opaque, 1: like water", AT(clarity), NULL, NULL},
+    {"depth", FIRN_REAL, "", "", 1e-4, 10,
+     "how deep light goes, as a part of the picture's height at the target", AT(depth), NULL, NULL},
+    {"subsurface", FIRN_REAL, "", "", 0, 1, "part of the light that comes out elsewhere",
+     AT(subsurface), NULL, NULL},
+    {"gloss", FIRN_REAL, "", "", 0, 1, "strength of the reflecting skin", AT(gloss), NULL, NULL},
+    {"roughness", FIRN_REAL, "", "", 0, 1, "of that skin: 0 mirror, 1 dull", AT(roughness), NULL,
+     NULL},
+    {"index", FIRN_REAL, "", "", 1, 3, "of refraction", AT(index), NULL, "ior"},
+    {"smooth", FIRN_REAL, "", "", 0, 4, "particle spacings over which the surface is smoothed",
+     AT(smooth), NULL, NULL},
+    {"bump", FIRN_REAL, "", "", 0, 1, "unevenness from particle to particle", AT(bump), NULL, NULL},
+    {"grain", FIRN_REAL, "", "", 0, 1, "grains finer than particles", AT(grain), NULL, NULL},
+    {"glint", FIRN_REAL, "", "", 0, 1, "sparkling grains", AT(glint), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_view_camera
+static const firn_row camera_rows[] = {
+    {"position", FIRN_VECTOR, "m", "", ANY, "where it is; by default so that all is in the picture",
+     AT(position), NULL, NULL},
+    {"target", FIRN_VECTOR, "m", "", ANY, "what it looks at; by default the middle", AT(target),
+     NULL, NULL},
+    {"azimuth", FIRN_REAL, "degrees", "25", -360, 360, "without a position: from which side",
+     AT(azimuth), NULL, NULL},
+    {"elevation", FIRN_REAL, "degrees", "16", -89, 89, "without a position: from how high",
+     AT(elevation), NULL, NULL},
+    {"field_of_view", FIRN_REAL, "degrees", "32", 1, 150, "vertical", AT(field_of_view), NULL,
+     "fov"},
+    {"margin", FIRN_REAL, "", "0.12", 0, 0.9, "without a position: part left free around",
+     AT(margin), NULL, NULL},
+    {"aperture", FIRN_REAL, "m", "0", NOT_NEGATIVE, "diameter of the lens; 0: all is sharp",
+     AT(aperture), NULL, NULL},
+    {"focus", FIRN_REAL, "m", "0", NOT_NEGATIVE, "distance of what is sharp; 0: the target's",
+     AT(focus), NULL, NULL},
+    {"shutter", FIRN_REAL, "", "0", 0, 1, "part of a frame that is exposed; 0: no motion blur",
+     AT(shutter), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_light
+static const firn_row light_rows[] = {
+    {"azimuth", FIRN_REAL, "degrees", "-85", -360, 360,
+     "of the sun, as the camera's; 0 is towards z (-y where z is up)", AT(azimuth), NULL, NULL},
+    {"elevation", FIRN_REAL, "degrees", "36", 1, 90, "of the sun", AT(elevation), NULL, NULL},
+    {"sun", FIRN_VECTOR, "", "[2.1, 1.78, 1.4]", NOT_NEGATIVE, "its colour and strength", AT(sun),
+     NULL, NULL},
+    {"size", FIRN_REAL, "degrees", "2", 0, 60, "of the sun's disc: softness of shadows", AT(size),
+     NULL, NULL},
+    {"zenith", FIRN_VECTOR, "", "[0.08, 0.16, 0.34]", NOT_NEGATIVE, "colour of the sky above",
+     AT(zenith), NULL, NULL},
+    {"horizon", FIRN_VECTOR, "", "[0.35, 0.4, 0.46]", NOT_NEGATIVE, "colour of the sky below",
+     AT(horizon), NULL, NULL},
+    {"fill", FIRN_REAL, "", "1.2", NOT_NEGATIVE, "strength of the sky's light", AT(fill), NULL,
+     NULL},
+    {"exposure", FIRN_REAL, "stops", "0", -20, 20, "brightness of the picture", AT(exposure), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
 const firn_section firn_section_scene = {"the scene", "the whole file", scene_rows};
 const firn_section firn_section_frames = {"frames", "which frames there are", frames_rows};
 const firn_section firn_section_simulation = {"simulation", "grid, forces and time steps",
@@ -260,19 +343,16 @@ const firn_section firn_section_domain = {"domain", "a box around everything", d
 const firn_section firn_section_output = {"an output", "an entry of output", output_rows};
 const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
 
-const firn_section *const firn_sections[] = {&firn_section_scene,
-                                             &firn_section_frames,
-                                             &firn_section_simulation,
-                                             &firn_section_material,
-                                             &firn_section_noise,
-                                             &firn_section_object,
-                                             &firn_section_emit,
-                                             &firn_section_collider,
-                                             &firn_section_sink,
-                                             &firn_section_domain,
-                                             &firn_section_output,
-                                             &firn_section_checkpoint,
-                                             NULL};
+const firn_section firn_section_look = {"a look", "of a material: what it looks like in pictures",
+                                        look_rows};
+const firn_section firn_section_camera = {"camera", "where pictures are seen from", camera_rows};
+const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
+
+const firn_section *const firn_sections[] = {
+    &firn_section_scene, &firn_section_frames, &firn_section_simulation, &firn_section_material,
+    &firn_section_noise, &firn_section_object, &firn_section_emit,       &firn_section_collider,
+    &firn_section_sink,  &firn_section_domain, &firn_section_output,     &firn_section_checkpoint,
+    &firn_section_look,  &firn_section_camera, &firn_section_light,      NULL};
 
 /* ---- shapes ---- */
 

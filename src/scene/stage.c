@@ -21,7 +21,7 @@ static firn_material_def material_def(const firn_scene_material *m)
     return def;
 }
 
-static firn_collider_def collider_def(const firn_scene_collider *c, int dim)
+firn_collider_def firn_stage_collider(const firn_scene_collider *c, int dim)
 {
     const firn_scene_shape *s = &c->shape;
     firn_collider_def def = firn_collider_def_default();
@@ -96,7 +96,7 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
             materials[i] = material_def(&scene->material[i]);
         }
         for (int32_t i = 0; i < scene->collider_count; i++) {
-            colliders[i] = collider_def(&scene->collider[i], (int)scene->dimension);
+            colliders[i] = firn_stage_collider(&scene->collider[i], (int)scene->dimension);
         }
         if (walls) colliders[scene->collider_count] = domain_walls(scene);
         firn_sim_def def = firn_sim_def_default();

@@ -44,6 +44,9 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
                                firn_error *error);
 void firn_stage_free(firn_stage *stage);
 
+/* A collider as the sim takes it; its keys are the scene's. */
+firn_collider_def firn_stage_collider(const firn_scene_collider *collider, int dimension);
+
 /* ---- frame.c ---- */
 
 /* The attributes there are, with type, components and help; ends with one without a name. */
@@ -54,19 +57,23 @@ typedef struct firn_attribute {
     const char *unit, *help;
 } firn_attribute;
 extern const firn_attribute firn_attributes[];
+extern const firn_attribute firn_grid_attributes[];          /* of nodes */
 const firn_attribute *firn_attribute_find(const char *name); /* NULL: none */
 
 double firn_determinant(const double *F, int dim); /* row-major */
 
-/* Whether all names of the list are attributes of this stage: those above, and, once it is filled, what
- * particle files brought along. */
-firn_status firn_attributes_check(const firn_stage *stage, const firn_value *wanted,
+/* Whether all names of an output's list are attributes of this stage, or of its grid: those above, and,
+ * once it is filled, what particle files brought along. */
+firn_status firn_attributes_check(const firn_stage *stage, const firn_scene_output *output,
                                   firn_error *error);
 /* The wanted attributes (a list of names, or NULL for all) in id order. Where objects brought a
  * carried one along in different types it has one that holds all; particles without it have 0. At most
  * `most` particles. */
 firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted, int64_t most,
                               firn_points *out, firn_error *error);
+/* The grid of the present particles: a point for every node with mass, in key order. */
+firn_status firn_stage_grid(const firn_stage *stage, const firn_value *wanted, firn_points *out,
+                            firn_error *error);
 
 /* name.$F4.ext and the frame's number to a path; $F alone is not padded, negative frames have a
  * minus. To be freed. */

@@ -348,6 +348,58 @@ firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assig
     return firn_value_set(tree->root, path, value, error);
 }
 
+/* Plain where nothing in it could mean something to YAML. */
+static void write_text(const char *text, bool quoted, firn_output *out)
+{
+    const size_t plain = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789._+-");
+    if (!quoted && *text && text[plain] == 0) {
+        firn_output_print(out, "%s", text);
+        return;
+    }
+    firn_output_print(out, "\"");
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            firn_output_print(out, "\\%c", c);
+        } else if (c < 32) {
+            firn_output_print(out, "\\x%02x", c);
+        } else {
+            firn_output_print(out, "%c", c);
+        }
+    }
+    firn_output_print(out, "\"");
+}
+
+static void write_value(const firn_value *v, firn_output *out)
+{
+    if (v->kind == FIRN_SCALAR) {
+        write_text(v->text, v->quoted, out);
+        return;
+    }
+    firn_output_print(out, v->kind == FIRN_MAP ? "{" : "[");
+    for (const firn_value *c = v->child; c; c = c->next) {
+        if (v->kind == FIRN_MAP) {
+            write_text(c->key, false, out);
+            firn_output_print(out, ": ");
+        }
+        write_value(c, out);
+        if (c->next) firn_output_print(out, ", ");
+    }
+    firn_output_print(out, v->kind == FIRN_MAP ? "}" : "]");
+}
+
+void firn_value_write(const firn_value *map, firn_output *out)
+{
+    for (const firn_value *c = map->child; c; c = c->next) {
+        if (strcmp(c->key, "include") == 0) continue;
+        write_text(c->key, false, out);
+        firn_output_print(out, ": ");
+        write_value(c, out);
+        firn_output_print(out, "\n");
+    }
+}
+
 void firn_tree_free(firn_tree *tree)
 {
     firn_value_free(tree->root);

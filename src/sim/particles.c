@@ -370,6 +370,16 @@ static const uint64_t *order_by_id(const firn_sim *sim)
     return from;
 }
 
+firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error *error)
+{
+    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
+    if (sim->store.count == 0) return FIRN_OK;
+    const firn_sweep sweep = firn_sim_sweep(sim);
+    sim->kernels->pressure(&sweep, order_by_id(sim), sim->store.count, out);
+    return FIRN_OK;
+}
+
 firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, int64_t count,
                           double *out, firn_error *error)
 {

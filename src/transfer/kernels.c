@@ -4,6 +4,7 @@
 
 firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
+firn_pressure_function FIRN_KERNEL(firn_pressure);
 #ifndef FIRN_DOUBLE
 firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
     FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
@@ -20,6 +21,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .energy = FIRN_KERNEL(firn_energy),
+    .pressure = FIRN_KERNEL(firn_pressure),
 #ifndef FIRN_DOUBLE
     .fast_scatter = {FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip)},
     .fast_gather = {FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip)},

@@ -283,24 +283,48 @@ void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, fir
     }
 }
 
-/* ---- energy ---- */
+/* ---- energy and pressure ---- */
+
+/* One particle in every lane, and what its material is. */
+static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lanes *g)
+{
+    uint32_t same[W];
+    uint16_t material[W];
+    for (int l = 0; l < W; l++) {
+        same[l] = (uint32_t)index;
+        material[l] = s->store->material[index];
+    }
+    load_lanes(g, s->store, same);
+    identity_plus(g->H, g->F);
+    return load_constants(s, material);
+}
 
 double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count);
 double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count)
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        uint32_t same[W];
-        for (int l = 0; l < W; l++) same[l] = index[i];
-        uint16_t material[W];
-        for (int l = 0; l < W; l++) material[l] = s->store->material[index[i]];
-        const firn_lane_constants k = load_constants(s, material);
         firn_lanes g;
         vr psi;
-        load_lanes(&g, s->store, same);
-        identity_plus(g.H, g.F);
-        FIRN_KERNEL(firn_laws)[s->laws[material[0]]]->energy(&k, &g, 1, &psi);
+        const firn_lane_constants k = load_one(s, index[i], &g);
+        FIRN_KERNEL(firn_laws)[s->laws[s->store->material[index[i]]]]->energy(&k, &g, 1, &psi);
         sum += (double)g.volume[0] * (double)psi[0];
     }
     return sum;
+}
+
+/* Cauchy stress is tau / J; a particle turned inside out has the J of one nearly crushed. */
+void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
+                                double *out);
+void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
+                                double *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        firn_lanes g;
+        const firn_lane_constants k = load_one(s, (int64_t)index[i], &g);
+        FIRN_KERNEL(firn_laws)[s->laws[s->store->material[index[i]]]]->stress(&k, &g, 1);
+        double trace = 0;
+        for (int a = 0; a < D; a++) trace += (double)g.tau[a * (D + 1)][0];
+        out[i] = -trace / (D * fmax((double)g.J[0], 0.05));
+    }
 }

@@ -88,6 +88,10 @@ typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock,
 /* Energy of `count` particles at record indices `index`, summed in that order. */
 typedef double firn_energy_function(const firn_sweep *sweep, const uint32_t *index, int64_t count);
 
+/* Pressure of `count` particles at record indices `index`, Pa. */
+typedef void firn_pressure_function(const firn_sweep *sweep, const uint64_t *index, int64_t count,
+                                    double *out);
+
 /* One instruction set, one dimension. */
 typedef struct firn_kernels {
     const char *isa;
@@ -96,6 +100,7 @@ typedef struct firn_kernels {
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_sweep_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_energy_function *energy;
+    firn_pressure_function *pressure;
 } firn_kernels;
 
 /* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */

@@ -1,0 +1,137 @@
+#include "live.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { COARSER = 3 }; /* times the resolution: a 27th of the particles, a third of the steps */
+
+/* The same scene, coarser and without files. */
+static firn_status read_coarse(const firn_live_def *def, firn_scene *out, firn_error *error)
+{
+    firn_tree tree = {0};
+    char text[3][64];
+    snprintf(text[0], sizeof text[0], "resolution=%.9g", COARSER * def->scene->resolution);
+    snprintf(text[1], sizeof text[1], "output=[]");
+    snprintf(text[2], sizeof text[2], "simulation.cell_size=%.9g", COARSER * def->scene->cell_size);
+    firn_status st = firn_tree_read(&tree, def->path, error);
+    for (int i = 0; i < def->sets->count && st == FIRN_OK; i++) {
+        st = firn_tree_set(&tree, "--set", def->sets->text[i], error);
+    }
+    for (int i = 0; i < 3 && st == FIRN_OK; i++)
+        st = firn_tree_set(&tree, "rehearsal", text[i], error);
+    if (st == FIRN_OK) st = firn_scene_read(out, &tree, error);
+    firn_tree_free(&tree);
+    return st;
+}
+
+static firn_status look_at(firn_live *live, const firn_scene *scene, const firn_stage *stage,
+                           firn_error *error)
+{
+    firn_points points = {0}, grid = {0};
+    firn_status st = firn_stage_points(stage, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK) st = firn_stage_grid(stage, NULL, &grid, error);
+    if (st == FIRN_OK) st = firn_shot_survey(&live->shot, scene, &points, &grid, error);
+    firn_points_free(&points);
+    firn_points_free(&grid);
+    return st;
+}
+
+static firn_status rehearse(firn_live *live, const firn_live_def *def, const firn_run_hooks *hooks,
+                            firn_error *error)
+{
+    firn_scene coarse = {0};
+    firn_stage stage = {0};
+    const firn_stage_options options = {.threads = def->run->threads, .isa = def->run->isa};
+    firn_status st = read_coarse(def, &coarse, error);
+    if (st == FIRN_OK) st = firn_stage_create(&stage, &coarse, &options, error);
+    if (st == FIRN_OK) st = firn_stage_fill(&stage, error);
+    const int64_t start = coarse.frames.start;
+    firn_report ignored;
+    for (int64_t f = start; f <= def->run->last && st == FIRN_OK; f++) {
+        if (hooks->stop && hooks->stop(hooks->user_data)) break; /* the run will notice, too */
+        const double target = (double)(f - start) / coarse.frames.fps;
+        if (f > start) st = firn_stage_advance(&stage, target, &ignored, error);
+        if (st == FIRN_OK && f >= def->run->first) st = look_at(live, def->scene, &stage, error);
+    }
+    firn_stage_free(&stage);
+    firn_scene_free(&coarse);
+    return st;
+}
+
+/* Room for what a coarse scene does not reach. */
+static void loosen(firn_bounds *bounds)
+{
+    for (int a = 0; a < 3; a++) {
+        const double more = 0.03 * (bounds->high[a] - bounds->low[a]);
+        bounds->low[a] -= more;
+        bounds->high[a] += more;
+    }
+}
+
+firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const firn_run_hooks *hooks,
+                            firn_error *error)
+{
+    *live = (firn_live){.first = def->run->first};
+    firn_shot_options options;
+    firn_film_def film;
+    firn_status st = firn_picture_read(def->words, &options, &film, error);
+    options.render.threads = def->run->threads;
+    film.width = options.render.width;
+    film.height = options.render.height;
+    film.count = def->run->last - def->run->first + 1;
+    film.fps = def->scene->frames.fps;
+    if (st == FIRN_OK && def->outs->count > FIRN_FILM_MOST) {
+        st = firn_fail(error, FIRN_INVALID, "more than %d of --render", FIRN_FILM_MOST);
+    }
+    for (int i = 0; st == FIRN_OK && i < def->outs->count; i++) {
+        film.path[film.path_count++] = def->outs->text[i];
+    }
+    if (st == FIRN_OK) st = firn_film_check(&film, error);
+    if (st == FIRN_OK) st = firn_shot_begin(&options, &live->shot, error);
+    if (st == FIRN_OK) {
+        if (hooks->note) hooks->note(hooks->user_data, "rehearsing for the camera");
+        st = rehearse(live, def, hooks, error);
+    }
+    if (st == FIRN_OK) {
+        if (def->scene->dimension == 3) loosen(&live->shot.bounds);
+        st = firn_shot_settle(&live->shot, def->scene, error);
+        film.numbered = !(live->shot.options.show >> FIRN_LAYER_CAPTION & 1);
+    }
+    return st == FIRN_OK ? firn_film_open(&live->film, &film, error) : st;
+}
+
+static firn_status make_picture(void *look_data, const firn_stage *stage, int64_t frame,
+                                firn_error *error)
+{
+    firn_live *live = look_data;
+    if (!firn_film_wants(&live->film, frame - live->first)) return FIRN_OK;
+    firn_points points = {0}, grid = {0};
+    firn_image picture = {0};
+    firn_status st = firn_stage_points(stage, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK && live->shot.flat) st = firn_stage_grid(stage, NULL, &grid, error);
+    const firn_shot_frame shown = {.scene = stage->scene,
+                                   .points = &points,
+                                   .grid = live->shot.flat ? &grid : NULL,
+                                   .number = frame};
+    if (st == FIRN_OK) st = firn_shot_picture(&live->shot, &shown, &picture, error);
+    if (st == FIRN_OK) st = firn_film_add(&live->film, frame - live->first, frame, &picture, error);
+    firn_image_free(&picture);
+    firn_points_free(&points);
+    firn_points_free(&grid);
+    return st;
+}
+
+void firn_live_attach(firn_live *live, firn_run_hooks *hooks)
+{
+    hooks->look = make_picture;
+    hooks->look_data = live;
+}
+
+firn_status firn_live_end(firn_live *live, firn_status run, firn_error *error)
+{
+    if (run == FIRN_OK) return firn_film_close(&live->film, error);
+    firn_film_discard(&live->film);
+    return run;
+}

@@ -1,0 +1,128 @@
+#include "picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "scene/value.h"
+
+static const char *const quality_words[] = {"draft", "final", NULL};
+static const char *const look_words[] = {"volume", "spheres", "points", NULL};
+static const char *const axis_words[] = {"x", "y", "z", NULL};
+
+const char *firn_picture_quality(int32_t index) { return quality_words[index]; }
+
+/* The place of a word in a list that ends with NULL. */
+static firn_status read_word(const char *option, const char *text, const char *const *words,
+                             int *out, firn_error *error)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *out = i;
+            return FIRN_OK;
+        }
+    }
+    char near[200];
+    return firn_fail(error, FIRN_INVALID, "%s \"%s\" is not known%s", option, text,
+                     firn_nearest(text, words, near, sizeof near));
+}
+
+/* "1280x720". */
+static firn_status read_pair(const char *option, const char *text, int32_t most, int32_t *a,
+                             int32_t *b, firn_error *error)
+{
+    char *end = NULL;
+    const long first = strtol(text, &end, 10);
+    long second = 0;
+    const bool split = end != text && *end == 'x';
+    if (split) second = strtol(end + 1, &end, 10);
+    if (!split || *end || first < 1 || second < 1 || first > most || second > most) {
+        return firn_fail(error, FIRN_INVALID,
+                         "%s %s must be two whole numbers with an x between them, from 1 to %d",
+                         option, text, most);
+    }
+    *a = (int32_t)first;
+    *b = (int32_t)second;
+    return FIRN_OK;
+}
+
+static firn_status read_range(const char *text, firn_shot_options *shot, firn_error *error)
+{
+    char *end = NULL;
+    shot->low = strtod(text, &end);
+    const bool split = end != text && *end == ':';
+    const char *rest = split ? end + 1 : "";
+    if (split) shot->high = strtod(rest, &end);
+    if (!split || end == rest || *end || !(shot->low < shot->high)) {
+        return firn_fail(error, FIRN_INVALID, "--range %s must be A:B with A below B", text);
+    }
+    shot->fixed = true;
+    return FIRN_OK;
+}
+
+static firn_status read_slice(const char *text, firn_shot_options *shot, firn_error *error)
+{
+    char axis[2] = {text[0], 0}, *end = NULL;
+    if (text[0] && text[1] == '=') shot->slice_offset = strtod(text + 2, &end);
+    if (!end || end == text + 2 || *end) {
+        return firn_fail(error, FIRN_INVALID,
+                         "--slice %s must be an axis and metres along it, as z=0.1", text);
+    }
+    shot->slice = true;
+    return read_word("--slice", axis, axis_words, &shot->slice_axis, error);
+}
+
+static firn_status read_layers(const char *text, unsigned *show, firn_error *error)
+{
+    *show = 0;
+    while (*text) {
+        const size_t length = strcspn(text, ",");
+        char word[40];
+        int layer = 0;
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        firn_status st = read_word("--show", word, firn_layer_words, &layer, error);
+        if (st != FIRN_OK) return st;
+        *show |= 1u << layer;
+        text += length;
+        text += *text == ',';
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options *shot,
+                              firn_film_def *film, firn_error *error)
+{
+    *shot = firn_shot_options_default();
+    *film = (firn_film_def){.columns = 3, .rows = 3};
+    firn_render_options *render = &shot->render;
+    int quality = FIRN_FINAL, look = FIRN_RENDER_VOLUME;
+    firn_status st = FIRN_OK;
+    if (words->size) {
+        st = read_pair("--size", words->size, FIRN_IMAGE_MOST, &render->width, &render->height,
+                       error);
+    }
+    if (st == FIRN_OK && words->sheet) {
+        st = read_pair("--sheet", words->sheet, 64, &film->columns, &film->rows, error);
+    }
+    if (st == FIRN_OK && words->quality) {
+        st = read_word("--quality", words->quality, quality_words, &quality, error);
+    }
+    if (st == FIRN_OK && words->look) {
+        st = read_word("--look", words->look, look_words, &look, error);
+    }
+    if (st == FIRN_OK && words->map) {
+        st = read_word("--map", words->map, firn_colormap_words, &shot->map, error);
+    }
+    if (st == FIRN_OK && words->range) st = read_range(words->range, shot, error);
+    if (st == FIRN_OK && words->slice) st = read_slice(words->slice, shot, error);
+    if (st == FIRN_OK && words->show) st = read_layers(words->show, &shot->show, error);
+    if (st == FIRN_OK && !words->color && (words->range || words->map)) {
+        st = firn_fail(error, FIRN_INVALID, "--range and --map need --color");
+    }
+    render->quality = (firn_quality)quality;
+    render->mode = (firn_render_mode)look;
+    render->samples = (int32_t)words->samples;
+    shot->color = words->color;
+    return st;
+}

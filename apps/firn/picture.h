@@ -1,0 +1,36 @@
+/* What the options of commands that make pictures ask for. */
+#ifndef FIRN_PICTURE_H
+#define FIRN_PICTURE_H
+
+#include "options.h"
+#include "render/film.h"
+#include "render/shot.h"
+
+typedef struct firn_picture_words {
+    const char *size, *quality, *look, *color, *map, *range, *show, *slice, *sheet;
+    int64_t samples;
+} firn_picture_words;
+
+const char *firn_picture_quality(int32_t index); /* the words of --quality; NULL past the end */
+
+/* The rows that both have; `to` is a firn_picture_words. */
+#define FIRN_SIZE_OPTION(to)                                                                       \
+    {                                                                                              \
+        "--size", FIRN_OPTION_TEXT, &(to).size, "WxH", .help = "pixels of a picture (1280x720)"    \
+    }
+#define FIRN_QUALITY_OPTION(to)                                                                    \
+    {                                                                                              \
+        "--quality", FIRN_OPTION_TEXT, &(to).quality, "HOW", "of pictures (final)",                \
+            .word = firn_picture_quality                                                           \
+    }
+#define FIRN_COLOR_OPTION(to)                                                                      \
+    {                                                                                              \
+        "--color", FIRN_OPTION_TEXT, &(to).color, "NAME",                                          \
+            .help = "by attribute: speed, J, pressure, object, id, ..."                            \
+    }
+
+/* Reads them into the options of a shot and the layout of a film. Errors name the option. */
+firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options *shot,
+                              firn_film_def *film, firn_error *error);
+
+#endif

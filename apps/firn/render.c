@@ -1,0 +1,438 @@
+/* firn render: pictures of what simulations left on disk. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "base/error.h"
+#include "picture.h"
+#include "play.h"
+#include "render/reel.h"
+
+static const char command_name[] = "firn render";
+
+static struct {
+    firn_words inputs;
+    firn_texts sets, outs, labels;
+    const char *frames;
+    firn_picture_words picture;
+    int64_t turntable, threads;
+    bool compare, quiet;
+} chosen;
+
+/* ---- what there is to show ---- */
+
+typedef struct production {
+    firn_reel *reel;
+    int64_t reel_count;
+    int64_t *number; /* of the frames, in order */
+    int64_t number_count;
+    int64_t pictures; /* turntables of one frame have more */
+    int64_t wanted;   /* of them, by the outputs and where there is a frame */
+    firn_shot shot;
+    firn_film film;
+    int32_t columns, rows; /* of panels, one per reel */
+    bool *missing;         /* by frame */
+    double begin;
+    bool terminal;
+} production;
+
+/* Words that are whole reels are one each; others are the frames of one together, unless they are to
+ * be compared. */
+static firn_status open_reels(production *p, firn_error *error)
+{
+    const char *const *word = (const char *const *)chosen.inputs.word;
+    const int64_t count = chosen.inputs.count;
+    bool each = chosen.compare;
+    for (int64_t i = 0; i < count; i++) each = each || firn_reel_is_whole(word[i]);
+    p->reel = calloc((size_t)count, sizeof *p->reel);
+    if (!p->reel) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = FIRN_OK;
+    const int64_t reels = each ? count : 1;
+    for (int64_t i = 0; i < reels && st == FIRN_OK; i++) {
+        st = firn_reel_open(word + i, each ? 1 : count, chosen.sets.text, chosen.sets.count,
+                            &p->reel[i], error);
+        p->reel_count += st == FIRN_OK;
+    }
+    /* Single frames are compared with each other whatever their numbers. */
+    bool single = st == FIRN_OK;
+    for (int64_t i = 0; i < p->reel_count; i++) single = single && p->reel[i].count == 1;
+    for (int64_t i = 1; i < p->reel_count && single; i++) {
+        p->reel[i].frame[0].number = p->reel[0].frame[0].number;
+    }
+    return st;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The numbers of all reels within --frames, each once. */
+static firn_status choose_frames(production *p, firn_error *error)
+{
+    int64_t first = INT64_MIN, last = INT64_MAX, total = 0, count = 0;
+    if (chosen.frames && (!firn_frames_read(chosen.frames, &first, &last) || first > last)) {
+        return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B, A:, :B or A",
+                         chosen.frames);
+    }
+    for (int64_t r = 0; r < p->reel_count; r++) total += p->reel[r].count;
+    p->number = malloc(((size_t)total + 1) * sizeof *p->number);
+    p->missing = calloc((size_t)total + 1, sizeof *p->missing);
+    if (!p->number || !p->missing) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t r = 0; r < p->reel_count; r++) {
+        for (int64_t i = 0; i < p->reel[r].count; i++) {
+            const int64_t number = p->reel[r].frame[i].number;
+            if (number >= first && number <= last) p->number[count++] = number;
+        }
+    }
+    qsort(p->number, (size_t)count, sizeof *p->number, by_value);
+    for (int64_t i = 0; i < count; i++) {
+        if (i == 0 || p->number[i] != p->number[i - 1]) p->number[p->number_count++] = p->number[i];
+    }
+    if (p->number_count == 0) {
+        const firn_reel *reel = &p->reel[0];
+        return firn_fail(error, FIRN_INVALID, "no frame within --frames %s; there are %lld:%lld",
+                         chosen.frames, (long long)reel->frame[0].number,
+                         (long long)reel->frame[reel->count - 1].number);
+    }
+    p->pictures = p->number_count;
+    if (chosen.turntable && p->number_count == 1) p->pictures = chosen.turntable;
+    return FIRN_OK;
+}
+
+/* ---- frames ---- */
+
+typedef struct frame {
+    bool there;
+    firn_points points, grid;
+    bool has_grid;
+} frame;
+
+static void frame_free(frame *f)
+{
+    firn_points_free(&f->points);
+    firn_points_free(&f->grid);
+    *f = (frame){0};
+}
+
+/* A frame that is not on disk is not there, which is no failure. */
+static firn_status frame_read(const firn_reel *reel, int64_t number, frame *out, firn_error *error)
+{
+    *out = (frame){0};
+    const firn_reel_frame *at = firn_reel_find(reel, number);
+    if (!at || access(at->path, F_OK) != 0) return FIRN_OK;
+    firn_status st = firn_points_read(at->path, &out->points, error);
+    if (st == FIRN_OK && at->grid && access(at->grid, F_OK) == 0) {
+        st = firn_points_read(at->grid, &out->grid, error);
+        out->has_grid = st == FIRN_OK;
+    }
+    out->there = st == FIRN_OK;
+    if (st != FIRN_OK) frame_free(out);
+    return st;
+}
+
+static const firn_scene *scene_of(const firn_reel *reel)
+{
+    return reel->has_scene ? &reel->scene : NULL;
+}
+
+/* ---- progress ---- */
+
+static void clear_line(const production *p)
+{
+    if (p->terminal) fprintf(stderr, "\r\033[K");
+}
+
+static void show_survey(const production *p, int64_t done)
+{
+    if (p->terminal) {
+        fprintf(stderr, "\r\033[Klooking at frame %" PRId64 "/%" PRId64, done + 1, p->number_count);
+    }
+}
+
+static void show_picture(const production *p, int64_t done, int64_t number, double seconds)
+{
+    if (chosen.quiet) return;
+    const double left = (firn_clock() - p->begin) / (double)done * (double)(p->wanted - done);
+    FILE *out = p->terminal ? stderr : stdout;
+    fprintf(out, "%spicture %" PRId64 "/%" PRId64 "  frame %" PRId64 "  %.1f s, %.0f s left%s",
+            p->terminal ? "\r\033[K" : "", done, p->wanted, number, seconds, left,
+            p->terminal ? "" : "\n");
+    fflush(out);
+}
+
+/* ---- pictures ---- */
+
+static firn_status survey(production *p, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    int64_t found = 0;
+    for (int64_t i = 0; i < p->number_count && st == FIRN_OK && !firn_interrupted(); i++) {
+        show_survey(p, i);
+        for (int64_t r = 0; r < p->reel_count && st == FIRN_OK; r++) {
+            frame f;
+            firn_error inner = {0};
+            const firn_reel_frame *at = firn_reel_find(&p->reel[r], p->number[i]);
+            st = frame_read(&p->reel[r], p->number[i], &f, error);
+            if (st != FIRN_OK) break;
+            if (f.there) {
+                st = firn_shot_survey(&p->shot, scene_of(&p->reel[r]), &f.points,
+                                      f.has_grid ? &f.grid : NULL, &inner);
+                if (st != FIRN_OK) st = firn_fail(error, st, "%s: %s", at->path, inner.message);
+                found++;
+            } else {
+                p->missing[i] = true;
+            }
+            frame_free(&f);
+        }
+    }
+    clear_line(p);
+    if (st == FIRN_OK && found == 0 && !firn_interrupted()) {
+        const firn_reel_frame *at = firn_reel_find(&p->reel[0], p->number[0]);
+        return firn_fail(error, FIRN_INVALID, "%s is not there, nor any other frame; %s",
+                         at ? at->path : "the first frame",
+                         p->reel[0].has_scene ? "firn run makes them" : "check the name");
+    }
+    if (st == FIRN_OK && !firn_interrupted()) {
+        st = firn_shot_settle(&p->shot, scene_of(&p->reel[0]), error);
+        p->film.def.numbered = !(p->shot.options.show >> FIRN_LAYER_CAPTION & 1);
+    }
+    return st;
+}
+
+static const char *label_of(const production *p, int64_t reel)
+{
+    return reel < chosen.labels.count ? chosen.labels.text[reel] : p->reel[reel].label;
+}
+
+/* The picture of one reel; without pixels where the frame is not there. */
+static firn_status make_panel(const production *p, const firn_reel *reel, int64_t number,
+                              const double *turn, firn_image *out, firn_error *error)
+{
+    *out = (firn_image){0};
+    frame f;
+    firn_status st = frame_read(reel, number, &f, error);
+    if (st == FIRN_OK && f.there) {
+        const firn_shot_frame shown = {.scene = scene_of(reel),
+                                       .points = &f.points,
+                                       .grid = f.has_grid ? &f.grid : NULL,
+                                       .number = number,
+                                       .turn = turn};
+        st = firn_shot_picture(&p->shot, &shown, out, error);
+    }
+    frame_free(&f);
+    return st;
+}
+
+static firn_status make_picture(const production *p, int64_t number, const double *turn,
+                                firn_image *out, firn_error *error)
+{
+    if (p->reel_count == 1) return make_panel(p, &p->reel[0], number, turn, out, error);
+    const firn_render_options *render = &p->shot.options.render;
+    firn_sheet sheet;
+    firn_status st =
+        firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
+    for (int64_t r = 0; r < p->reel_count && st == FIRN_OK; r++) {
+        firn_image panel;
+        st = make_panel(p, &p->reel[r], number, turn, &panel, error);
+        if (st == FIRN_OK) {
+            st = firn_sheet_add(&sheet, panel.rgba ? &panel : NULL, label_of(p, r), error);
+        }
+        firn_image_free(&panel);
+    }
+    if (st == FIRN_OK) {
+        *out = sheet.image;
+    } else {
+        firn_sheet_free(&sheet);
+    }
+    return st;
+}
+
+/* The place in `number` of a picture's frame. */
+static int64_t frame_of(const production *p, int64_t picture)
+{
+    return p->number_count == 1 ? 0 : picture;
+}
+
+static bool wanted(const production *p, int64_t picture)
+{
+    return firn_film_wants(&p->film, picture) &&
+           !(p->missing[frame_of(p, picture)] && p->reel_count == 1);
+}
+
+static firn_status make_pictures(production *p, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    int64_t done = 0;
+    p->begin = firn_clock();
+    for (int64_t i = 0; i < p->pictures; i++) p->wanted += wanted(p, i);
+    for (int64_t i = 0; i < p->pictures && st == FIRN_OK && !firn_interrupted(); i++) {
+        const int64_t at = frame_of(p, i);
+        if (!wanted(p, i)) continue;
+        const double turn = chosen.turntable ? 360.0 * (double)i / (double)chosen.turntable : 0;
+        const double mark = firn_clock();
+        firn_image picture;
+        st = make_picture(p, p->number[at], chosen.turntable ? &turn : NULL, &picture, error);
+        if (st != FIRN_OK) break;
+        if (!picture.rgba) { /* went away since it was looked at */
+            p->missing[at] = true;
+            continue;
+        }
+        const int64_t number = p->number_count == 1 && p->pictures > 1 ? i + 1 : p->number[at];
+        st = firn_film_add(&p->film, i, number, &picture, error);
+        firn_image_free(&picture);
+        if (st == FIRN_OK) show_picture(p, ++done, number, firn_clock() - mark);
+    }
+    clear_line(p);
+    if (st == FIRN_OK && firn_interrupted()) {
+        st = firn_fail(error, FIRN_STOPPED, "stopped after %" PRId64 " of %" PRId64 " pictures",
+                       done, p->wanted);
+    }
+    return st;
+}
+
+/* ---- outputs ---- */
+
+/* What --out asks for; without it a sequence, or a sheet where --sheet is given. */
+static firn_status open_film(production *p, firn_film_def *def, char *fallback, size_t size,
+                             firn_error *error)
+{
+    const firn_render_options *render = &p->shot.options.render;
+    const firn_scene *scene = scene_of(&p->reel[0]);
+    def->width = render->width;
+    def->height = render->height;
+    def->count = p->pictures;
+    def->fps = scene ? scene->frames.fps : 24;
+    p->columns = (int32_t)p->reel_count;
+    p->rows = 1;
+    if (p->reel_count > 1) {
+        if (chosen.picture.sheet) {
+            p->columns = def->columns;
+            p->rows = def->rows;
+            if ((int64_t)p->columns * p->rows < p->reel_count) {
+                return firn_fail(error, FIRN_INVALID,
+                                 "--sheet %s has no room for %" PRId64 " inputs",
+                                 chosen.picture.sheet, p->reel_count);
+            }
+        }
+        firn_sheet sheet; /* knows its size */
+        firn_status st =
+            firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
+        if (st != FIRN_OK) return st;
+        def->width = sheet.image.width;
+        def->height = sheet.image.height;
+        firn_sheet_free(&sheet);
+    }
+    if (chosen.outs.count > FIRN_FILM_MOST) {
+        return firn_fail(error, FIRN_INVALID, "more than %d of --out", FIRN_FILM_MOST);
+    }
+    for (int i = 0; i < chosen.outs.count; i++) def->path[def->path_count++] = chosen.outs.text[i];
+    if (def->path_count == 0) {
+        const bool one = chosen.picture.sheet || p->pictures == 1;
+        snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png", p->reel[0].label);
+        def->path[def->path_count++] = fallback;
+    }
+    return firn_film_open(&p->film, def, error);
+}
+
+/* Names the frames that were not there. */
+static int report_missing(const production *p)
+{
+    int64_t count = 0;
+    char text[400] = "";
+    for (int64_t i = 0; i < p->number_count; i++) {
+        if (!p->missing[i]) continue;
+        int64_t last = i;
+        while (last + 1 < p->number_count && p->missing[last + 1]) last++;
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, last > i ? "%s%lld:%lld" : "%s%lld",
+                 used ? ", " : "", (long long)p->number[i], (long long)p->number[last]);
+        count += last - i + 1;
+        i = last;
+    }
+    if (count == 0) return 0;
+    fprintf(stderr, "%s: %" PRId64 " frame%s not there and left out: %s\n", command_name, count,
+            count == 1 ? " is" : "s are", text);
+    return FIRN_EXIT_INPUT;
+}
+
+static int render(void)
+{
+    production p = {.terminal = !chosen.quiet && isatty(STDERR_FILENO)};
+    firn_shot_options options;
+    firn_film_def def;
+    firn_error error = {0};
+    char fallback[256];
+    firn_status st = firn_picture_read(&chosen.picture, &options, &def, &error);
+    options.render.threads = (int32_t)chosen.threads;
+    if (st != FIRN_OK) {
+        fprintf(stderr, "%s: %s\n", command_name, error.message);
+        return FIRN_EXIT_USAGE;
+    }
+    st = open_reels(&p, &error);
+    if (st == FIRN_OK) st = choose_frames(&p, &error);
+    if (st == FIRN_OK) st = firn_shot_begin(&options, &p.shot, &error);
+    if (st == FIRN_OK) st = open_film(&p, &def, fallback, sizeof fallback, &error);
+    firn_interrupts_catch();
+    if (st == FIRN_OK) st = survey(&p, &error);
+    if (st == FIRN_OK) st = make_pictures(&p, &error);
+    if (st == FIRN_OK) st = firn_film_close(&p.film, &error);
+    if (st == FIRN_OK && !chosen.quiet) {
+        for (int32_t i = 0; i < def.path_count; i++) printf("%s\n", def.path[i]);
+    }
+    const int exit_code =
+        st == FIRN_OK ? report_missing(&p) : firn_options_failure(command_name, st, &error);
+    firn_film_discard(&p.film);
+    for (int64_t r = 0; r < p.reel_count; r++) firn_reel_free(&p.reel[r]);
+    free(p.reel);
+    free(p.number);
+    free(p.missing);
+    return exit_code;
+}
+
+static const firn_option options[] = {
+    {"INPUT...", FIRN_OPTION_WORDS, &chosen.inputs, NULL,
+     "scene, particle files, name.$F4.prt or folder", 1, INT64_MAX, .files = FIRN_FILES_ANY},
+    {"--out", FIRN_OPTION_TEXTS, &chosen.outs, "FILE",
+     .help = "name.$F4.png, name.png (sheet or still), .mp4, .webm"},
+    {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B", .help = "these only"},
+    FIRN_SIZE_OPTION(chosen.picture),
+    FIRN_QUALITY_OPTION(chosen.picture),
+    {"--samples", FIRN_OPTION_COUNT, &chosen.picture.samples, "N", "per pixel (the quality's)",
+     .min = 1, .max = 4096},
+    {"--look", FIRN_OPTION_TEXT, &chosen.picture.look, "HOW",
+     .help = "volume, spheres or points (volume)"},
+    FIRN_COLOR_OPTION(chosen.picture),
+    {"--range", FIRN_OPTION_TEXT, &chosen.picture.range, "A:B",
+     .help = "of the attribute (nearly all there is)"},
+    {"--map", FIRN_OPTION_TEXT, &chosen.picture.map, "KIND",
+     .help = "sequential, diverging, categorical (what suits)"},
+    {"--show", FIRN_OPTION_TEXT, &chosen.picture.show, "A,B",
+     .help = "particles, velocity, grid, ...: see doc/rendering.md"},
+    {"--slice", FIRN_OPTION_TEXT, &chosen.picture.slice, "AXIS=M",
+     .help = "a flat picture of what is near that plane, as z=0"},
+    {"--sheet", FIRN_OPTION_TEXT, &chosen.picture.sheet, "CxR",
+     .help = "columns and rows of sheets (3x3)"},
+    {"--turntable", FIRN_OPTION_COUNT, &chosen.turntable, "N",
+     "once around in N pictures; of one frame if there is one", .min = 1, .max = 100000},
+    {"--compare", FIRN_OPTION_FLAG, &chosen.compare,
+     .help = "every input a panel, side by side and in step"},
+    {"--label", FIRN_OPTION_TEXTS, &chosen.labels, "TEXT", .help = "of the next panel (its name)"},
+    {"--set", FIRN_OPTION_TEXTS, &chosen.sets, "PATH=VALUE",
+     .help = "change the scene, as in a run"},
+    FIRN_THREADS_OPTION(chosen.threads),
+    {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print errors only"},
+};
+
+const firn_command firn_render_command = {
+    .name = command_name,
+    .line = "pictures and videos of caches",
+    .summary = "Makes pictures of particles: of a scene's caches with colliders, looks, camera and "
+               "light, or of any particle files.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = render};

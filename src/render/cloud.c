@@ -1,0 +1,418 @@
+/* From columns of a file to sorted particles: sizes, layers, tints, keys. */
+#include "render/cloud.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* A voxel as a part of the distance between particles: surfaces need several samples of a particle's
+ * kernel. */
+static const double VOXEL_OF_SPACING[] = {[FIRN_DRAFT] = 1, [FIRN_FINAL] = 0.8};
+/* Voxels that light goes into what is not clear, at most: seen from so far that this is thin, a body is
+ * a few pixels, and rays through it would cost the most. */
+static const float DEEPEST = 24;
+/* Blocks along a side of the world, 16 bits a coordinate. Particles further out are a speck in any
+ * picture of the rest. */
+enum { SIDE_BITS = 16 };
+
+uint64_t firn_cloud_block_key(int32_t x, int32_t y, int32_t z)
+{
+    uint64_t key = 0;
+    for (int digit = 0; digit < SIDE_BITS / 2; digit++) {
+        const uint64_t part = (uint64_t)((x >> 2 * digit & 3) | (y >> 2 * digit & 3) << 2 |
+                                         (z >> 2 * digit & 3) << 4);
+        key |= part << 6 * digit;
+    }
+    return key;
+}
+
+void firn_cloud_sort(uint64_t *key, uint32_t *payload, int64_t n, void *spare)
+{
+    uint64_t *key2 = spare;
+    uint32_t *payload2 = (uint32_t *)(key2 + n);
+    uint64_t *const key_home = key;
+    uint32_t *const payload_home = payload;
+    uint64_t all = 0, same = ~(uint64_t)0;
+    for (int64_t i = 0; i < n; i++) {
+        all |= key[i];
+        same &= key[i];
+    }
+    for (int shift = 0; shift < 64; shift += 11) {
+        if (((all ^ same) >> shift & 2047) == 0) continue; /* no two differ here */
+        int64_t begin[2049] = {0};
+        for (int64_t i = 0; i < n; i++) begin[(key[i] >> shift & 2047) + 1]++;
+        for (int d = 0; d < 2048; d++) begin[d + 1] += begin[d];
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t to = begin[key[i] >> shift & 2047]++;
+            key2[to] = key[i];
+            payload2[to] = payload[i];
+        }
+        uint64_t *const k = key;
+        uint32_t *const p = payload;
+        key = key2;
+        payload = payload2;
+        key2 = k;
+        payload2 = p;
+    }
+    if (key != key_home) {
+        memcpy(key_home, key, (size_t)n * sizeof *key);
+        memcpy(payload_home, payload, (size_t)n * sizeof *payload);
+    }
+}
+
+/* ---- columns ---- */
+
+static double value(const firn_column *c, int64_t i, int component)
+{
+    return firn_type_get(c->type, c->data, i * c->components + component);
+}
+
+static const firn_column *find(const firn_points *points, const char *name, int components)
+{
+    const firn_column *c = firn_points_find(points, name);
+    return c && c->components >= components ? c : NULL;
+}
+
+/* A vector column with y up. Two components are x and y. */
+static void vector(const firn_column *c, int64_t i, int up, double out[3])
+{
+    double v[3] = {0};
+    for (int a = 0; a < 3 && a < c->components; a++) v[a] = value(c, i, a);
+    out[0] = v[0];
+    out[1] = v[up];
+    out[2] = up == 1 ? v[2] : -v[1];
+}
+
+/* ---- sizes ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Edge of the cube that a particle fills at rest: from its radius, or its mass; 0 where the file does
+ * not tell. */
+static double rest_edge(const firn_column *pscale, const firn_column *mass,
+                        const firn_column *density, int64_t i)
+{
+    if (pscale) return 1.6119919540164696 * value(pscale, i, 0); /* cbrt(4 pi / 3) */
+    if (mass && density && value(density, i, 0) > 0) {
+        return cbrt(value(mass, i, 0) / value(density, i, 0));
+    }
+    return 0;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of how many particles is the cell of a particle that most others do not have more company than;
+ * `key` and `payload` have room for n, `spare` for both. */
+static double typical_company(const firn_points *points, const firn_column *P, const double low[3],
+                              double cell, uint64_t *key, uint32_t *payload, void *spare)
+{
+    const int64_t n = points->count;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t c[3] = {0};
+        for (int a = 0; a < 3 && a < P->components; a++) {
+            c[a] = (int32_t)f_clamp((float)((value(P, i, a) - low[a]) / cell), 0, 65535);
+        }
+        key[i] = firn_cloud_block_key(c[0], c[1], c[2]);
+        payload[i] = 0;
+    }
+    firn_cloud_sort(key, payload, n, spare);
+    for (int64_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && key[end] == key[i]; end++) {}
+        for (int64_t k = i; k < end; k++) payload[k] = (uint32_t)(end - i);
+    }
+    qsort(payload, (size_t)n, sizeof *payload, compare_counts);
+    return (double)payload[7 * n / 10]; /* cells at the surface are part empty */
+}
+
+/* How far apart particles are that do not say, from how many share a cell. Rounded to an eighth of an
+ * octave, so that frames agree. */
+static double guess_spacing(const firn_points *points, const firn_column *P)
+{
+    const size_t n = (size_t)points->count;
+    firn_bounds box = firn_bounds_empty();
+    firn_bounds_add(&box, points);
+    double edge = 0;
+    for (int a = 0; a < 3; a++) edge = fmax(edge, box.high[a] - box.low[a]);
+    if (!(edge > 0)) return 1;
+    double h = edge / cbrt((double)n);
+    uint64_t *key = malloc(n * sizeof *key);
+    uint32_t *payload = malloc(n * sizeof *payload);
+    void *spare = malloc(n * (sizeof *key + sizeof *payload));
+    for (int round = 0; round < 6 && key && payload && spare; round++) {
+        const double cell = 2.5 * h;
+        h = cell / cbrt(typical_company(points, P, box.low, cell, key, payload, spare));
+    }
+    free(key);
+    free(payload);
+    free(spare);
+    return exp2(round(8 * log2(h)) / 8);
+}
+
+/* The middle one of a few thousand particles, m. */
+static double typical_edge(const firn_points *points, const firn_column *P,
+                           const firn_column *pscale, const firn_column *mass,
+                           const firn_column *density)
+{
+    enum { MOST = 4096 };
+    double edge[MOST];
+    int n = 0;
+    const int64_t stride = points->count / MOST + 1;
+    for (int64_t i = 0; i < points->count; i += stride) {
+        const double e = rest_edge(pscale, mass, density, i);
+        if (e > 0 && isfinite(e)) edge[n++] = e;
+    }
+    if (n == 0) return guess_spacing(points, P);
+    qsort(edge, (size_t)n, sizeof *edge, compare_doubles);
+    return edge[n / 2];
+}
+
+/* ---- layers ---- */
+
+/* Turns the hue about the grey axis (a rotation by Rodrigues). */
+static vec3 turn_hue(vec3 c, float angle)
+{
+    const float s = sinf(angle), t = cosf(angle), mean = v3_mean(c) * (1 - t);
+    const vec3 turned = v3_scale(v3(c.z - c.y, c.x - c.z, c.y - c.x), s / sqrtf(3));
+    const vec3 out = v3_add(v3_add(v3_scale(c, t), turned), v3_all(mean));
+    return v3(f_clamp(out.x, 0.02f, 0.98f), f_clamp(out.y, 0.02f, 0.98f),
+              f_clamp(out.z, 0.02f, 0.98f));
+}
+
+/* What a deep body of one colour channel absorbs at each scattering when c comes back: van de Hulst 1980
+ * gives c as a function of s = sqrt(absorption / extinction), solved here by halving. */
+static float absorbed_for(float c)
+{
+    float low = 0, high = 1;
+    for (int i = 0; i < 24; i++) {
+        const float s = 0.5f * (low + high);
+        *((1 - s) * (1 - 0.139f * s) / (1 + 1.17f * s) > c ? &low : &high) = s;
+    }
+    return low * low;
+}
+
+/* `colored`: particles have colours of their own, and light in them is that of a grey body. */
+static void make_layer(const firn_look *look, int32_t object, bool colored, double height_voxels,
+                       double spacing, firn_layer *out)
+{
+    *out = (firn_layer){.look = look, .object = object};
+    out->color = v3_of(look->color);
+    /* Turns by the golden angle: neighbours in the list differ most. */
+    if (look->by_object && look->tint > 0) {
+        out->color = turn_hue(out->color, 2.39996323f * (float)look->tint * (float)object);
+    }
+    /* Clear material leaves its colour of what goes through `depth` of it. */
+    const float clear = colored ? 0 : (float)look->clarity;
+    const float depth = f_max((float)((colored ? 0.01 : look->depth) * height_voxels), 0.5f);
+    const vec3 c = colored ? v3_all(0.5f) : out->color;
+    out->scatter = (1 - clear) / f_min(depth, DEEPEST);
+    out->absorb =
+        v3_scale(v3(-logf(f_max(c.x, 0.01f)), -logf(f_max(c.y, 0.01f)), -logf(f_max(c.z, 0.01f))),
+                 clear / depth);
+    out->absorb = v3_along(out->absorb, v3(absorbed_for(c.x), absorbed_for(c.y), absorbed_for(c.z)),
+                           out->scatter);
+    /* Of the binomial passes, whose variance is 1/2 each. */
+    const double sigma = 0.7 * look->smooth * spacing;
+    out->passes = (float)round(2 * sigma * sigma);
+}
+
+typedef struct layer_finder {
+    const firn_render_input *input;
+    const firn_column *material, *object;
+    double height, spacing;
+    firn_cloud *cloud;
+    int32_t last;
+} layer_finder;
+
+/* The layer of particle i, made when it is the first of it. */
+static int32_t find_layer(layer_finder *f, int64_t i)
+{
+    firn_cloud *cloud = f->cloud;
+    const int32_t material = f->material ? (int32_t)value(f->material, i, 0) : 0;
+    const int32_t row = material < 0                      ? 0
+                        : material < f->input->look_count ? material
+                                                          : f->input->look_count - 1;
+    const firn_look *look = f->input->look[row];
+    const int32_t object = f->object && look->by_object ? (int32_t)value(f->object, i, 0) : 0;
+    const firn_layer *same = &cloud->layer[f->last];
+    if (cloud->layer_count && same->look == look && same->object == object) return f->last;
+    for (int32_t l = 0; l < cloud->layer_count; l++) {
+        if (cloud->layer[l].look == look && cloud->layer[l].object == object) return f->last = l;
+    }
+    if (cloud->layer_count == LAYERS_MOST) return f->last = LAYERS_MOST - 1;
+    f->last = cloud->layer_count++;
+    make_layer(look, object, cloud->color != NULL, f->height, f->spacing, &cloud->layer[f->last]);
+    return f->last;
+}
+
+/* ---- the cloud ---- */
+
+void firn_cloud_free(firn_cloud *cloud)
+{
+    free(cloud->key);
+    free(cloud->position);
+    free(cloud->size);
+    free(cloud->hash);
+    free(cloud->color);
+    free(cloud->velocity);
+    free(cloud->layer);
+    *cloud = (firn_cloud){0};
+}
+
+/* Voxel 0, at a whole number of blocks, so that everything fits above it: the middle of the particles
+ * goes to the middle of the range when they do not fit. */
+static void choose_origin(firn_cloud *cloud, const firn_bounds *box, int up)
+{
+    const double block = BLOCK * cloud->voxel, range = (1 << SIDE_BITS) * block;
+    const double low[3] = {box->low[0], box->low[up], up == 1 ? box->low[2] : -box->high[1]};
+    const double high[3] = {box->high[0], box->high[up], up == 1 ? box->high[2] : -box->low[1]};
+    for (int a = 0; a < 3; a++) {
+        double from = low[a] - 8 * block; /* room for kernels */
+        if (high[a] - low[a] > range - 16 * block) from = 0.5 * (low[a] + high[a] - range);
+        cloud->origin[a] = block * floor(from / block);
+    }
+    cloud->blocks_per_side = 1 << SIDE_BITS;
+}
+
+static firn_status out_of_memory(firn_error *error, int64_t count)
+{
+    return firn_fail(error, FIRN_NO_MEMORY, "out of memory to draw %lld particles",
+                     (long long)count);
+}
+
+/* Fills arrays in the order of the file; key holds block, layer and cell. */
+static void gather(const firn_render_input *input, int up, layer_finder *layers, firn_cloud *cloud)
+{
+    const firn_points *points = input->points;
+    const firn_column *P = find(points, "P", 2), *v = find(points, "v", 2);
+    const firn_column *pscale = find(points, "pscale", 1), *mass = find(points, "mass", 1);
+    const firn_column *density = find(points, "density", 1), *J = find(points, "J", 1);
+    const firn_column *id = find(points, "id", 1), *Cd = find(points, "Cd", 3);
+    const double limit = (double)BLOCK * (cloud->blocks_per_side - 4);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < points->count; i++) {
+        double at[3];
+        vector(P, i, up, at);
+        bool inside = true;
+        for (int a = 0; a < 3; a++) {
+            at[a] = (at[a] - cloud->origin[a]) / cloud->voxel;
+            inside = inside && at[a] >= 4 * BLOCK && at[a] < limit;
+        }
+        if (!inside) continue; /* not a number, too */
+        double edge = rest_edge(pscale, mass, density, i) / cloud->voxel;
+        if (!(edge > 0.05 * (double)cloud->spacing)) edge = (double)cloud->spacing;
+        /* Density is of the present; radii are of the rest state. */
+        if (pscale && J) edge *= cbrt(fmin(fmax(value(J, i, 0), 0.3), 3));
+        cloud->position[kept] = v3((float)at[0], (float)at[1], (float)at[2]);
+        cloud->size[kept] = f_min((float)edge, 3 * cloud->spacing);
+        cloud->hash[kept] = hash32((uint32_t)(id ? (int64_t)value(id, i, 0) : i) + 0x9e3779b9u);
+        if (input->color) {
+            cloud->color[kept] =
+                v3(input->color[3 * i], input->color[3 * i + 1], input->color[3 * i + 2]);
+        } else if (cloud->color) {
+            cloud->color[kept] =
+                v3((float)value(Cd, i, 0), (float)value(Cd, i, 1), (float)value(Cd, i, 2));
+        }
+        if (cloud->velocity) {
+            double speed[3];
+            vector(v, i, up, speed);
+            cloud->velocity[kept] = v3_scale(v3_of(speed), (float)(1 / cloud->voxel));
+        }
+        const int32_t x = (int32_t)at[0], y = (int32_t)at[1], z = (int32_t)at[2];
+        const uint64_t cell = (uint64_t)((x / 2 & 3) | (y / 2 & 3) << 2 | (z / 2 & 3) << 4);
+        cloud->key[kept] = (firn_cloud_block_key(x / BLOCK, y / BLOCK, z / BLOCK) << LAYER_BITS |
+                            (uint64_t)find_layer(layers, i))
+                               << 6 |
+                           cell;
+        kept++;
+    }
+    cloud->count = kept;
+}
+
+/* Moves items of `size` bytes into the order given; `spare` holds them all. */
+static void reorder(void *items, size_t size, const uint32_t *order, int64_t n, void *spare)
+{
+    if (!items) return;
+    const char *from = items;
+    char *to = spare;
+    for (int64_t i = 0; i < n; i++) memcpy(to + (size_t)i * size, from + order[i] * size, size);
+    memcpy(items, spare, (size_t)n * size);
+}
+
+static firn_status sort_cloud(firn_cloud *cloud, firn_error *error)
+{
+    const int64_t n = cloud->count;
+    uint32_t *order = malloc((size_t)(n + 1) * sizeof *order);
+    void *spare = malloc((size_t)(n + 1) * (sizeof(uint64_t) + sizeof(uint32_t)));
+    if (!order || !spare) {
+        free(order);
+        free(spare);
+        return out_of_memory(error, n);
+    }
+    for (int64_t i = 0; i < n; i++) order[i] = (uint32_t)i;
+    firn_cloud_sort(cloud->key, order, n, spare);
+    reorder(cloud->position, sizeof(vec3), order, n, spare);
+    reorder(cloud->size, sizeof(float), order, n, spare);
+    reorder(cloud->hash, sizeof(uint32_t), order, n, spare);
+    reorder(cloud->color, sizeof(vec3), order, n, spare);
+    reorder(cloud->velocity, sizeof(vec3), order, n, spare);
+    free(order);
+    free(spare);
+    return FIRN_OK;
+}
+
+firn_status firn_cloud_create(const firn_render_input *input, const firn_render_options *options,
+                              double height, firn_cloud *out, firn_error *error)
+{
+    *out = (firn_cloud){0};
+    const firn_points *points = input->points;
+    const size_t n = (size_t)points->count + 1;
+    const firn_column *P = find(points, "P", 2);
+    if (!P) return firn_fail(error, FIRN_INVALID, "the particles have no positions (P)");
+    if (points->count > UINT32_MAX / 2) {
+        return firn_fail(error, FIRN_INVALID, "%lld particles; at most 2^31 can be drawn",
+                         (long long)points->count);
+    }
+    const bool moves = options->exposed > 0 && find(points, "v", 2);
+    const bool colored = input->color || find(points, "Cd", 3);
+    out->key = malloc(n * sizeof *out->key);
+    out->position = malloc(n * sizeof *out->position);
+    out->size = malloc(n * sizeof *out->size);
+    out->hash = malloc(n * sizeof *out->hash);
+    out->color = colored ? malloc(n * sizeof *out->color) : NULL;
+    out->velocity = moves ? malloc(n * sizeof *out->velocity) : NULL;
+    out->layer = calloc(LAYERS_MOST, sizeof *out->layer);
+    if (!out->key || !out->position || !out->size || !out->hash || !out->layer ||
+        (colored && !out->color) || (moves && !out->velocity)) {
+        firn_cloud_free(out);
+        return out_of_memory(error, points->count);
+    }
+    const double edge = points->count
+                            ? typical_edge(points, P, find(points, "pscale", 1),
+                                           find(points, "mass", 1), find(points, "density", 1))
+                            : 1;
+    out->voxel = VOXEL_OF_SPACING[options->quality] * edge;
+    out->spacing = (float)(1 / VOXEL_OF_SPACING[options->quality]);
+    firn_bounds box = firn_bounds_empty();
+    firn_bounds_add(&box, points);
+    if (!(box.low[0] <= box.high[0])) box = (firn_bounds){{0}, {0}};
+    choose_origin(out, &box, options->up);
+    layer_finder layers = {.input = input,
+                           .material = find(points, "material", 1),
+                           .object = find(points, "object", 1),
+                           .height = height / out->voxel,
+                           .spacing = (double)out->spacing,
+                           .cloud = out};
+    gather(input, options->up, &layers, out);
+    firn_status st = sort_cloud(out, error);
+    if (st != FIRN_OK) firn_cloud_free(out);
+    return st;
+}

@@ -1,0 +1,150 @@
+#include "render/film.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "scene/run.h"
+
+typedef enum kind { SEQUENCE, SINGLE, VIDEO, OTHER } kind;
+
+static kind kind_of(const char *path)
+{
+    const size_t n = strlen(path);
+    if (firn_video_is(path)) return VIDEO;
+    if (n < 5 || strcmp(path + n - 4, ".png") != 0) return OTHER;
+    return strstr(path, "$F") ? SEQUENCE : SINGLE;
+}
+
+firn_status firn_film_check(const firn_film_def *def, firn_error *error)
+{
+    for (int32_t i = 0; i < def->path_count; i++) {
+        if (kind_of(def->path[i]) != OTHER) continue;
+        return firn_fail(error, FIRN_INVALID,
+                         "%s: pictures end in .png ($F4 stands for the frame), videos in .mp4 or "
+                         ".webm",
+                         def->path[i]);
+    }
+    return FIRN_OK;
+}
+
+/* out/name.mp4 to out/name.$F4.png. */
+static char *sequence_name(const char *video)
+{
+    const size_t stem = (size_t)(strrchr(video, '.') - video);
+    char *name = malloc(stem + 16);
+    if (name) snprintf(name, stem + 16, "%.*s.$F4.png", (int)stem, video);
+    return name;
+}
+
+static firn_status open_one(firn_film *film, int32_t i, firn_error *error)
+{
+    const firn_film_def *def = &film->def;
+    const char *path = def->path[i];
+    kind k = kind_of(path);
+    if (k == VIDEO && !firn_video_possible()) {
+        path = film->instead[i] = sequence_name(path);
+        film->failed = true;
+        k = SEQUENCE;
+    }
+    char *first = path ? firn_frame_path(path, 0) : NULL;
+    firn_status st =
+        first ? firn_try_path(first, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    free(first);
+    if (st != FIRN_OK) return st;
+    if (k == SINGLE && def->count > 1 && !film->has_sheet) {
+        film->has_sheet = true;
+        return firn_sheet_create(def->columns, def->rows, (def->width + 1) / 2,
+                                 (def->height + 1) / 2, &film->sheet, error);
+    }
+    film->all = film->all || k != SINGLE || def->count == 1;
+    if (k != VIDEO) return FIRN_OK;
+    return firn_video_open(&film->video[i], path, def->width, def->height, def->fps, error);
+}
+
+firn_status firn_film_open(firn_film *film, const firn_film_def *def, firn_error *error)
+{
+    *film = (firn_film){.def = *def};
+    firn_status st = firn_film_check(def, error);
+    for (int32_t i = 0; i < def->path_count && st == FIRN_OK; i++) st = open_one(film, i, error);
+    if (st != FIRN_OK) firn_film_discard(film);
+    return st;
+}
+
+/* Cells are evenly spread over the pictures, from the first to the last. */
+static bool on_sheet(const firn_film *film, int64_t index)
+{
+    const int64_t cells = (int64_t)film->def.columns * film->def.rows, count = film->def.count;
+    if (!film->has_sheet) return false;
+    if (count <= cells || cells == 1) return cells > 1 || index == count - 1;
+    const int64_t cell = (index * (cells - 1) + (count - 1) / 2) / (count - 1);
+    return (cell * (count - 1) + (cells - 1) / 2) / (cells - 1) == index;
+}
+
+bool firn_film_wants(const firn_film *film, int64_t index)
+{
+    return film->all || on_sheet(film, index);
+}
+
+static firn_status write_picture(const char *pattern, int64_t number, const firn_image *picture,
+                                 firn_error *error)
+{
+    char *path = firn_frame_path(pattern, number);
+    if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = firn_image_write_png(path, picture, 8, error);
+    free(path);
+    return st;
+}
+
+firn_status firn_film_add(firn_film *film, int64_t index, int64_t number, const firn_image *picture,
+                          firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK; i++) {
+        const char *path = film->instead[i] ? film->instead[i] : film->def.path[i];
+        const kind k = kind_of(path);
+        if (k == VIDEO) {
+            st = firn_video_add(&film->video[i], picture, error);
+        } else if (k == SEQUENCE || film->def.count == 1) {
+            st = write_picture(path, number, picture, error);
+        }
+    }
+    if (st == FIRN_OK && on_sheet(film, index)) {
+        char label[32];
+        snprintf(label, sizeof label, "%lld", (long long)number);
+        st = firn_sheet_add(&film->sheet, picture, film->def.numbered ? label : NULL, error);
+    }
+    return st;
+}
+
+firn_status firn_film_close(firn_film *film, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK; i++) {
+        const char *path = film->def.path[i];
+        if (film->video[i].open) {
+            st = firn_video_commit(&film->video[i], error);
+        } else if (kind_of(path) == SINGLE && film->has_sheet) {
+            st = firn_image_write_png(path, &film->sheet.image, 8, error);
+        }
+    }
+    for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK && film->failed; i++) {
+        if (!film->instead[i]) continue;
+        st = firn_fail(error, FIRN_OUTPUT,
+                       "%s: videos are made by ffmpeg, which is not installed (apt install "
+                       "ffmpeg); the pictures are %s",
+                       film->def.path[i], film->instead[i]);
+    }
+    firn_film_discard(film);
+    return st;
+}
+
+void firn_film_discard(firn_film *film)
+{
+    for (int i = 0; i < FIRN_FILM_MOST; i++) {
+        firn_video_discard(&film->video[i]);
+        free(film->instead[i]);
+    }
+    firn_sheet_free(&film->sheet);
+    *film = (firn_film){0};
+}

@@ -1,0 +1,39 @@
+/* What pictures are made from: frames of particles on disk, with the scene that made them where there
+ * is one. */
+#ifndef FIRN_REEL_H
+#define FIRN_REEL_H
+
+#include "scene/stage.h"
+
+typedef struct firn_reel_frame {
+    int64_t number;
+    char *path; /* may not exist: a gap */
+    char *grid; /* nodes of the same frame, or NULL */
+} firn_reel_frame;
+
+typedef struct firn_reel {
+    char *label; /* the scene's name, or the file's */
+    bool has_scene;
+    firn_scene scene;
+    firn_reel_frame *frame; /* in order of number */
+    int64_t count;
+} firn_reel;
+
+/* One reel from what a user names:
+ *   scene.yaml             the frames that its first output of particles names; `set` (path=value)
+ *                          changes it first, as in a run
+ *   name.$F4.prt           the files of that name, from the first number there is to the last
+ *   folder                 a variant of a sweep: its scene.yaml; else the particle files in it, of
+ *                          several sequences the one whose name comes first
+ *   several files          those, by the last number in their names, or counted from 1 */
+firn_status firn_reel_open(const char *const *name, int64_t name_count, const char *const *set,
+                           int64_t set_count, firn_reel *out, firn_error *error);
+void firn_reel_free(firn_reel *reel);
+
+/* Whether a name stands for a reel of its own, not for one frame of one. */
+bool firn_reel_is_whole(const char *name);
+
+/* The frame of that number, or NULL. */
+const firn_reel_frame *firn_reel_find(const firn_reel *reel, int64_t number);
+
+#endif

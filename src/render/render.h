@@ -1,0 +1,59 @@
+/* Particles to pictures. Nothing here touches a file.
+ *
+ * The picture depends on what is given and on the seed, not on the number of threads. */
+#ifndef FIRN_RENDER_H
+#define FIRN_RENDER_H
+
+#include "collider/collider.h"
+#include "io/io.h"
+#include "render/camera.h"
+#include "render/image.h"
+#include "scene/view.h"
+
+typedef enum firn_render_mode {
+    FIRN_RENDER_VOLUME,  /* bodies with surfaces, and what light does in them */
+    FIRN_RENDER_SPHERES, /* a ball per particle */
+    FIRN_RENDER_POINTS,  /* a small flat dot per particle: quick */
+} firn_render_mode;
+
+typedef enum firn_quality { FIRN_DRAFT, FIRN_FINAL } firn_quality;
+
+/* Make one with firn_render_options_default. */
+typedef struct firn_render_options {
+    int32_t width, height;
+    int32_t samples; /* per pixel at most; 0: what the quality takes */
+    firn_quality quality;
+    firn_render_mode mode;
+    uint64_t seed;
+    int32_t threads;  /* 0: all */
+    int32_t up;       /* axis: 1 or 2 */
+    bool transparent; /* no sky and no ground: alpha instead */
+    double exposed;   /* s that the shutter is open, for motion blur; 0: none */
+} firn_render_options;
+
+firn_render_options firn_render_options_default(void); /* 1280x720, final */
+
+/* A collider that is to be seen, where it is at the picture's time. */
+typedef struct firn_render_collider {
+    firn_posed_collider pose;
+    double color[3];
+} firn_render_collider;
+
+typedef struct firn_render_input {
+    /* P is needed; v, id, pscale, mass, density, J, material, object and Cd serve where there are any. */
+    const firn_points *points;
+    const firn_look *const *look; /* by number of material; the last one serves for those beyond */
+    int32_t look_count;
+    const firn_camera *camera;
+    const firn_light *light;
+    const firn_render_collider *collider;
+    int32_t collider_count;
+    const float
+        *color; /* linear r g b of every particle instead of its look's and of Cd; or NULL */
+} firn_render_input;
+
+/* A new image, linear, not tone mapped. */
+firn_status firn_render(const firn_render_input *input, const firn_render_options *options,
+                        firn_image *out, firn_error *error);
+
+#endif

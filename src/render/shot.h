@@ -1,0 +1,55 @@
+/* A shot: what all pictures of a sequence have in common (camera, colours, arrows, size), and the
+ * making of each. First every frame is looked at (survey), then the shot is settled, then pictures are
+ * made in any order. No files. */
+#ifndef FIRN_SHOT_H
+#define FIRN_SHOT_H
+
+#include "render/flat.h"
+#include "scene/scene.h"
+
+typedef struct firn_shot_options {
+    firn_render_options render; /* size, samples, quality, ... */
+    const char *color;          /* attribute; NULL: looks, in flat pictures objects */
+    int map;                    /* firn_colormap_kind, or -1: what suits the attribute */
+    bool fixed;                 /* the range of colours is given: */
+    double low, high;
+    unsigned show;       /* bit per firn_layer; 0: what suits the picture */
+    bool slice;          /* flat, of what is near a plane */
+    int slice_axis;      /* across which it lies */
+    double slice_offset; /* m */
+} firn_shot_options;
+
+firn_shot_options firn_shot_options_default(void);
+
+typedef struct firn_shot {
+    firn_shot_options options;
+    bool flat;
+    firn_bounds bounds;
+    firn_coloring coloring; /* where options.color is given */
+    firn_flat_extent extent;
+    double radius; /* m, of particles that do not say */
+    int64_t seen;  /* particles of all frames */
+} firn_shot;
+
+/* Checks what does not depend on the frames. */
+firn_status firn_shot_begin(const firn_shot_options *options, firn_shot *shot, firn_error *error);
+
+/* Takes in one frame; `scene` and `grid` may be NULL. */
+firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const firn_points *points,
+                             const firn_points *grid, firn_error *error);
+/* All frames are seen. Fails where what is to be shown is not there. */
+firn_status firn_shot_settle(firn_shot *shot, const firn_scene *scene, firn_error *error);
+
+/* One frame: its number, its particles, its grid or NULL. */
+typedef struct firn_shot_frame {
+    const firn_scene *scene; /* NULL: there is none */
+    const firn_points *points, *grid;
+    int64_t number;
+    const double *turn; /* degrees around the target, for turntables; or NULL */
+} firn_shot_frame;
+
+/* A new picture as a screen shows it, with what is written over it. */
+firn_status firn_shot_picture(const firn_shot *shot, const firn_shot_frame *frame, firn_image *out,
+                              firn_error *error);
+
+#endif

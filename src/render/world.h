@@ -1,0 +1,73 @@
+/* Everything a ray can meet, in voxels and y up, and what it then looks like. */
+#ifndef FIRN_RENDER_WORLD_H
+#define FIRN_RENDER_WORLD_H
+
+#include "render/light.h"
+
+/* A collider that is drawn. */
+typedef struct firn_scenery {
+    const firn_posed_collider *pose;
+    vec3 color;
+    bool plane;
+    vec3 center, normal; /* of a plane: a point on it and where it faces; else the middle */
+    float radius;        /* of a ball around it */
+} firn_scenery;
+
+typedef struct firn_world {
+    firn_cloud cloud;
+    firn_volume volume;
+    firn_sky sky;
+    firn_light_map light;
+    firn_render_mode mode;
+    int32_t up;
+    firn_scenery *scenery;
+    int32_t scenery_count;
+    /* The camera. */
+    vec3 eye, right, upward, back;
+    float half_height, pixel; /* of the picture at distance 1; edge of a pixel there */
+    float lens, focus;        /* radius, distance; voxels */
+    float distance;           /* of the target */
+    float ground_line;        /* voxels from line to line on the ground */
+    bool transparent;
+} firn_world;
+
+/* ---- scenery.c ---- */
+
+/* A point of the world (m) in the picture's frame. */
+vec3 firn_world_point(const firn_world *world, const double point[3]);
+firn_status firn_scenery_create(firn_world *world, const firn_render_input *input,
+                                firn_error *error);
+/* The first collider along a ray before `to`, or -1. */
+int32_t firn_scenery_trace(const firn_world *world, firn_ray ray, float to, float *t, vec3 *normal);
+/* Part of the sky that colliders leave open above a surface, 0 to 1. `self`: not asked. */
+float firn_scenery_open(const firn_world *world, vec3 point, vec3 normal, int32_t self);
+
+/* ---- detail.c ---- */
+
+/* The normal at a hit with grains on it. `footprint` is a pixel's width there; *seed receives the
+ * particle the detail is anchored to most. */
+vec3 firn_detail_normal(const firn_world *world, const firn_hit *hit, float amount, float footprint,
+                        uint32_t *seed);
+/* How bright facets of that particle are when seen along the half vector: 0 to 1. */
+float firn_detail_glint(const firn_world *world, const firn_hit *hit, uint32_t particle,
+                        vec3 normal, vec3 half, float footprint);
+
+/* ---- shade.c ---- */
+
+typedef struct firn_sample {
+    vec3 color; /* premultiplied */
+    float alpha, distance;
+    vec3 velocity; /* voxels/s of what was hit */
+} firn_sample;
+
+/* Random numbers of one sample: where on the sun, evenly spread over a pixel's samples, and a state for
+ * all else. */
+typedef struct firn_dice {
+    float sun[2];
+    uint32_t state;
+} firn_dice;
+
+/* What the camera sees along a ray. */
+firn_sample firn_shade(const firn_world *world, firn_ray ray, firn_dice *dice);
+
+#endif

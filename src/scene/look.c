@@ -1,0 +1,153 @@
+/* The table of looks, and views without a scene. */
+#include <string.h>
+
+#include "scene/view.h"
+
+/* Numbers were chosen by eye, under the default light. */
+const firn_look_row firn_looks[] = {
+    {"jelly",
+     "clear and coloured, smooth; every object has its own hue",
+     {.name = "jelly",
+      .color = {0.9, 0.1, 0.08},
+      .tint = 1,
+      .by_object = true,
+      .clarity = 0.75,
+      .depth = 0.15,
+      .subsurface = 0.8,
+      .gloss = 1,
+      .roughness = 0.04,
+      .index = 1.36,
+      .smooth = 2.5}},
+    {"snow",
+     "white, crumbly, blue in the shade, glinting",
+     {.name = "snow",
+      .color = {0.93, 0.95, 0.98},
+      .depth = 0.01,
+      .subsurface = 0.35,
+      .gloss = 0.1,
+      .roughness = 0.7,
+      .index = 1.31,
+      .smooth = 0.3,
+      .bump = 0.5,
+      .grain = 0.45,
+      .glint = 0.6}},
+    {"sand",
+     "dry grains",
+     {.name = "sand",
+      .color = {0.58, 0.4, 0.22},
+      .depth = 0.008,
+      .subsurface = 0.1,
+      .gloss = 0.1,
+      .roughness = 0.7,
+      .index = 1.5,
+      .smooth = 0.2,
+      .bump = 0.5,
+      .grain = 1,
+      .glint = 0.15}},
+    {"mud",
+     "wet earth",
+     {.name = "mud",
+      .color = {0.16, 0.1, 0.06},
+      .depth = 0.008,
+      .subsurface = 0.1,
+      .gloss = 0.8,
+      .roughness = 0.35,
+      .index = 1.4,
+      .smooth = 0.9,
+      .bump = 0.35,
+      .grain = 0.3}},
+    {"clay",
+     "dull and even, shaped by hand",
+     {.name = "clay",
+      .color = {0.55, 0.27, 0.17},
+      .by_object = true,
+      .depth = 0.008,
+      .subsurface = 0.2,
+      .gloss = 0.25,
+      .roughness = 0.65,
+      .index = 1.45,
+      .smooth = 1,
+      .bump = 0.15,
+      .grain = 0.2}},
+    {"water",
+     "clear",
+     {.name = "water",
+      .color = {0.35, 0.75, 0.85},
+      .clarity = 1,
+      .depth = 0.6,
+      .subsurface = 0.5,
+      .gloss = 1,
+      .roughness = 0.02,
+      .index = 1.33,
+      .smooth = 2}},
+    {"chocolate",
+     "melted, glossy",
+     {.name = "chocolate",
+      .color = {0.16, 0.065, 0.03},
+      .depth = 0.012,
+      .subsurface = 0.3,
+      .gloss = 1,
+      .roughness = 0.18,
+      .index = 1.46,
+      .smooth = 2}},
+    {"wax",
+     "pale, lets light in",
+     {.name = "wax",
+      .color = {0.9, 0.76, 0.52},
+      .by_object = true,
+      .depth = 0.04,
+      .subsurface = 0.9,
+      .gloss = 0.7,
+      .roughness = 0.3,
+      .index = 1.44,
+      .smooth = 1.5}},
+    {"rubber",
+     "dull; every object has its own hue",
+     {.name = "rubber",
+      .color = {0.5, 0.12, 0.1},
+      .tint = 1,
+      .by_object = true,
+      .depth = 0.01,
+      .subsurface = 0.15,
+      .gloss = 0.5,
+      .roughness = 0.45,
+      .index = 1.5,
+      .smooth = 2}},
+    {"plain",
+     "grey and dull: shows the shape",
+     {.name = "plain",
+      .color = {0.6, 0.6, 0.6},
+      .by_object = true,
+      .depth = 0.01,
+      .subsurface = 0.1,
+      .gloss = 0.2,
+      .roughness = 0.6,
+      .index = 1.45,
+      .smooth = 0.8}},
+    {0},
+};
+
+const firn_look *firn_look_find(const char *name)
+{
+    for (const firn_look_row *row = firn_looks; row->name; row++) {
+        if (strcmp(row->name, name) == 0) return &row->look;
+    }
+    return NULL;
+}
+
+/* Defaults alone cannot be wrong. */
+firn_view_camera firn_view_camera_default(void)
+{
+    firn_view_camera camera = {0};
+    firn_error error;
+    (void)firn_section_read(&firn_section_camera, NULL, &camera, &error);
+    return camera;
+}
+
+firn_light firn_light_default(void)
+{
+    firn_light light = {0};
+    firn_error error;
+    (void)firn_section_read(&firn_section_light, NULL, &light, &error);
+    return light;
+}

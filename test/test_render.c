@@ -1,0 +1,880 @@
+/* Pictures: files, cameras, and what the renderer promises. Small clouds, made here. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "render/cloud.h"
+#include "scene/scene.h"
+
+static char folder[] = "/tmp/firn_test_render_XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.png", "b.png", "a.exr", "cut.png"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_of(names[i]));
+    return rmdir(folder);
+}
+
+static void take(firn_status st, const firn_error *error)
+{
+    if (st != FIRN_OK) fail_msg("%s", error->message);
+}
+
+/* ---- images ---- */
+
+static firn_image gradient(int32_t width, int32_t height, bool alpha)
+{
+    firn_image image;
+    firn_error error;
+    take(firn_image_create(width, height, &image, &error), &error);
+    for (int32_t y = 0; y < height; y++) {
+        for (int32_t x = 0; x < width; x++) {
+            float *p = image.rgba + 4 * (y * width + x);
+            p[3] = alpha ? (float)(x + 1) / (float)width : 1;
+            p[0] = p[3] * (float)x / (float)width;
+            p[1] = p[3] * (float)y / (float)height;
+            p[2] = p[3] * (0.5f + 0.5f * sinf(0.01f * (float)(x * y)));
+        }
+    }
+    return image;
+}
+
+static void png_comes_back(void **state)
+{
+    (void)state;
+    firn_error error;
+    for (int kind = 0; kind < 4; kind++) {
+        const int bits = kind & 1 ? 16 : 8;
+        firn_image image = gradient(61, 47, kind >= 2), back;
+        take(firn_image_write_png(path_of("a.png"), &image, bits, &error), &error);
+        take(firn_image_read_png(path_of("a.png"), &back, &error), &error);
+        assert_int_equal(back.width, 61);
+        assert_int_equal(back.height, 47);
+        /* Rounded with dither: an error even within one step, 1/3 on average of squares. */
+        assert_true(firn_image_psnr(&image, &back) > (bits == 16 ? 95 : 50));
+        for (int32_t i = 0; i < 61 * 47; i++) {
+            assert_true(fabsf(image.rgba[4 * i + 3] - back.rgba[4 * i + 3]) < 0.51f / 255);
+        }
+        firn_image_free(&image);
+        firn_image_free(&back);
+    }
+}
+
+static void whole_numbers_are_not_dithered(void **state)
+{
+    (void)state;
+    firn_image image;
+    firn_error error;
+    take(firn_image_create(64, 64, &image, &error), &error);
+    for (int32_t i = 0; i < 64 * 64; i++) {
+        float *p = image.rgba + 4 * i;
+        p[0] = 0;
+        p[1] = p[3] = 1;
+        p[2] = powf((100 / 255.f + 0.055f) / 1.055f, 2.4f); /* sRGB 100 */
+    }
+    uint8_t out[64 * 64 * 3];
+    firn_image_encode(&image, 8, 3, out);
+    for (int32_t i = 0; i < 64 * 64; i++) {
+        assert_int_equal(out[3 * i], 0);
+        assert_int_equal(out[3 * i + 1], 255);
+        assert_int_equal(out[3 * i + 2], 100);
+    }
+    firn_image_free(&image);
+}
+
+static void broken_png_is_refused(void **state)
+{
+    (void)state;
+    firn_error error;
+    firn_image image = gradient(40, 30, false), back;
+    take(firn_image_write_png(path_of("a.png"), &image, 8, &error), &error);
+    firn_image_free(&image);
+    firn_bytes bytes;
+    take(firn_bytes_read(path_of("a.png"), &bytes, &error), &error);
+    for (size_t size = 0; size < bytes.size - 40; size += 1 + size / 7) {
+        FILE *file = fopen(path_of("cut.png"), "wb");
+        assert_non_null(file);
+        fwrite(bytes.data, 1, size, file);
+        fclose(file);
+        assert_int_equal(firn_image_read_png(path_of("cut.png"), &back, &error), FIRN_INVALID);
+        assert_non_null(strstr(error.message, "cut.png"));
+    }
+    firn_bytes_free(&bytes);
+    assert_int_equal(firn_image_read_png(path_of("none.png"), &back, &error), FIRN_INVALID);
+    assert_int_equal(firn_image_create(0, 10, &back, &error), FIRN_INVALID);
+}
+
+static void unwritable_png_leaves_nothing(void **state)
+{
+    (void)state;
+    firn_error error;
+    firn_image image = gradient(8, 8, false);
+    assert_int_equal(firn_image_write_png("/nowhere/a.png", &image, 8, &error), FIRN_OUTPUT);
+    assert_int_equal(firn_image_write_png(path_of("b.png"), &image, 7, &error), FIRN_INVALID);
+    assert_int_not_equal(access(path_of("b.png"), F_OK), 0);
+    firn_image_free(&image);
+}
+
+static uint32_t little(const uint8_t *from)
+{
+    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* The file read again by the format's own description. */
+static void exr_holds_half_floats(void **state)
+{
+    (void)state;
+    enum { WIDTH = 37, HEIGHT = 21 };
+    firn_error error;
+    firn_image image = gradient(WIDTH, HEIGHT, true);
+    for (int i = 0; i < 4 * WIDTH * HEIGHT; i += 4) image.rgba[i] *= 100; /* brighter than white */
+    take(firn_image_write_exr(path_of("a.exr"), &image, &error), &error);
+    firn_bytes bytes;
+    take(firn_bytes_read(path_of("a.exr"), &bytes, &error), &error);
+    const uint8_t *at = bytes.data;
+    assert_int_equal(little(at), 20000630);
+    at += 8;
+    while (*at) { /* attributes: name, type, size, value */
+        at += strlen((const char *)at) + 1;
+        at += strlen((const char *)at) + 1;
+        at += 4 + little(at);
+    }
+    at++;
+    for (int block = 0; block < 2; block++) {
+        const uint8_t *part = bytes.data + little(at + 8 * block);
+        const int lines = block == 0 ? 16 : HEIGHT - 16;
+        assert_int_equal(little(part), 16 * block);
+        uint8_t mixed[16 * 8 * WIDTH], plain[16 * 8 * WIDTH];
+        uLongf size = sizeof mixed;
+        assert_int_equal(uncompress(mixed, &size, part + 8, little(part + 4)), Z_OK);
+        assert_int_equal(size, lines * 8 * WIDTH);
+        for (size_t i = 1; i < size; i++) mixed[i] = (uint8_t)(mixed[i] + mixed[i - 1] - 128);
+        for (size_t i = 0; i < size; i++) plain[i] = mixed[i / 2 + (i % 2 ? (size + 1) / 2 : 0)];
+        for (int y = 0; y < lines; y++) {
+            for (int c = 0; c < 4; c++) { /* A B G R */
+                for (int x = 0; x < WIDTH; x++) {
+                    const uint8_t *h = plain + 2 * ((y * 4 + c) * WIDTH + x);
+                    const float got = firn_half_to_float((uint16_t)(h[0] | h[1] << 8));
+                    const float want = image.rgba[4 * ((16 * block + y) * WIDTH + x) + 3 - c];
+                    assert_true(fabsf(got - want) <= 0x1p-11f * fabsf(want) + 1e-6f);
+                }
+            }
+        }
+    }
+    firn_bytes_free(&bytes);
+    firn_image_free(&image);
+}
+
+static void tone_mapping_rises_and_keeps_grey(void **state)
+{
+    (void)state;
+    enum { N = 200 };
+    firn_error error;
+    firn_image image;
+    take(firn_image_create(N, 1, &image, &error), &error);
+    for (int i = 0; i < N; i++) {
+        for (int c = 0; c < 3; c++) image.rgba[4 * i + c] = 0.05f * (float)i;
+        image.rgba[4 * i + 3] = 1;
+    }
+    image.rgba[4 * (N - 1)] = 0.18f;
+    firn_image_tone_map(&image, 0);
+    assert_true(image.rgba[0] == 0);
+    assert_true(fabsf(image.rgba[4 * (N - 1)] - 0.18f) < 0.02f);
+    for (int i = 1; i < N; i++) {
+        assert_true(image.rgba[4 * i + 1] >= image.rgba[4 * (i - 1) + 1]);
+        assert_true(image.rgba[4 * i + 1] <= 1);
+    }
+    firn_image_free(&image);
+}
+
+/* ---- cameras ---- */
+
+static void framing_never_cuts(void **state)
+{
+    (void)state;
+    const firn_bounds boxes[] = {
+        {{-1, 0, -1}, {1, 2, 1}}, {{3, 5, -40}, {4, 5.1, 60}}, {{-1e-3, 0, 0}, {1e-3, 9, 1e-3}}};
+    for (int up = 1; up <= 2; up++) {
+        for (size_t b = 0; b < sizeof boxes / sizeof *boxes; b++) {
+            for (int turn = -1; turn < 360; turn += 17) {
+                const double angle = turn;
+                const firn_view_camera wish = firn_view_camera_default();
+                const firn_camera camera =
+                    firn_camera_frame(&wish, &boxes[b], 1, up, 16 / 9., turn < 0 ? NULL : &angle);
+                for (int corner = 0; corner < 8; corner++) {
+                    double point[3], pixel[2], depth;
+                    for (int a = 0; a < 3; a++) {
+                        point[a] = corner >> a & 1 ? boxes[b].high[a] : boxes[b].low[a];
+                    }
+                    firn_camera_project(&camera, 1280, 720, point, pixel, &depth);
+                    assert_true(depth > 0);
+                    assert_true(pixel[0] > 0 && pixel[0] < 1280 && pixel[1] > 0 && pixel[1] < 720);
+                }
+                /* Level: what is above the target in the world is above it in the picture. */
+                double above[3] = {camera.target[0], camera.target[1], camera.target[2]};
+                double pixel[2], depth;
+                above[up] += 1e-3 * camera.focus;
+                firn_camera_project(&camera, 1280, 720, above, pixel, &depth);
+                assert_true(pixel[1] < 360 && fabs(pixel[0] - 640) < 1e-6);
+            }
+        }
+    }
+}
+
+static void what_a_scene_gives_is_kept(void **state)
+{
+    (void)state;
+    firn_view_camera wish = firn_view_camera_default();
+    for (int i = 0; firn_section_camera.rows[i].name; i++) {
+        const char *name = firn_section_camera.rows[i].name;
+        if (strcmp(name, "position") == 0 || strcmp(name, "target") == 0) {
+            wish.given |= (firn_given)1 << i;
+        }
+    }
+    wish.position[0] = 3;
+    wish.target[1] = 1;
+    const firn_bounds box = {{-1, 0, -1}, {1, 2, 1}};
+    const firn_camera camera = firn_camera_frame(&wish, &box, 1, 1, 1, NULL);
+    assert_true(camera.position[0] == 3 && camera.target[1] == 1);
+    assert_true(fabs(camera.focus - sqrt(10)) < 1e-12);
+}
+
+/* ---- pictures ---- */
+
+static const double SPACING = 0.04;
+
+typedef struct cloud {
+    firn_points points;
+    int64_t room;
+} cloud;
+
+static uint32_t random_bits = 1;
+static double random_unit(void)
+{
+    random_bits = random_bits * 747796405u + 2891336453u;
+    return (random_bits >> 8) * 0x1p-24;
+}
+
+static cloud new_cloud(int64_t room)
+{
+    cloud c = {.room = room};
+    firn_error error;
+    c.points.count = room;
+    assert_non_null(firn_points_add(&c.points, "P", FIRN_TYPE_f32, 3, &error));
+    assert_non_null(firn_points_add(&c.points, "v", FIRN_TYPE_f32, 3, &error));
+    assert_non_null(firn_points_add(&c.points, "pscale", FIRN_TYPE_f32, 1, &error));
+    assert_non_null(firn_points_add(&c.points, "id", FIRN_TYPE_i64, 1, &error));
+    assert_non_null(firn_points_add(&c.points, "object", FIRN_TYPE_i32, 1, &error));
+    assert_non_null(firn_points_add(&c.points, "material", FIRN_TYPE_i32, 1, &error));
+    c.points.count = 0;
+    random_bits = 1;
+    return c;
+}
+
+static void put(cloud *c, const double at[3], int32_t object, int32_t material)
+{
+    const int64_t i = c->points.count++;
+    assert_true(i < c->room);
+    for (int a = 0; a < 3; a++) {
+        ((float *)firn_points_find(&c->points, "P")->data)[3 * i + a] = (float)at[a];
+    }
+    ((float *)firn_points_find(&c->points, "pscale")->data)[i] = (float)(SPACING / 1.612);
+    ((int64_t *)firn_points_find(&c->points, "id")->data)[i] = i;
+    ((int32_t *)firn_points_find(&c->points, "object")->data)[i] = object;
+    ((int32_t *)firn_points_find(&c->points, "material")->data)[i] = material;
+}
+
+static void put_ball(cloud *c, double x, double y, double z, double radius, int32_t object,
+                     int32_t material)
+{
+    const int n = (int)ceil(radius / SPACING);
+    for (int i = -n; i <= n; i++) {
+        for (int j = -n; j <= n; j++) {
+            for (int k = -n; k <= n; k++) {
+                double at[3] = {i + 0.6 * random_unit() - 0.3, j + 0.6 * random_unit() - 0.3,
+                                k + 0.6 * random_unit() - 0.3};
+                const double r = sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]) * SPACING;
+                if (r > radius) continue;
+                at[0] = x + SPACING * at[0];
+                at[1] = y + SPACING * at[1];
+                at[2] = z + SPACING * at[2];
+                put(c, at, object, material);
+            }
+        }
+    }
+}
+
+/* Snow, two balls of jelly that touch, crumbs. */
+static cloud still_life(void)
+{
+    cloud c = new_cloud(60000);
+    put_ball(&c, -0.6, 0.45, 0, 0.45, 0, 1);
+    put_ball(&c, 0.35, 0.32, 0.1, 0.32, 1, 0);
+    put_ball(&c, 0.95, 0.25, 0.3, 0.25, 2, 0);
+    put_ball(&c, -0.2, 0.1, 0.55, 0.1, 3, 1);
+    for (int i = 0; i < 60; i++) {
+        const double at[3] = {2.4 * random_unit() - 1.2, 0.02 + 0.3 * random_unit() * random_unit(),
+                              0.8 * random_unit()};
+        put(&c, at, 3, 1);
+    }
+    return c;
+}
+
+typedef struct picture {
+    firn_camera camera;
+    firn_light light;
+    firn_render_collider collider[2];
+    const firn_look *look[2];
+    firn_render_input input;
+    firn_render_options options;
+} picture;
+
+static void set_up(picture *p, const cloud *c, int32_t width, int32_t height)
+{
+    *p = (picture){.light = firn_light_default(), .options = firn_render_options_default()};
+    const firn_view_camera wish = firn_view_camera_default();
+    const firn_bounds box = {{-1, 0, -0.5}, {1.2, 0.9, 0.7}};
+    p->camera = firn_camera_frame(&wish, &box, 1, 1, (double)width / height, NULL);
+    p->look[0] = firn_look_find("jelly");
+    p->look[1] = firn_look_find("snow");
+    firn_collider_def def = firn_collider_def_default();
+    firn_collider_pose(&def, 3, 0, &p->collider[0].pose);
+    def.shape = FIRN_BOX;
+    def.size[0] = def.size[1] = def.size[2] = 0.12;
+    def.position[0] = 0.1;
+    def.position[1] = 0.12;
+    def.position[2] = 0.75;
+    firn_collider_pose(&def, 3, 0, &p->collider[1].pose);
+    for (int i = 0; i < 2; i++) {
+        p->collider[i].color[0] = p->collider[i].color[1] = p->collider[i].color[2] =
+            0.14 + 0.3 * i;
+    }
+    p->input = (firn_render_input){.points = &c->points,
+                                   .look = p->look,
+                                   .look_count = 2,
+                                   .camera = &p->camera,
+                                   .light = &p->light,
+                                   .collider = p->collider,
+                                   .collider_count = 2};
+    p->options.width = width;
+    p->options.height = height;
+}
+
+static firn_image draw(const picture *p)
+{
+    firn_image image;
+    firn_error error;
+    take(firn_render(&p->input, &p->options, &image, &error), &error);
+    return image;
+}
+
+static bool same_bytes(const firn_image *a, const firn_image *b)
+{
+    return memcmp(a->rgba, b->rgba, (size_t)a->width * (size_t)a->height * 4 * sizeof(float)) == 0;
+}
+
+/* Where the picture must be what it was when it was last looked at. FIRN_GOLDEN=write keeps what is
+ * drawn now: look at it first. */
+static void compare_golden(firn_image *image, const char *name, double least)
+{
+    char path[512];
+    firn_error error;
+    firn_image golden;
+    snprintf(path, sizeof path, "%s/%s", FIRN_TEST_DATA, name);
+    firn_image_tone_map(image, 0);
+    if (getenv("FIRN_GOLDEN")) {
+        take(firn_image_write_png(path, image, 8, &error), &error);
+        return;
+    }
+    take(firn_image_read_png(path, &golden, &error), &error);
+    const double psnr = firn_image_psnr(image, &golden);
+    firn_image_free(&golden);
+    if (!(psnr >= least)) fail_msg("%s: %.1f dB, must be %.1f", name, psnr, least);
+}
+
+static void pictures_look_as_they_did(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        firn_render_mode mode;
+        firn_quality quality;
+    } cases[] = {{"render_volume.png", FIRN_RENDER_VOLUME, FIRN_FINAL},
+                 {"render_draft.png", FIRN_RENDER_VOLUME, FIRN_DRAFT},
+                 {"render_spheres.png", FIRN_RENDER_SPHERES, FIRN_FINAL},
+                 {"render_points.png", FIRN_RENDER_POINTS, FIRN_FINAL}};
+    cloud c = still_life();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        picture p;
+        set_up(&p, &c, 240, 135);
+        p.options.mode = cases[i].mode;
+        p.options.quality = cases[i].quality;
+        firn_image image = draw(&p);
+        compare_golden(&image, cases[i].name, 38);
+        firn_image_free(&image);
+    }
+    firn_points_free(&c.points);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    cloud c = still_life();
+    for (int mode = FIRN_RENDER_VOLUME; mode <= FIRN_RENDER_SPHERES; mode++) {
+        picture p;
+        set_up(&p, &c, 96, 54);
+        p.options.mode = (firn_render_mode)mode;
+        p.options.exposed = 0.01;
+        p.options.threads = 1;
+        firn_image one = draw(&p);
+        static const int32_t counts[] = {2, 3, 7};
+        for (int i = 0; i < 3; i++) {
+            p.options.threads = counts[i];
+            firn_image other = draw(&p);
+            assert_true(same_bytes(&one, &other));
+            firn_image_free(&other);
+        }
+        p.options.seed = 5;
+        firn_image seeded = draw(&p);
+        assert_false(same_bytes(&one, &seeded));
+        firn_image_free(&seeded);
+        firn_image_free(&one);
+    }
+    firn_points_free(&c.points);
+}
+
+static void samples_are_finite_and_tame(void **state)
+{
+    (void)state;
+    cloud c = still_life();
+    picture p;
+    set_up(&p, &c, 160, 90);
+    for (const firn_look_row *row = firn_looks; row->name; row++) {
+        p.look[0] = &row->look;
+        p.options.quality = FIRN_DRAFT;
+        firn_image image = draw(&p);
+        for (int64_t i = 0; i < 160 * 90; i++) {
+            float sum = 0;
+            for (int k = 0; k < 3; k++) {
+                const float v = image.rgba[4 * i + k];
+                assert_true(v >= 0 && v <= 8);
+                sum += v;
+            }
+            assert_true(sum > 1e-3f); /* nothing is black outdoors */
+            assert_true(image.rgba[4 * i + 3] == 1);
+        }
+        firn_image_free(&image);
+    }
+    firn_points_free(&c.points);
+}
+
+/* White material in a white room is as white as the room: no light is made or lost. */
+static void a_white_furnace_is_white(void **state)
+{
+    (void)state;
+    cloud c = new_cloud(60000);
+    put_ball(&c, 0.1, 0.45, 0.1, 0.42, 0, 0);
+    firn_look white = *firn_look_find("snow");
+    for (int a = 0; a < 3; a++) white.color[a] = 1;
+    white.gloss = white.glint = white.bump = 0;
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.look[0] = &white;
+    p.input.collider_count = 0;
+    p.light.fill = 1;
+    for (int a = 0; a < 3; a++) {
+        p.light.sun[a] = 0;
+        p.light.zenith[a] = p.light.horizon[a] = 1;
+    }
+    for (int k = 0; k < 5; k++) { /* from the skin alone to the inside alone */
+        white.subsurface = 0.25 * k;
+        firn_image image = draw(&p);
+        double sum = 0;
+        int64_t n = 0;
+        for (int y = 20; y < 34; y++) {
+            for (int x = 38; x < 58; x++, n++) sum += (double)image.rgba[4 * (y * 96 + x) + 1];
+        }
+        for (int64_t i = 0; i < 96 * 54; i++) assert_true(image.rgba[4 * i + 1] < 1.01f);
+        assert_true(fabs(sum / (double)n - 1) < 0.04);
+        firn_image_free(&image);
+    }
+    firn_points_free(&c.points);
+}
+
+/* What rests does not change while something else moves. */
+static void what_rests_stays(void **state)
+{
+    (void)state;
+    firn_image frame[2];
+    for (int f = 0; f < 2; f++) {
+        cloud c = new_cloud(60000);
+        put_ball(&c, -0.7, 0.3, 0, 0.3, 0, 1);
+        put_ball(&c, 0.8, 0.6 - 0.12 * f, 0, 0.25, 1, 0);
+        picture p;
+        set_up(&p, &c, 192, 108);
+        frame[f] = draw(&p);
+        firn_image_tone_map(&frame[f], 0);
+        firn_points_free(&c.points);
+    }
+    uint8_t shown[2][192 * 108 * 3];
+    for (int f = 0; f < 2; f++) firn_image_encode(&frame[f], 8, 3, shown[f]);
+    double still = 0, moving = 0;
+    for (int y = 0; y < 108; y++) {
+        for (int x = 0; x < 192 * 3; x++) {
+            const int i = y * 192 * 3 + x;
+            *(x < 80 * 3 ? &still : &moving) += abs(shown[0][i] - shown[1][i]);
+        }
+    }
+    assert_true(still / (80 * 108 * 3) < 0.3); /* of 255 */
+    assert_true(moving / (112 * 108 * 3) > 1);
+    for (int f = 0; f < 2; f++) firn_image_free(&frame[f]);
+}
+
+/* Brightest difference from the same picture without particles. */
+static double visible(const picture *p)
+{
+    firn_image with = draw(p);
+    cloud none = new_cloud(1);
+    picture empty = *p;
+    empty.input.points = &none.points;
+    firn_image without = draw(&empty);
+    double most = 0;
+    for (int64_t i = 0; i < (int64_t)with.width * with.height * 4; i++) {
+        most = fmax(most, fabs((double)with.rgba[i] - (double)without.rgba[i]));
+    }
+    firn_image_free(&with);
+    firn_image_free(&without);
+    firn_points_free(&none.points);
+    return most;
+}
+
+static void one_particle_is_seen(void **state)
+{
+    (void)state;
+    for (const firn_look_row *row = firn_looks; row->name; row++) {
+        cloud c = new_cloud(10);
+        const double at[3] = {0.1, 0.45, 0.1};
+        put(&c, at, 0, 0);
+        picture p;
+        set_up(&p, &c, 320, 180); /* a particle is 5 pixels wide */
+        p.look[0] = &row->look;
+        p.options.quality = FIRN_DRAFT;
+        p.options.samples = 4;
+        assert_true(visible(&p) > 0.05);
+        firn_points_free(&c.points);
+    }
+}
+
+/* A sheet one particle thick is thinner than smoothing and must not vanish. */
+static void a_thin_sheet_is_seen(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"water", "jelly", "snow"};
+    for (int l = 0; l < 3; l++) {
+        cloud c = new_cloud(1000);
+        for (int i = -8; i <= 8; i++) {
+            for (int j = -8; j <= 8; j++) {
+                const double at[3] = {0.1 + SPACING * i, 0.45 + SPACING * j, 0.1};
+                put(&c, at, 0, 0);
+            }
+        }
+        picture p;
+        set_up(&p, &c, 320, 180);
+        p.look[0] = firn_look_find(names[l]);
+        p.options.quality = FIRN_DRAFT;
+        assert_true(visible(&p) > 0.05);
+        firn_points_free(&c.points);
+    }
+}
+
+static void z_up_shows_the_same(void **state)
+{
+    (void)state;
+    cloud c = still_life();
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.input.collider_count = 1;
+    firn_image y_up = draw(&p);
+    float *P = firn_points_find(&c.points, "P")->data;
+    for (int64_t i = 0; i < c.points.count; i++) {
+        const float y = P[3 * i + 1];
+        P[3 * i + 1] = -P[3 * i + 2];
+        P[3 * i + 2] = y;
+    }
+    double *const turned[] = {p.camera.position, p.camera.target, p.camera.up};
+    for (int i = 0; i < 3; i++) {
+        const double y = turned[i][1];
+        turned[i][1] = -turned[i][2];
+        turned[i][2] = y;
+    }
+    const double ground[3][3] = {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}};
+    memcpy(p.collider[0].pose.rotation, ground, sizeof ground);
+    p.options.up = 2;
+    firn_image z_up = draw(&p);
+    assert_true(firn_image_psnr(&y_up, &z_up) > 45);
+    firn_image_free(&y_up);
+    firn_image_free(&z_up);
+    firn_points_free(&c.points);
+}
+
+static void transparent_has_alpha(void **state)
+{
+    (void)state;
+    cloud c = still_life();
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.options.transparent = true;
+    firn_image image = draw(&p);
+    int64_t clear = 0, solid = 0;
+    for (int64_t i = 0; i < 96 * 54; i++) {
+        const float *q = image.rgba + 4 * i;
+        clear += q[3] == 0;
+        solid += q[3] == 1;
+        if (q[3] == 0) assert_true(q[0] == 0 && q[1] == 0 && q[2] == 0);
+    }
+    assert_true(clear > 96 * 54 / 3 && solid > 96 * 54 / 20);
+    firn_image_free(&image);
+    firn_points_free(&c.points);
+}
+
+static void colors_of_particles_are_taken(void **state)
+{
+    (void)state;
+    cloud c = new_cloud(60000);
+    put_ball(&c, 0.1, 0.45, 0.1, 0.4, 0, 0);
+    float *color = malloc((size_t)c.points.count * 3 * sizeof *color);
+    assert_non_null(color);
+    for (int64_t i = 0; i < c.points.count; i++) {
+        color[3 * i] = color[3 * i + 2] = 0.02f;
+        color[3 * i + 1] = 0.8f;
+    }
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.look[0] = firn_look_find("plain");
+    p.input.color = color;
+    firn_image image = draw(&p);
+    const float *middle = image.rgba + 4 * (27 * 96 + 48);
+    assert_true(middle[1] > 2.5f * middle[0] && middle[1] > 2.5f * middle[2]);
+    free(color);
+    firn_image_free(&image);
+    firn_points_free(&c.points);
+}
+
+/* Columns of the picture where a ball differs from the background. */
+static int width_of(const firn_image *image)
+{
+    int n = 0;
+    for (int x = 0; x < image->width; x++) {
+        bool any = false;
+        for (int y = 0; y < image->height; y++) {
+            any = any || image->rgba[4 * (y * image->width + x) + 3] > 0.02f;
+        }
+        n += any;
+    }
+    return n;
+}
+
+static void motion_smears_along_itself(void **state)
+{
+    (void)state;
+    cloud c = new_cloud(60000);
+    put_ball(&c, 0.1, 0.45, 0.1, 0.2, 0, 1);
+    picture p;
+    set_up(&p, &c, 192, 108);
+    p.options.transparent = true;
+    p.input.collider_count = 0;
+    firn_image rest = draw(&p);
+    p.options.exposed = 0.02;
+    firn_image blurred = draw(&p); /* at rest still */
+    assert_true(same_bytes(&rest, &blurred));
+    firn_image_free(&blurred);
+    const firn_camera *k = &p.camera; /* across the picture */
+    const double back[2] = {k->position[0] - k->target[0], k->position[2] - k->target[2]};
+    const double length = sqrt(back[0] * back[0] + back[1] * back[1]);
+    float *v = firn_points_find(&c.points, "v")->data;
+    for (int64_t i = 0; i < c.points.count; i++) {
+        v[3 * i] = (float)(15 * back[1] / length);
+        v[3 * i + 2] = (float)(-15 * back[0] / length);
+    }
+    blurred = draw(&p);
+    assert_true(width_of(&blurred) >= width_of(&rest) + 8);
+    double before = 0, after = 0;
+    for (int64_t i = 0; i < 192 * 108; i++) {
+        before += (double)rest.rgba[4 * i + 3];
+        after += (double)blurred.rgba[4 * i + 3];
+    }
+    assert_true(fabs(after / before - 1) < 0.15);
+    firn_image_free(&rest);
+    firn_image_free(&blurred);
+    firn_points_free(&c.points);
+}
+
+/* Files without sizes: spacing is found from the positions. */
+static void spacing_is_guessed(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        cloud c = new_cloud(60000);
+        if (kind == 0) {
+            put_ball(&c, 0, 0.5, 0, 0.5, 0, 0);
+        } else { /* a bar, 4 particles thick */
+            for (int i = 0; i < 16 * 60; i++) {
+                const double at[3] = {SPACING * (i % 4), SPACING * (i / 4 % 4), SPACING * (i / 16)};
+                put(&c, at, 0, 0);
+            }
+        }
+        strcpy(firn_points_find(&c.points, "pscale")->name, "other");
+        picture p;
+        set_up(&p, &c, 64, 36);
+        firn_cloud made;
+        firn_error error;
+        take(firn_cloud_create(&p.input, &p.options, 1, &made, &error), &error);
+        const double guess = made.voxel * (double)made.spacing;
+        if (!(guess > 0.8 * SPACING && guess < 1.3 * SPACING)) fail_msg("%g of %g", guess, SPACING);
+        firn_cloud_free(&made);
+        firn_points_free(&c.points);
+    }
+}
+
+/* The same material, spread over a hundred times its size, takes memory of the same order. */
+static void memory_follows_the_material(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip();
+#endif
+    enum { BALLS = 27, MEGABYTES = 150 };
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        cloud c = new_cloud(200000);
+        for (int i = 0; i < BALLS; i++) {
+            put_ball(&c, 40 * (i % 3), 40 * (i / 3 % 3), 40 * (i / 9), 0.3, i, i % 2);
+        }
+        for (int i = 0; i < 20000; i++) { /* and spray */
+            const double at[3] = {80 * random_unit(), 80 * random_unit(), 80 * random_unit()};
+            put(&c, at, 0, 1);
+        }
+        struct rusage before, after;
+        getrusage(RUSAGE_SELF, &before);
+        picture p;
+        set_up(&p, &c, 96, 54);
+        p.options.quality = FIRN_DRAFT;
+        p.options.threads = 1; /* the parent's threads are not here */
+        firn_image image;
+        firn_error error;
+        if (firn_render(&p.input, &p.options, &image, &error) != FIRN_OK) _exit(2);
+        getrusage(RUSAGE_SELF, &after);
+        _exit(after.ru_maxrss - before.ru_maxrss > 1024L * MEGABYTES);
+    }
+    int code = -1;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+}
+
+static void nonsense_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    cloud c = still_life();
+    float *P = firn_points_find(&c.points, "P")->data;
+    P[0] = NAN;
+    P[4] = INFINITY;
+    P[8] = 1e30f;
+    P[9] = -1e12f;
+    picture p;
+    set_up(&p, &c, 64, 36);
+    p.options.quality = FIRN_DRAFT;
+    firn_image image = draw(&p);
+    firn_image_free(&image);
+    firn_error error;
+    p.options.width = 0;
+    assert_int_equal(firn_render(&p.input, &p.options, &image, &error), FIRN_INVALID);
+    p.options.width = 64;
+    const firn_camera good = p.camera;
+    memcpy(p.camera.position, p.camera.target, sizeof p.camera.position);
+    assert_int_equal(firn_render(&p.input, &p.options, &image, &error), FIRN_INVALID);
+    p.camera = good;
+    firn_points bare = {.count = 3};
+    p.input.points = &bare;
+    assert_int_equal(firn_render(&p.input, &p.options, &image, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "P"));
+    firn_points_free(&c.points);
+    cloud none = new_cloud(1);
+    p.input.points = &none.points;
+    image = draw(&p); /* an empty frame is a picture of the ground */
+    firn_image_free(&image);
+    firn_points_free(&none.points);
+}
+
+static void presets_have_looks(void **state)
+{
+    (void)state;
+    for (const firn_preset *p = firn_presets; p->name; p++)
+        assert_non_null(firn_look_find(p->look));
+    for (const firn_look_row *row = firn_looks; row->name; row++) {
+        assert_string_equal(row->look.name, row->name);
+        for (int i = 1; firn_section_look.rows[i].name; i++) { /* within their own rows' ranges */
+            const firn_row *r = &firn_section_look.rows[i];
+            const double *v = (const double *)((const char *)&row->look + r->offset);
+            for (int a = 0; a < (r->kind == FIRN_VECTOR ? 3 : r->kind == FIRN_REAL); a++) {
+                assert_true(v[a] >= r->least && v[a] <= r->most);
+            }
+        }
+    }
+    assert_null(firn_look_find("glass"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(png_comes_back),
+        cmocka_unit_test(whole_numbers_are_not_dithered),
+        cmocka_unit_test(broken_png_is_refused),
+        cmocka_unit_test(unwritable_png_leaves_nothing),
+        cmocka_unit_test(exr_holds_half_floats),
+        cmocka_unit_test(tone_mapping_rises_and_keeps_grey),
+        cmocka_unit_test(framing_never_cuts),
+        cmocka_unit_test(what_a_scene_gives_is_kept),
+        cmocka_unit_test(memory_follows_the_material), /* forks: before threads are made */
+        cmocka_unit_test(pictures_look_as_they_did),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(samples_are_finite_and_tame),
+        cmocka_unit_test(a_white_furnace_is_white),
+        cmocka_unit_test(what_rests_stays),
+        cmocka_unit_test(one_particle_is_seen),
+        cmocka_unit_test(a_thin_sheet_is_seen),
+        cmocka_unit_test(z_up_shows_the_same),
+        cmocka_unit_test(transparent_has_alpha),
+        cmocka_unit_test(colors_of_particles_are_taken),
+        cmocka_unit_test(motion_smears_along_itself),
+        cmocka_unit_test(spacing_is_guessed),
+        cmocka_unit_test(nonsense_is_refused_or_harmless),
+        cmocka_unit_test(presets_have_looks),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
