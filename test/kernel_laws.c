@@ -10,13 +10,21 @@ enum { GROUPS = 8 };
 
 extern const law_kernel FIRN_KERNEL(law_kernel);
 
-static int pack(firn_lanes group[GROUPS], int n, const real *F)
+static int pack(firn_lanes group[GROUPS], int n, const real *F, const real *state, const real *C)
 {
     int groups = (n + W - 1) / W;
     if (groups > GROUPS) groups = GROUPS;
-    for (int p = 0; p < groups * W; p++)
-        for (int i = 0; i < DD; i++)
-            group[p / W].F[i][p % W] = p < n ? F[(long)p * DD + i] : (real)(i % (D + 1) == 0);
+    for (int p = 0; p < groups * W; p++) {
+        firn_lanes *g = &group[p / W];
+        const int lane = p % W;
+        for (int i = 0; i < DD; i++) {
+            const real identity = (real)(i % (D + 1) == 0);
+            g->F[i][lane] = p < n ? F[(long)p * DD + i] : identity;
+            g->H[i][lane] = g->F[i][lane] - identity;
+            g->C[i][lane] = p < n && C ? C[(long)p * DD + i] : 0;
+        }
+        g->state[lane] = p < n && state ? state[p] : 0;
+    }
     return groups;
 }
 
@@ -30,37 +38,69 @@ static firn_lane_constants widen(const firn_law_constants *k)
 }
 
 static const char *name(int law) { return FIRN_KERNEL(firn_laws)[law]->name; }
+static bool flows(int law) { return FIRN_KERNEL(firn_laws)[law]->flow; }
 
-static void stress(int law, const firn_law_constants *k, int n, const real *F, real *tau, real *J,
-                   real *stiffness)
+static void take(const firn_lanes *g, int lane, int p, law_results *out)
+{
+    for (int i = 0; i < DD; i++) out->tau[(long)p * DD + i] = g->tau[i][lane];
+    out->J[p] = g->J[lane];
+    out->stiffness[p] = g->stiffness[lane];
+    out->modulus[p] = g->modulus[lane];
+}
+
+static void stress(int law, const firn_law_constants *k, int n, const real *F, const real *state,
+                   const real *C, law_results *out)
 {
     static firn_lanes group[GROUPS];
     const firn_lane_constants wide = widen(k);
     for (int first = 0; first < n; first += GROUPS * W) {
-        int groups = pack(group, n - first, F + (long)first * DD);
+        int groups = pack(group, n - first, F + (long)first * DD, state ? state + first : NULL,
+                          C ? C + (long)first * DD : NULL);
         FIRN_KERNEL(firn_laws)[law]->stress(&wide, group, groups);
+        for (int p = first; p < n && p < first + groups * W; p++)
+            take(&group[(p - first) / W], (p - first) % W, p, out);
+    }
+}
+
+static void flow(int law, const firn_law_constants *k, int n, real dt, real *F, real *state,
+                 const real *C, law_results *out)
+{
+    static firn_lanes group[GROUPS];
+    const firn_lane_constants wide = widen(k);
+    for (int first = 0; first < n; first += GROUPS * W) {
+        int groups = pack(group, n - first, F + (long)first * DD, state + first,
+                          C ? C + (long)first * DD : NULL);
+        FIRN_KERNEL(firn_laws)[law]->flow(&wide, group, groups, dt);
         for (int p = first; p < n && p < first + groups * W; p++) {
             const firn_lanes *g = &group[(p - first) / W];
-            int lane = (p - first) % W;
-            for (int i = 0; i < DD; i++) tau[(long)p * DD + i] = g->tau[i][lane];
-            J[p] = g->J[lane];
-            stiffness[p] = g->stiffness[lane];
+            const int lane = (p - first) % W;
+            for (int i = 0; i < DD; i++) F[(long)p * DD + i] = g->F[i][lane];
+            state[p] = g->state[lane];
+            take(g, lane, p, out);
         }
     }
 }
 
-static void energy(int law, const firn_law_constants *k, int n, const real *F, real *psi)
+static void energy(int law, const firn_law_constants *k, int n, const real *F, const real *state,
+                   real *psi)
 {
     static firn_lanes group[GROUPS];
     const firn_lane_constants wide = widen(k);
     vr out[GROUPS];
     for (int first = 0; first < n; first += GROUPS * W) {
-        int groups = pack(group, n - first, F + (long)first * DD);
+        int groups =
+            pack(group, n - first, F + (long)first * DD, state ? state + first : NULL, NULL);
         FIRN_KERNEL(firn_laws)[law]->energy(&wide, group, groups, out);
         for (int p = first; p < n && p < first + groups * W; p++)
             psi[p] = out[(p - first) / W][(p - first) % W];
     }
 }
 
-const law_kernel FIRN_KERNEL(law_kernel) = {
-    .isa = TEXT(FIRN_ISA), .dim = D, .lanes = W, .name = name, .stress = stress, .energy = energy};
+const law_kernel FIRN_KERNEL(law_kernel) = {.isa = TEXT(FIRN_ISA),
+                                            .dim = D,
+                                            .lanes = W,
+                                            .name = name,
+                                            .flows = flows,
+                                            .stress = stress,
+                                            .flow = flow,
+                                            .energy = energy};

@@ -25,12 +25,13 @@ static void store(const vr *from, int count, int first, int n, real *to, int str
 void FIRN_KERNEL(test_svd)(const real *A, real *U, real *s, real *V, int n)
 {
     for (int first = 0; first < n; first += W) {
-        vr a[DD], u[DD], value[D], v[DD];
+        vr a[DD];
+        m_singular f;
         load(A, first, n, a);
-        m_svd(a, u, value, v);
-        store(u, DD, first, n, U, DD);
-        store(value, D, first, n, s, D);
-        store(v, DD, first, n, V, DD);
+        m_svd(a, &f);
+        store(f.U, DD, first, n, U, DD);
+        store(f.s, D, first, n, s, D);
+        store(f.V, DD, first, n, V, DD);
     }
 }
 

@@ -1,6 +1,6 @@
 /* Every constitutive law, in every dimension and instruction set this machine runs, against what
- * the stress of an elastic material must be. The tests walk the tables, so a new law is tested as
- * soon as it has its rows. Built twice: single precision, and double (FIRN_DOUBLE) with tight
+ * the stress of an elastic material must be, and what a step may do to a plastic one. The tests walk
+ * the tables, so a new law is tested as soon as it has its rows. Built twice: single precision, and double (FIRN_DOUBLE) with tight
  * tolerances. */
 #include <math.h>
 #include <setjmp.h>
@@ -91,8 +91,10 @@ static bool machine_runs(const law_kernel *kernel)
 typedef struct subject {
     const law_kernel *kernel;
     int law, dim;
+    firn_material_def def;
     firn_law_constants k;
     double p_wave; /* 2 mu + |lambda|, Pa: what stresses are measured against */
+    double state;  /* of the particles asked about */
 } subject;
 
 typedef void subject_test(const subject *s);
@@ -100,6 +102,19 @@ typedef void subject_test(const subject *s);
 static const struct {
     double young, poisson;
 } materials[] = {{1e4, 0.2}, {1e5, 0.45}, {3e3, 0}, {1e4, -0.3}};
+
+static subject make_subject(const law_kernel *kernel, int law, double young, double poisson)
+{
+    subject s = {.kernel = kernel, .law = law, .dim = kernel->dim};
+    s.def = firn_material_def_default();
+    s.def.law = (firn_law_kind)law;
+    s.def.young = young;
+    s.def.poisson = poisson;
+    s.def.tension = 1e9; /* bears all: what less does has a test of its own */
+    firn_material_constants(&s.def, &s.k);
+    s.p_wave = 2 * (double)s.k.mu + fabs((double)s.k.lambda);
+    return s;
+}
 
 static void for_all(subject_test *test)
 {
@@ -109,12 +124,8 @@ static void for_all(subject_test *test)
         ran++;
         for (int law = 0; law < FIRN_LAW_COUNT; law++)
             for (size_t m = 0; m < sizeof materials / sizeof *materials; m++) {
-                subject s = {.kernel = kernels[i], .law = law, .dim = kernels[i]->dim};
-                firn_material_def def = firn_material_def_default();
-                def.young = materials[m].young;
-                def.poisson = materials[m].poisson;
-                firn_material_constants(&def, &s.k);
-                s.p_wave = 2 * (double)s.k.mu + fabs((double)s.k.lambda);
+                const subject s =
+                    make_subject(kernels[i], law, materials[m].young, materials[m].poisson);
                 random_state = 1; /* the same samples for all */
                 test(&s);
             }
@@ -178,6 +189,13 @@ static double largest_entry(int d, const double *A)
     return most;
 }
 
+static double determinant(int d, const double *A)
+{
+    if (d == 2) return A[0] * A[3] - A[1] * A[2];
+    return A[0] * (A[4] * A[8] - A[5] * A[7]) + A[1] * (A[5] * A[6] - A[3] * A[8]) +
+           A[2] * (A[3] * A[7] - A[4] * A[6]);
+}
+
 static double random_in(double low, double high)
 {
     return low + (high - low) * (double)(random_bits() >> 11) * 0x1p-53;
@@ -228,33 +246,47 @@ enum { BATCH = 64 };
 /* n <= BATCH matrices of doubles; results as doubles. */
 static void energies(const subject *s, int n, const double *F, double *psi)
 {
-    real in[BATCH * 9], out[BATCH];
+    real in[BATCH * 9], state[BATCH], out[BATCH];
     for (int i = 0; i < n * s->dim * s->dim; i++) in[i] = (real)F[i];
-    s->kernel->energy(s->law, &s->k, n, in, out);
+    for (int i = 0; i < n; i++) state[i] = (real)s->state;
+    s->kernel->energy(s->law, &s->k, n, in, state, out);
     for (int i = 0; i < n; i++) psi[i] = (double)out[i];
 }
 
 typedef struct answer {
-    double tau[9], J, stiffness;
+    double tau[9], J, stiffness, modulus;
+    double F[9], state; /* after a step */
 } answer;
 
-static answer stress_of(const subject *s, const double *F)
+/* The stress where they are, or with a dt what a step of it leaves. */
+static answer ask(const subject *s, const double *F, const double *C, bool flow, double dt)
 {
-    real in[9] = {0}, tau[9], J, stiffness;
+    real in[9] = {0}, gradient[9] = {0}, tau[9], J, stiffness, modulus, state = (real)s->state;
     int dd = s->dim * s->dim;
-    for (int i = 0; i < dd; i++) in[i] = (real)F[i];
-    s->kernel->stress(s->law, &s->k, 1, in, tau, &J, &stiffness);
-    answer a = {.J = (double)J, .stiffness = (double)stiffness};
-    for (int i = 0; i < dd; i++) a.tau[i] = (double)tau[i];
+    for (int i = 0; i < dd; i++) in[i] = (real)F[i], gradient[i] = C ? (real)C[i] : 0;
+    law_results out = {tau, &J, &stiffness, &modulus};
+    if (flow)
+        s->kernel->flow(s->law, &s->k, 1, (real)dt, in, &state, gradient, &out);
+    else
+        s->kernel->stress(s->law, &s->k, 1, in, &state, gradient, &out);
+    answer a = {.J = (double)J,
+                .stiffness = (double)stiffness,
+                .modulus = (double)modulus,
+                .state = (double)state};
+    for (int i = 0; i < dd; i++) a.tau[i] = (double)tau[i], a.F[i] = (double)in[i];
     return a;
 }
 
-/* To multiples of 2^-14: with the steps of the differences below, exact in single precision up to
- * stretches of 100 or so. */
-static void snap(int d, double *F)
+static answer stress_of(const subject *s, const double *F) { return ask(s, F, NULL, false, 0); }
+static answer flow_of(const subject *s, const double *F) { return ask(s, F, NULL, true, 1e-3); }
+
+/* To multiples of `grain`. */
+static void snap_to(double grain, int d, double *F)
 {
-    for (int i = 0; i < d * d; i++) F[i] = round(F[i] * 0x1p14) * 0x1p-14;
+    for (int i = 0; i < d * d; i++) F[i] = round(F[i] / grain) * grain;
 }
+/* With the steps of the differences below, exact in single precision up to stretches of 100 or so. */
+static void snap(int d, double *F) { snap_to(0x1p-14, d, F); }
 
 /* First and second derivative of the energy at F along dF, by differences of fourth order. */
 static double energy_slope(const subject *s, const double *F, const double *dF, double h,
@@ -288,7 +320,7 @@ static void check_gradient(const subject *s, const double *F, double tolerance)
     multiply(d, P, Ft, tau);
     answer a = stress_of(s, F);
     double size = largest_entry(d, F);
-    double scale = tolerance * (s->p_wave * (1 + size) + largest_entry(d, a.tau));
+    double scale = tolerance * (fmax(s->p_wave, a.modulus) * (1 + size) + largest_entry(d, a.tau));
     for (int i = 0; i < dd; i++)
         EXPECT_NEAR(s, F, "tau, against differences of the energy", a.tau[i], tau[i], scale);
 }
@@ -303,7 +335,9 @@ static void gradient_holds(const subject *s)
         for (int i = 0; i < 3; i++) stretch[i] = random_in(range[0], range[1]);
         compose(s->dim, stretch, U, F);
         snap(s->dim, F);
-        check_gradient(s, F, precise ? 1e-8 : 2e-4);
+        subject other = *s;
+        if (n % 2) other.state = random_in(-0.1, 0.05);
+        check_gradient(&other, F, precise ? 1e-8 : 2e-4);
     }
 }
 static void stress_is_the_energy_gradient(void **state)
@@ -495,12 +529,31 @@ static void wild_matrix(int d, real *F)
     }
 }
 
+static void expect_finite(const subject *s, const law_results *out, const real *more, int count,
+                          const real *F)
+{
+    const int dd = s->dim * s->dim;
+    for (int n = 0; n < count; n++) {
+        bool fine = isfinite(out->J[n]) && isfinite(more[n]) && isfinite(out->modulus[n]) &&
+                    isfinite(out->stiffness[n]) && out->stiffness[n] >= 0;
+        double sum = 0, at[9]; /* of magnitudes: not finite if one is not */
+        for (int c = 0; c < dd; c++)
+            sum += fabs((double)out->tau[n * dd + c]), at[c] = (double)F[n * dd + c];
+        if (fine && isfinite(sum)) continue;
+        print_error("tau %g, J %g, stiffness %g, energy or state %g\n", sum, (double)out->J[n],
+                    (double)out->stiffness[n], (double)more[n]);
+        fail_at(__LINE__, s, at, "a result is not finite", sum, 0);
+    }
+}
+
 /* A million matrices for each kernel and law; the same ones for all. */
 static void any_finite_F_gives_finite_stress(void **state)
 {
     (void)state;
     enum { ROUNDS = 250, COUNT = 4000 };
-    static real F[COUNT * 9], tau[COUNT * 9], J[COUNT], stiffness[COUNT], psi[COUNT];
+    static real F[COUNT * 9], after[COUNT * 9], tau[COUNT * 9], J[COUNT], stiffness[COUNT],
+        modulus[COUNT], psi[COUNT], memory[COUNT];
+    law_results out = {tau, J, stiffness, modulus};
     for (int d = 2; d <= 3; d++)
         for (int round = 0; round < ROUNDS; round++) {
             int dd = d * d;
@@ -508,26 +561,19 @@ static void any_finite_F_gives_finite_stress(void **state)
             for (int i = 0; i < 3 * dd; i++) /* zero, minus I, the largest */
                 F[i] = i < dd ? 0 : i < 2 * dd ? -(real)(i % dd % (d + 1) == 0) : (real)1e6;
             for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-                if (kernels[i]->dim != d || !machine_runs(kernels[i])) continue;
+                const law_kernel *kernel = kernels[i];
+                if (kernel->dim != d || !machine_runs(kernel)) continue;
                 for (int law = 0; law < FIRN_LAW_COUNT; law++) {
-                    subject s = {.kernel = kernels[i], .law = law, .dim = d};
-                    firn_material_def def = firn_material_def_default();
-                    def.young = 1e11;
-                    def.poisson = round % 2 ? 0.45 : -0.5;
-                    firn_material_constants(&def, &s.k);
-                    kernels[i]->stress(law, &s.k, COUNT, F, tau, J, stiffness);
-                    kernels[i]->energy(law, &s.k, COUNT, F, psi);
-                    for (int n = 0; n < COUNT; n++) {
-                        bool fine = isfinite(J[n]) && isfinite(psi[n]) && isfinite(stiffness[n]) &&
-                                    stiffness[n] >= 0;
-                        double sum = 0, at[9]; /* of magnitudes: not finite if one is not */
-                        for (int c = 0; c < dd; c++)
-                            sum += fabs((double)tau[n * dd + c]), at[c] = (double)F[n * dd + c];
-                        if (fine && isfinite(sum)) continue;
-                        print_error("tau %g, J %g, stiffness %g, energy %g\n", sum, (double)J[n],
-                                    (double)stiffness[n], (double)psi[n]);
-                        fail_at(__LINE__, &s, at, "a result is not finite", sum, 0);
-                    }
+                    const subject s = make_subject(kernel, law, 1e11, round % 2 ? 0.45 : -0.5);
+                    kernel->stress(law, &s.k, COUNT, F, NULL, NULL, &out);
+                    kernel->energy(law, &s.k, COUNT, F, NULL, psi);
+                    expect_finite(&s, &out, psi, COUNT, F);
+                    if (!kernel->flows(law)) continue;
+                    for (int n = 0; n < COUNT; n++) memory[n] = (real)(n % 3 - 1);
+                    memcpy(after, F, sizeof after);
+                    kernel->flow(law, &s.k, COUNT, (real)1e-3, after, memory, NULL, &out);
+                    expect_finite(&s, &out, memory, COUNT, F);
+                    for (int c = 0; c < COUNT * dd; c++) assert_true(isfinite(after[c]));
                 }
             }
         }
@@ -566,6 +612,437 @@ static void small_strain_agrees_with_hooke(void **state)
     for_all(agrees_with_hooke);
 }
 
+/* ---- plastic laws ---- */
+
+/* Eigenvalues of a symmetric matrix by Jacobi rotations, in falling order. */
+static void eigenvalues(int d, const double *symmetric, double *out)
+{
+    double A[9];
+    memcpy(A, symmetric, sizeof A);
+    for (int sweep = 0; sweep < 12; sweep++)
+        for (int p = 0; p < d; p++)
+            for (int q = p + 1; q < d; q++) {
+                double t = 0.5 * atan2(2 * A[p * d + q], A[p * d + p] - A[q * d + q]);
+                double c = cos(t), s = sin(t);
+                for (int k = 0; k < d; k++) {
+                    double x = A[p * d + k], y = A[q * d + k];
+                    A[p * d + k] = c * x + s * y, A[q * d + k] = c * y - s * x;
+                }
+                for (int k = 0; k < d; k++) {
+                    double x = A[k * d + p], y = A[k * d + q];
+                    A[k * d + p] = c * x + s * y, A[k * d + q] = c * y - s * x;
+                }
+            }
+    for (int i = 0; i < d; i++) out[i] = A[i * (d + 1)];
+    for (int i = 0; i < d; i++)
+        for (int j = i + 1; j < d; j++)
+            if (out[j] > out[i]) {
+                double x = out[i];
+                out[i] = out[j], out[j] = x;
+            }
+}
+
+static void singular_values(int d, const double *F, double *out)
+{
+    double Ft[9], b[9];
+    transpose(d, F, Ft);
+    multiply(d, F, Ft, b);
+    eigenvalues(d, b, out);
+    for (int i = 0; i < d; i++) out[i] = sqrt(fmax(out[i], 0));
+}
+
+/* How far beyond yielding, in strains: below 0 inside, 0 on the surface. From the papers' formulas,
+ * by other ways than the laws take. */
+static double beyond_snow(const subject *s, const double *F)
+{
+    double S[3];
+    singular_values(s->dim, F, S);
+    return fmax(S[0] - 1 - s->def.critical_stretch,
+                1 - s->def.critical_compression - S[s->dim - 1]);
+}
+
+/* |dev tau|, and the trace in *trace. */
+static double shear_norm(const subject *s, const double *F, double *trace)
+{
+    const answer a = stress_of(s, F);
+    double square = 0;
+    *trace = 0;
+    for (int i = 0; i < s->dim; i++) *trace += a.tau[i * (s->dim + 1)];
+    for (int i = 0; i < s->dim * s->dim; i++) {
+        const double t = a.tau[i] - (i % (s->dim + 1) == 0) * *trace / s->dim;
+        square += t * t;
+    }
+    return sqrt(square);
+}
+
+/* Mohr-Coulomb in 2D, where the cone is exact: (t1 - t2)/2 = c cos - sin (t1 + t2)/2; in 3D the cone
+ * through q = M (p + c cot), M = 6 sin/(3 - sin). */
+static double beyond_grains(const subject *s, const double *F)
+{
+    const double angle = s->def.friction_angle * 3.14159265358979323846 / 180, sine = sin(angle);
+    double trace, size = shear_norm(s, F, &trace);
+    const double pull = s->def.cohesion / tan(angle), p = -trace / s->dim + pull;
+    const double radius =
+        s->dim == 2 ? size / sqrt(2) - sine * p : sqrt(1.5) * size - 6 * sine / (3 - sine) * p;
+    return radius / (2 * (double)s->k.mu);
+}
+
+static double beyond_clay(const subject *s, const double *F)
+{
+    double trace, most = s->def.yield + s->def.hardening_modulus * s->state;
+    return (shear_norm(s, F, &trace) / sqrt(2) - most) / (2 * (double)s->k.mu);
+}
+
+typedef double beyond_yield(const subject *s, const double *F);
+static const struct {
+    beyond_yield *beyond;
+    bool by_rate; /* a step leaves it beyond, by how fast it went */
+    bool fluid;   /* a step sets F to I */
+} surfaces[FIRN_LAW_COUNT] = {
+    [FIRN_SNOW] = {.beyond = beyond_snow},
+    [FIRN_DRUCKER_PRAGER] = {.beyond = beyond_grains},
+    [FIRN_VON_MISES] = {.beyond = beyond_clay},
+    [FIRN_HERSCHEL_BULKLEY] = {.beyond = beyond_clay, .by_rate = true},
+    [FIRN_LIQUID] = {.fluid = true},
+};
+
+static void for_plastic(subject_test *test)
+{
+    int ran = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!machine_runs(kernels[i])) continue;
+        ran++;
+        for (int law = 0; law < FIRN_LAW_COUNT; law++) {
+            if (!kernels[i]->flows(law)) continue;
+            for (int variant = 0; variant < 2; variant++) { /* with the law's options off and on */
+                subject s = make_subject(kernels[i], law, 1e5, 0.3);
+                if (variant) {
+                    s.def.cohesion = 300;
+                    s.def.hardening_modulus = 2e4;
+                    s.def.viscosity = 20;
+                    s.def.exponent = 0.6;
+                    s.def.tait_exponent = 0;
+                    firn_material_constants(&s.def, &s.k);
+                }
+                random_state = 1;
+                test(&s);
+            }
+        }
+    }
+    if (!ran) skip();
+}
+
+/* A strain of a random size, upright. */
+static void random_strain(const subject *s, double *F)
+{
+    double stretch[3], U[9], size = pow(10, random_in(-4, -0.6));
+    for (int i = 0; i < 3; i++) stretch[i] = exp(size * random_in(-1, 1));
+    compose(s->dim, stretch, U, F);
+    snap_to(0x1p-21, s->dim, F); /* so that F - I is exact, and I more than that */
+}
+
+static void lands_on_surface(const subject *s)
+{
+    beyond_yield *beyond = surfaces[s->law].beyond;
+    if (surfaces[s->law].fluid) return;
+    if (!beyond) fail_msg("%s has no yield surface in this test", s->kernel->name(s->law));
+    const double near = precise ? 1e-9 : 2e-6;
+    int inside = 0, outside = 0;
+    for (int n = 0; n < 400; n++) {
+        double F[9];
+        random_strain(s, F);
+        const double before = beyond(s, F);
+        const answer a = flow_of(s, F);
+        subject then = *s;
+        then.state = a.state;
+        const double after = beyond(&then, a.F);
+        if (before < -near) {
+            inside++;
+            for (int i = 0; i < s->dim * s->dim; i++)
+                EXPECT_NEAR(s, F, "F that does not yield, to the bit", a.F[i], F[i], 0);
+            EXPECT_NEAR(s, F, "state that does not yield, to the bit", a.state, 0, 0);
+        } else if (before > near) {
+            outside++;
+            if (surfaces[s->law].by_rate)
+                EXPECT_AT_MOST(s, F, "distance from the surface", after, before);
+            else
+                EXPECT_NEAR(s, F, "distance from the surface", after, 0, near);
+        }
+    }
+    assert_true(inside > 20 && outside > 20);
+}
+static void a_step_ends_on_the_yield_surface_or_changes_nothing(void **state)
+{
+    (void)state;
+    for_plastic(lands_on_surface);
+}
+
+static void is_idempotent(const subject *s)
+{
+    if (surfaces[s->law].by_rate) return;
+    const double near = precise ? 1e-12 : 2e-6;
+    for (int n = 0; n < 200; n++) {
+        double F[9];
+        random_strain(s, F);
+        const answer once = flow_of(s, F);
+        subject then = *s;
+        then.state = once.state;
+        const answer twice = flow_of(&then, once.F);
+        for (int i = 0; i < s->dim * s->dim; i++)
+            EXPECT_NEAR(s, F, "F returned twice", twice.F[i], once.F[i], near);
+        EXPECT_NEAR(s, F, "state returned twice", twice.state, once.state, near);
+    }
+}
+static void returning_twice_is_returning_once(void **state)
+{
+    (void)state;
+    for_plastic(is_idempotent);
+}
+
+/* What flow writes beside F and state is what stress says of them. */
+static void agrees_with_stress(const subject *s)
+{
+    for (int n = 0; n < 200; n++) {
+        double F[9];
+        random_strain(s, F);
+        subject then = *s;
+        then.state = random_in(-0.2, 0.1);
+        const answer a = flow_of(&then, F);
+        then.state = a.state;
+        const answer b = stress_of(&then, a.F);
+        const double scale = (precise ? 1e-12 : 3e-6) * fmax(s->p_wave, b.modulus);
+        for (int i = 0; i < s->dim * s->dim; i++)
+            EXPECT_NEAR(s, F, "tau of a step, against stress", a.tau[i], b.tau[i], scale);
+        EXPECT_NEAR(s, F, "J of a step", a.J, b.J, precise ? 1e-12 : 1e-6);
+        EXPECT_NEAR(s, F, "modulus of a step", a.modulus, b.modulus, scale);
+        EXPECT_AT_MOST(s, F, "stiffness of a step", a.stiffness, b.stiffness + scale);
+    }
+}
+static void a_step_leaves_the_stress_of_what_it_leaves(void **state)
+{
+    (void)state;
+    for_plastic(agrees_with_stress);
+}
+
+static void step_turns(const subject *s)
+{
+    const int d = s->dim;
+    for (int n = 0; n < 100; n++) {
+        double F[9], Q[9], QF[9], want[9];
+        random_strain(s, F);
+        random_rotation(d, Q);
+        multiply(d, Q, F, QF);
+        const answer a = flow_of(s, F), b = flow_of(s, QF);
+        multiply(d, Q, a.F, want);
+        if (surfaces[s->law].fluid) memcpy(want, a.F, sizeof want);
+        for (int i = 0; i < d * d; i++)
+            EXPECT_NEAR(s, F, "F after Q F", b.F[i], want[i], precise ? 1e-12 : 3e-6);
+        EXPECT_NEAR(s, F, "state after Q F", b.state, a.state, precise ? 1e-12 : 5e-6);
+    }
+}
+static void rotating_the_input_rotates_what_a_step_leaves(void **state)
+{
+    (void)state;
+    for_plastic(step_turns);
+}
+
+/* det F exp(state) is the volume, which yielding does not change; other plasticity keeps det F. */
+static void keeps_volume(const subject *s)
+{
+    const bool held = firn_law_state((firn_law_kind)s->law) == FIRN_STATE_LOG_VOLUME;
+    for (int n = 0; n < 200; n++) {
+        double F[9];
+        random_strain(s, F);
+        subject then = *s;
+        if (n % 2 && held) then.state = random_in(0, 0.1);
+        const answer a = flow_of(&then, F);
+        const double before = log(determinant(s->dim, F)) + (held ? then.state : 0);
+        const double after = log(determinant(s->dim, a.F)) + (held ? a.state : 0);
+        EXPECT_NEAR(s, F, "log of the volume", after, before, precise ? 1e-12 : 4e-6);
+    }
+}
+static void yielding_keeps_the_volume(void **state)
+{
+    (void)state;
+    for_plastic(keeps_volume);
+}
+
+/* Yielding turns stored energy into heat; there is none to be had from it. */
+static void loses_energy(const subject *s)
+{
+    if (s->law == FIRN_SNOW || surfaces[s->law].fluid) return; /* packing hardens; nothing yields */
+    for (int n = 0; n < 200; n++) {
+        double F[9], before, after;
+        random_strain(s, F);
+        const answer a = flow_of(s, F);
+        energies(s, 1, F, &before);
+        energies(s, 1, a.F, &after);
+        EXPECT_AT_MOST(s, F, "energy after yielding", after,
+                       before + (precise ? 1e-14 : 1e-8) * s->p_wave);
+    }
+}
+static void yielding_loses_energy(void **state)
+{
+    (void)state;
+    for_plastic(loses_energy);
+}
+
+/* The stress a step of Herschel and Bulkley's leaves, by bisection of its equation. */
+static double relaxed(double shear, double mu_dt, const firn_material_def *m)
+{
+    double low = m->yield, high = shear;
+    for (int i = 0; i < 200; i++) {
+        const double s = (low + high) / 2;
+        const double sum = s + mu_dt * pow((s - m->yield) / m->viscosity, 1 / m->exponent);
+        if (sum > shear)
+            high = s;
+        else
+            low = s;
+    }
+    return low;
+}
+
+static void paste_relaxes_as_herschel_and_bulkley_say(void **state)
+{
+    (void)state;
+    static const double exponents[] = {0.2, 0.5, 1, 1.7, 4}, viscosities[] = {0.01, 5, 3000};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!machine_runs(kernels[i])) continue;
+        for (int n = 0; n < 300; n++) {
+            subject s = make_subject(kernels[i], FIRN_HERSCHEL_BULKLEY, 1e5, 0.3);
+            s.def.exponent = exponents[n % 5];
+            s.def.viscosity = viscosities[n % 3];
+            s.def.yield = n % 7 ? 150 : 0;
+            firn_material_constants(&s.def, &s.k);
+            double F[9], trace;
+            const double dt = pow(10, random_in(-6, -2));
+            random_strain(&s, F);
+            const double trial = shear_norm(&s, F, &trace) / sqrt(2);
+            const double want =
+                trial > s.def.yield ? relaxed(trial, (double)s.k.mu * dt, &s.def) : trial;
+            const answer a = ask(&s, F, NULL, true, dt);
+            EXPECT_NEAR(&s, F, "shear stress after a step", shear_norm(&s, a.F, &trace) / sqrt(2),
+                        want, (precise ? 1e-9 : 4e-6) * (s.p_wave + trial));
+        }
+    }
+}
+
+/* Sheared at a steady rate, a paste bears yield + viscosity rate^exponent, and a liquid its viscosity
+ * times the rate. */
+static void steady_shear_gives_the_flow_curve(void **state)
+{
+    (void)state;
+    static const double rates[] = {0.5, 20};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!machine_runs(kernels[i])) continue;
+        for (int n = 0; n < 6; n++) {
+            const bool liquid = n % 3 == 2;
+            subject s =
+                make_subject(kernels[i], liquid ? FIRN_LIQUID : FIRN_HERSCHEL_BULKLEY, 1e5, 0.3);
+            const int d = s.dim;
+            s.def.exponent = n % 3 ? 0.6 : 1;
+            s.def.viscosity = 30;
+            s.def.yield = 100;
+            firn_material_constants(&s.def, &s.k);
+            const double rate = rates[n / 3], dt = 1e-4;
+            double F[9] = {0}, C[9] = {0}, step[9] = {0};
+            C[1] = rate;
+            for (int c = 0; c < d * d; c++) {
+                F[c] = c % (d + 1) == 0;
+                step[c] = F[c] + dt * C[c];
+            }
+            answer a = {{0}, 0, 0, 0, {0}, 0};
+            for (int k = 0; k < 4000; k++) {
+                double moved[9];
+                multiply(d, step, F, moved);
+                a = ask(&s, moved, C, true, dt);
+                memcpy(F, a.F, sizeof F);
+                s.state = a.state;
+            }
+            const double want = liquid ? 30 * rate : 100 + 30 * pow(rate, s.def.exponent);
+            EXPECT_NEAR(&s, F, "shear stress", a.tau[1], want, 0.005 * want);
+            EXPECT_NEAR(&s, F, "J after shear", a.J, 1, precise ? 1e-6 : 5e-4);
+        }
+    }
+}
+
+/* Pulled beyond its tension a liquid cavitates: J ends there, and pressing it back meets pressure at
+ * once. By default it bears none. */
+static void a_liquid_bears_its_tension_and_no_more(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!machine_runs(kernels[i])) continue;
+        for (int n = 0; n < 4; n++) {
+            subject s = make_subject(kernels[i], FIRN_LIQUID, 1, 0);
+            s.def.tension = n % 2 ? 2e4 : 0;
+            s.def.tait_exponent = n / 2 ? 7 : 0;
+            firn_material_constants(&s.def, &s.k);
+            double F[9] = {0};
+            for (int a = 0; a < s.dim; a++) F[a * (s.dim + 1)] = 1.01;
+            answer a = {{0}, 0, 0, 0, {0}, 0};
+            for (int k = 0; k < 50; k++) a = flow_of(&s, F), s.state = a.state;
+            EXPECT_NEAR(&s, F, "pull per volume", a.tau[0] / a.J, s.def.tension,
+                        precise ? 1e-6 : 5);
+            for (int c = 0; c < s.dim; c++) F[c * (s.dim + 1)] = 0.99;
+            a = flow_of(&s, F);
+            EXPECT_AT_MOST(&s, F, "stress when pressed again", a.tau[0], s.def.tension - 1e4);
+        }
+    }
+}
+
+/* Cauchy stress along x of snow strained along x alone, from a state and elastic stretch. */
+static double snow_sigma(subject *s, double *stretch)
+{
+    double F[9] = {0};
+    for (int i = 0; i < s->dim; i++) F[i * (s->dim + 1)] = i ? 1 : *stretch;
+    const answer a = flow_of(s, F);
+    s->state = a.state;
+    *stretch = a.F[0];
+    return a.tau[0] / (a.J * exp(a.state));
+}
+
+/* Closed form: -(2 mu + lambda) h c s / f, with the elastic stretch s = max(f, 0.975) = 1 - c and the
+ * hardening h = exp(10 (1 - f / s)). */
+static void compressed_snow_is_as_hard_as_the_table_says(void **state)
+{
+    (void)state;
+    static const struct {
+        double f, sigma, hardening;
+    } table[] = {{0.99, -1555.6, 1},
+                 {0.975, -3888.9, 1},
+                 {0.95, -5157.8, 1.2923},
+                 {0.9, -9092.0, 2.1581},
+                 {0.8, -28526, 6.0187}};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (!machine_runs(kernels[i])) continue;
+        for (size_t t = 0; t < sizeof table / sizeof *table; t++) {
+            subject s = make_subject(kernels[i], FIRN_SNOW, 1.4e5, 0.2);
+            double elastic = table[t].f;
+            const double kept = fmax(table[t].f, 0.975),
+                         hardening = exp(10 * (1 - table[t].f / kept));
+            const double p_wave = 1.4e5 / 0.9; /* at poisson 0.2 */
+            const double want = -p_wave * hardening * (1 - kept) * kept / table[t].f;
+            const double got = snow_sigma(&s, &elastic);
+            EXPECT_NEAR(&s, NULL, "sigma, against the printed table", got, table[t].sigma,
+                        1e-4 * fabs(want));
+            EXPECT_NEAR(&s, NULL, "hardening", hardening, table[t].hardening, 1e-4);
+            EXPECT_NEAR(&s, NULL, "sigma", got, want, (precise ? 1e-12 : 1e-4) * fabs(want));
+        }
+        /* In steps down to 0.8 and back: the same at the end, and tension long before f = 1. */
+        subject s = make_subject(kernels[i], FIRN_SNOW, 1.4e5, 0.2);
+        const int steps = 200;
+        const double ratio = pow(0.8, 1.0 / steps);
+        double elastic = 1, sigma = 0, f = 1;
+        for (int n = 0; n < steps; n++) elastic *= ratio, sigma = snow_sigma(&s, &elastic);
+        EXPECT_NEAR(&s, NULL, "sigma after many steps", sigma, table[4].sigma,
+                    (precise ? 1e-4 : 2e-3) * 28526);
+        for (f = 0.8; f < 1 && sigma <= 0; f /= ratio)
+            elastic /= ratio, sigma = snow_sigma(&s, &elastic);
+        EXPECT_NEAR(&s, NULL, "where unloading meets tension", f, 0.8 / 0.975, 0.002);
+    }
+}
+
 static void laws_are_found_by_name(void **state)
 {
     (void)state;
@@ -581,9 +1058,7 @@ static void laws_are_found_by_name(void **state)
     assert_int_equal(firn_law_find(NULL), FIRN_LAW_COUNT);
     assert_null(firn_law_name(FIRN_LAW_COUNT));
     assert_null(firn_law_name((firn_law_kind)-1));
-    int count = 1;
-    assert_null(firn_law_params(FIRN_LAW_COUNT, &count));
-    assert_int_equal(count, 0);
+    assert_null(firn_law_params(FIRN_LAW_COUNT));
 }
 
 static void expect_refused(const firn_material_def *def, int index, const char *words)
@@ -602,35 +1077,44 @@ static void bad_parameters_are_refused_by_name(void **state)
     (void)state;
     firn_error error = {0};
     for (int law = 0; law < FIRN_LAW_COUNT; law++) {
-        int count = 0;
-        const firn_param *params = firn_law_params((firn_law_kind)law, &count);
-        assert_true(count > 0);
-        for (int i = 0; i < count; i++) {
-            const firn_param *p = &params[i];
+        const firn_param *const *params = firn_law_params((firn_law_kind)law);
+        assert_non_null(params[0]);
+        for (int i = 0; params[i]; i++) {
+            const firn_param *p = params[i];
             assert_true(p->name && p->unit && p->help && p->cure);
-            assert_true(p->min < p->fallback && p->fallback < p->max);
-            double bad[] = {p->min,   p->max,   nextafter(p->min, -INFINITY), p->max * 2, NAN,
-                            INFINITY, -INFINITY};
+            assert_true(p->least <= p->fallback && p->fallback <= p->most);
+            const double bad[] = {nextafter(p->least, -INFINITY),
+                                  nextafter(p->most, INFINITY),
+                                  p->most * 2,
+                                  NAN,
+                                  INFINITY,
+                                  -INFINITY};
+            firn_material_def def = firn_material_def_default();
+            def.law = (firn_law_kind)law;
             for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
-                firn_material_def def = firn_material_def_default();
-                def.law = (firn_law_kind)law;
                 memcpy((char *)&def + p->offset, &bad[b], sizeof bad[b]);
                 char where[64];
                 snprintf(where, sizeof where, "materials[%d].%s ", 7 + i, p->name);
                 expect_refused(&def, 7 + i, where);
                 expect_refused(&def, 7 + i, p->cure);
             }
-            firn_material_def def = firn_material_def_default();
-            def.law = (firn_law_kind)law;
-            memcpy((char *)&def + p->offset, &p->fallback, sizeof p->fallback);
-            assert_int_equal(firn_material_check(&def, 0, &error), FIRN_OK);
+            const double good[] = {p->fallback, p->least, p->most};
+            for (size_t g = 0; g < sizeof good / sizeof *good; g++) {
+                memcpy((char *)&def + p->offset, &good[g], sizeof good[g]);
+                if (strcmp(p->name, "poisson") == 0 && good[g] < 0 &&
+                    (law == FIRN_FIXED_COROTATED || law == FIRN_SNOW)) {
+                    expect_refused(&def, 0, "use neo_hookean");
+                } else if (firn_material_check(&def, 0, &error) != FIRN_OK) {
+                    fail_msg("%s", error.message);
+                }
+            }
         }
     }
 
     firn_material_def def = firn_material_def_default();
     def.poisson = 0.5;
     expect_refused(&def, 2,
-                   "materials[2].poisson 0.5 must be above -1 and below 0.5; 0.45 is nearly "
+                   "materials[2].poisson 0.5 must be from -0.999 to 0.4999; 0.45 is nearly "
                    "incompressible; nearer to 0.5 steps get very short");
     def = firn_material_def_default();
     def.law = FIRN_LAW_COUNT;
@@ -639,37 +1123,6 @@ static void bad_parameters_are_refused_by_name(void **state)
     expect_refused(&def, 3, "materials[3].law");
     expect_refused(&(firn_material_def){.density = 1000, .young = 1e4}, 0,
                    "firn_material_def_default()");
-}
-
-/* As firn/material.h has them: the ends are outside, what is next to them inside. */
-static void the_ranges_in_the_header_are_the_ones_enforced(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        size_t offset;
-        double low, high;
-    } ranges[] = {
-        {"density", offsetof(firn_material_def, density), 0, 1e6},
-        {"young", offsetof(firn_material_def, young), 0, 1e13},
-        {"poisson", offsetof(firn_material_def, poisson), -1, 0.5},
-    };
-    for (int law = 0; law < FIRN_LAW_COUNT; law++)
-        for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-            const bool never_negative = law == FIRN_FIXED_COROTATED && ranges[i].low < 0;
-            const double low = ranges[i].low, high = ranges[i].high;
-            const double out[] = {never_negative ? -1e-6 : low, high};
-            const double in[] = {never_negative ? 0 : low + 1e-6, nextafter(high, low)};
-            firn_material_def def = firn_material_def_default();
-            def.law = (firn_law_kind)law;
-            for (int end = 0; end < 2; end++) {
-                firn_error error = {0};
-                memcpy((char *)&def + ranges[i].offset, &out[end], sizeof out[end]);
-                expect_refused(&def, 0, ranges[i].name);
-                memcpy((char *)&def + ranges[i].offset, &in[end], sizeof in[end]);
-                if (firn_material_check(&def, 0, &error) != FIRN_OK) fail_msg("%s", error.message);
-            }
-        }
 }
 
 static void the_default_is_soft_jelly(void **state)
@@ -698,9 +1151,18 @@ int main(void)
         cmocka_unit_test(stiffness_at_rest_is_the_p_wave_modulus),
         cmocka_unit_test(any_finite_F_gives_finite_stress),
         cmocka_unit_test(small_strain_agrees_with_hooke),
+        cmocka_unit_test(a_step_ends_on_the_yield_surface_or_changes_nothing),
+        cmocka_unit_test(returning_twice_is_returning_once),
+        cmocka_unit_test(a_step_leaves_the_stress_of_what_it_leaves),
+        cmocka_unit_test(rotating_the_input_rotates_what_a_step_leaves),
+        cmocka_unit_test(yielding_keeps_the_volume),
+        cmocka_unit_test(yielding_loses_energy),
+        cmocka_unit_test(paste_relaxes_as_herschel_and_bulkley_say),
+        cmocka_unit_test(steady_shear_gives_the_flow_curve),
+        cmocka_unit_test(a_liquid_bears_its_tension_and_no_more),
+        cmocka_unit_test(compressed_snow_is_as_hard_as_the_table_says),
         cmocka_unit_test(laws_are_found_by_name),
         cmocka_unit_test(bad_parameters_are_refused_by_name),
-        cmocka_unit_test(the_ranges_in_the_header_are_the_ones_enforced),
         cmocka_unit_test(the_default_is_soft_jelly),
     };
     return cmocka_run_group_tests_name("laws", tests, NULL, NULL);

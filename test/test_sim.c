@@ -76,7 +76,9 @@ static world random_world(uint64_t seed, brick *b, double *speed)
         w.material[m].law = (firn_law_kind)random_below(FIRN_LAW_COUNT);
         w.material[m].young = pow(10, uniform(3, 8));
         /* Fixed corotated is refused below zero. */
-        w.material[m].poisson = uniform(w.material[m].law == FIRN_FIXED_COROTATED ? 0 : -0.5, 0.49);
+        const bool upright =
+            w.material[m].law == FIRN_FIXED_COROTATED || w.material[m].law == FIRN_SNOW;
+        w.material[m].poisson = uniform(upright ? 0 : -0.5, 0.49);
         w.material[m].density = pow(10, uniform(2, 3.7));
     }
     *speed = random_below(3) ? uniform(0, 50) : uniform(0, 3);
@@ -341,7 +343,8 @@ static void nothing_leaves_the_reach_unseen(void **state)
                 world w = world_default(d, 0.01);
                 w.def.path = both_paths[p];
                 firn_sim *sim = world_create(&w);
-                const double x[3] = {side * (4194304 - 12.6) * 0.01, 0, 0}, v[3] = {side * 50, 0, 0};
+                const double x[3] = {side * (4194304 - 12.6) * 0.01, 0, 0},
+                             v[3] = {side * 50, 0, 0};
                 firn_particles q = firn_particles_default();
                 q.count = 1;
                 q.position = x;

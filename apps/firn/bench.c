@@ -25,9 +25,26 @@ const firn_command firn_bench_command = {
                "--csv asks for it.",
     .parts = benches};
 
-const char *firn_bench_law(int32_t index)
+const char *firn_bench_material_name(int32_t index)
 {
-    return index < FIRN_LAW_COUNT ? firn_law_name((firn_law_kind)index) : NULL;
+    const int32_t law = index;
+    if (law < FIRN_LAW_COUNT) return firn_law_name((firn_law_kind)law);
+    int32_t left = index - FIRN_LAW_COUNT;
+    const firn_preset *p;
+    for (int32_t i = 0; (p = firn_preset_get(i)); i++) {
+        if (firn_law_find(p->name) != FIRN_LAW_COUNT) continue; /* that name was told */
+        if (left-- == 0) return p->name;
+    }
+    return NULL;
+}
+
+firn_material_def firn_bench_material(const char *name)
+{
+    const firn_preset *preset = firn_preset_find(name);
+    firn_material_def def =
+        firn_material_def_preset(preset ? preset : firn_preset_find("jelly_hard"));
+    if (!preset) def.law = firn_law_find(name);
+    return def;
 }
 
 /* ---- measuring ---- */

@@ -25,8 +25,10 @@ extern const firn_command firn_bench_step_command, firn_bench_scaling_command,
             .files = FIRN_FILES_ANY                                                                \
     }
 
-/* The laws by name, for the options that take one. */
-const char *firn_bench_law(int32_t index);
+/* The presets and the laws by name, for the options that take one; and such a material: a law has the
+ * parameters of hard jelly. */
+const char *firn_bench_material_name(int32_t index);
+firn_material_def firn_bench_material(const char *name);
 
 /* ---- measuring (bench.c) ---- */
 
@@ -81,11 +83,12 @@ double firn_bench_peak_gflops(const char *isa, int32_t threads);
 /* ---- the cube (bench_cube.c) ---- */
 
 /* A jittered cube of 8 particles per cell that turns and falls onto a plane, crossing cells, with
- * automatic dt and the guard on; hard jelly. Time is taken of whole advances, because that is how the fused path
+ * automatic dt and the guard on. Time is taken of whole advances, because that is how the fused path
  * runs: scatter at the start, gather at the end, one sweep per step in between. */
 typedef struct firn_cube_run {
     int64_t particles;
-    firn_law_kind law;
+    const char *name; /* of the material */
+    firn_material_def material;
     firn_transfer transfer;
     int64_t threads; /* 0: all */
     const char *isa; /* NULL: the best */

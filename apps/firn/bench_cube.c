@@ -100,11 +100,10 @@ static firn_status measure(firn_cube_run *run, firn_sim *sim, firn_error *error)
 firn_status firn_bench_cube(firn_cube_run *run, firn_error *error)
 {
     firn_bench_memory memory = {0};
-    firn_material_def material = firn_jelly_material(FIRN_JELLY_HARD, run->law);
     firn_collider_def ground = firn_collider_def_default();
     firn_sim_def def = firn_sim_def_default();
     def.cell_size = CELL;
-    def.materials = &material;
+    def.materials = &run->material;
     def.material_count = 1;
     def.colliders = &ground;
     def.collider_count = 1;

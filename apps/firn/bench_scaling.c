@@ -16,10 +16,11 @@ static double nanoseconds(const firn_cube_run *run)
 }
 
 /* Small worlds are over so soon that a moment's disturbance would decide: they are timed more often. */
-static firn_cube_run plan(int64_t particles, firn_law_kind law, int64_t threads, const char *isa)
+static firn_cube_run plan(int64_t particles, const char *material, int64_t threads, const char *isa)
 {
     return (firn_cube_run){.particles = particles,
-                           .law = law,
+                           .name = material,
+                           .material = firn_bench_material(material),
                            .transfer = FIRN_APIC,
                            .threads = threads,
                            .isa = isa,
@@ -37,8 +38,8 @@ static struct {
 } chosen = {.material = "neo_hookean"};
 
 static const firn_option options[] = {
-    {"--material", FIRN_OPTION_TEXT, &chosen.material, "LAW", "its law (neo_hookean)",
-     .word = firn_bench_law},
+    {"--material", FIRN_OPTION_TEXT, &chosen.material, "NAME", "preset or law (neo_hookean)",
+     .word = firn_bench_material_name},
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_ISA_OPTION(chosen.isa),
     FIRN_JSON_OPTION(chosen.json),
@@ -48,7 +49,6 @@ static const firn_option options[] = {
 static int run(void)
 {
     int exit_code = 0;
-    const firn_law_kind law = firn_law_find(chosen.material);
     firn_bench_csv csv;
     if (!firn_bench_csv_open(&csv, command_name, chosen.csv,
                              "particles,isa,threads,material,steps,ns_per_particle_step,"
@@ -78,7 +78,7 @@ static int run(void)
             }
             continue;
         }
-        firn_cube_run cube = plan(sizes[i], law, chosen.threads, chosen.isa);
+        firn_cube_run cube = plan(sizes[i], chosen.material, chosen.threads, chosen.isa);
         firn_error error = {0};
         const firn_status st = firn_bench_cube(&cube, &error);
         if (st != FIRN_OK) {
@@ -100,8 +100,8 @@ static int run(void)
         }
         fflush(stdout);
         firn_bench_csv_row(&csv, "%lld,%s,%d,%s,%lld,%.2f,%.1f,%.1f", (long long)cube.particles,
-                           cube.info.isa, cube.info.threads, firn_law_name(law),
-                           (long long)cube.steps, ns, cube.bytes_per_particle, cube.peak_gflops);
+                           cube.info.isa, cube.info.threads, chosen.material, (long long)cube.steps,
+                           ns, cube.bytes_per_particle, cube.peak_gflops);
     }
     if (chosen.json) {
         printf("],\n \"flatness\": %.4f}\n", least > 0 ? most / least : 0);

@@ -30,8 +30,8 @@ static double phase_ns(const firn_cube_run *run, int phase)
 static void print_text(const firn_cube_run *run, const firn_cube_run *plain)
 {
     printf("cube of %lld %s particles, 8 per cell: %s path, %s (%d lanes), %d threads\n",
-           (long long)run->particles, firn_law_name(run->law), path_name(run), run->info.isa,
-           run->info.lanes, run->info.threads);
+           (long long)run->particles, run->name, path_name(run), run->info.isa, run->info.lanes,
+           run->info.threads);
     printf("median of %d advances, %lld steps in all, %lld retried; dt %.3g s by %s\n\n",
            run->advances, (long long)run->steps, (long long)run->retries, run->dt,
            firn_limit_name(run->limit));
@@ -64,7 +64,7 @@ static void print_json(const firn_cube_run *run, const firn_cube_run *plain)
            "\"isa\": \"%s\", "
            "\"path\": \"%s\",\n \"advances\": %d, \"steps\": %lld, \"retries\": %lld, "
            "\"dt\": %.6g, \"limit\": \"%s\",\n",
-           (long long)run->particles, firn_law_name(run->law), firn_transfer_name(run->transfer),
+           (long long)run->particles, run->name, firn_transfer_name(run->transfer),
            run->info.threads, run->info.isa, path_name(run), run->advances, (long long)run->steps,
            (long long)run->retries, run->dt, firn_limit_name(run->limit));
     printf(" \"particle_steps_per_second\": %.6g, \"ns_per_particle_step\": %.4f,\n"
@@ -98,12 +98,11 @@ static void write_row(const firn_bench_csv *csv, const firn_cube_run *run)
     if (run->peak_gflops > 0) {
         snprintf(peak, sizeof peak, "%.1f,%.4f", run->peak_gflops, efficiency(run));
     }
-    firn_bench_csv_row(csv, "%s,%d,%s,%s,%lld,%s,%lld,%.4g,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%s",
-                       run->info.isa, run->info.threads, firn_law_name(run->law),
-                       firn_transfer_name(run->transfer), (long long)run->particles, path_name(run),
-                       (long long)run->steps, speed(run), 1e9 / speed(run), phase_ns(run, 0),
-                       phase_ns(run, 1), phase_ns(run, 2), phase_ns(run, 3),
-                       run->bytes_per_particle, peak);
+    firn_bench_csv_row(
+        csv, "%s,%d,%s,%s,%lld,%s,%lld,%.4g,%.2f,%.2f,%.2f,%.2f,%.2f,%.1f,%s", run->info.isa,
+        run->info.threads, run->name, firn_transfer_name(run->transfer), (long long)run->particles,
+        path_name(run), (long long)run->steps, speed(run), 1e9 / speed(run), phase_ns(run, 0),
+        phase_ns(run, 1), phase_ns(run, 2), phase_ns(run, 3), run->bytes_per_particle, peak);
 }
 
 static const char *transfer_word(int32_t index)
@@ -127,8 +126,8 @@ static struct {
 static const firn_option options[] = {
     {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "how many (1000000)", .min = 1000,
      .max = 200000000},
-    {"--material", FIRN_OPTION_TEXT, &chosen.material, "LAW", "its law (neo_hookean)",
-     .word = firn_bench_law},
+    {"--material", FIRN_OPTION_TEXT, &chosen.material, "NAME", "preset or law (neo_hookean)",
+     .word = firn_bench_material_name},
     {"--transfer", FIRN_OPTION_TEXT, &chosen.transfer, "NAME", "between particles and grid (apic)",
      .word = transfer_word},
     FIRN_THREADS_OPTION(chosen.threads),
@@ -144,7 +143,8 @@ static int run(void)
     firn_bench_csv csv;
     if (!firn_bench_csv_open(&csv, command_name, chosen.csv, columns)) return FIRN_EXIT_OUTPUT;
     firn_cube_run fast = {.particles = chosen.particles,
-                          .law = firn_law_find(chosen.material),
+                          .name = chosen.material,
+                          .material = firn_bench_material(chosen.material),
                           .transfer = find_transfer(chosen.transfer),
                           .threads = chosen.threads,
                           .isa = chosen.isa,
@@ -155,7 +155,8 @@ static int run(void)
                           .time_allowed = 8};
     /* Its steps all cost the same, and a lot: a few will do. */
     firn_cube_run plain = {.particles = chosen.particles,
-                           .law = firn_law_find(chosen.material),
+                           .name = chosen.material,
+                           .material = firn_bench_material(chosen.material),
                            .transfer = find_transfer(chosen.transfer),
                            .threads = chosen.threads,
                            .isa = "scalar",

@@ -78,13 +78,18 @@ static void materials(void)
     printf("A material starts from a preset and changes what it likes:\n\n"
            "  materials:\n"
            "    pudding: {preset: %s, density: 900}\n\n",
-           firn_presets[0].name);
-    print_rows(&firn_section_material, NULL);
-    printf("\nPresets; `firn list materials` shows their numbers:\n");
-    for (const firn_preset *p = firn_presets; p->name; p++) {
-        printf("  %-*s", UNIT_COLUMN - 2, p->name);
-        firn_print_wrapped(UNIT_COLUMN, p->help);
+           firn_preset_get(0)->name);
+    print_rows(&firn_section_material, "preset law density young poisson");
+    char text[600];
+    size_t used = (size_t)snprintf(text, sizeof text, "Presets:");
+    const firn_preset *p;
+    for (int32_t i = 0; (p = firn_preset_get(i)) && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", p->name);
     }
+    printf("\n");
+    firn_print_wrapped(0, text);
+    printf("`firn list materials` shows their numbers, `firn list laws` what each law reads,\n"
+           "`firn help NAME` what a parameter means.\n");
 }
 
 static void objects(void)

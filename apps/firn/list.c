@@ -85,18 +85,42 @@ static void list_shapes(bool markdown)
     }
 }
 
+/* What the preset's law reads, as it has it. */
+static void print_values(const firn_preset *preset)
+{
+    const firn_material_def def = firn_material_def_preset(preset);
+    const firn_param *const *params = firn_law_params(def.law);
+    for (int i = 0; params[i]; i++) {
+        double value;
+        memcpy(&value, (const char *)&def + params[i]->offset, sizeof value);
+        printf("%s%s %g%s%s", i ? ", " : "", params[i]->name, value, params[i]->unit[0] ? " " : "",
+               params[i]->unit);
+    }
+}
+
 static void list_presets(bool markdown)
 {
     heading("presets", "materials to start from", markdown);
-    if (markdown) {
-        printf(
-            "| name | law | density kg/m3 | young Pa | poisson | |\n|---|---|---|---|---|---|\n");
+    if (markdown) printf("| name | | law | values | source |\n|---|---|---|---|---|\n");
+    const firn_preset *p;
+    for (int32_t i = 0; (p = firn_preset_get(i)); i++) {
+        printf(markdown ? "| `%s`%s%s | %s | %s | " : "  %s%s%s: %s; %s, ", p->name,
+               p->alias ? ", also " : "", p->alias ? p->alias : "", p->help, firn_law_name(p->law));
+        print_values(p);
+        printf(markdown ? " | %s |\n" : "; source: %s\n", p->source);
     }
-    for (const firn_preset *p = firn_presets; p->name; p++) {
-        printf(markdown ? "| `%s`%s%s%s | %s | %g | %g | %g | %s |\n"
-                        : "  %s%s%s%s: %s, density %g kg/m3, young %g Pa, poisson %g; %s\n",
-               p->name, p->alias ? " (" : "", p->alias ? p->alias : "", p->alias ? ")" : "",
-               firn_law_name(p->law), p->density, p->young, p->poisson, p->help);
+}
+
+/* Which parameters each law reads. */
+static void list_laws(bool markdown)
+{
+    heading("laws", "what materials obey", markdown);
+    if (markdown) printf("| name | reads |\n|---|---|\n");
+    for (int law = 0; law < FIRN_LAW_COUNT; law++) {
+        const firn_param *const *params = firn_law_params((firn_law_kind)law);
+        printf(markdown ? "| `%s` | " : "  %-20s ", firn_law_name((firn_law_kind)law));
+        for (int i = 0; params[i]; i++) printf("%s%s", i ? ", " : "", params[i]->name);
+        printf(markdown ? " |\n" : "\n");
     }
 }
 
@@ -141,8 +165,10 @@ static const struct {
     const char *name;
     void (*print)(bool markdown);
 } topics[] = {
-    {"parameters", list_parameters}, {"shapes", list_shapes},   {"materials", list_presets},
-    {"looks", list_looks},           {"formats", list_formats}, {"attributes", list_attributes},
+    {"parameters", list_parameters}, {"shapes", list_shapes},
+    {"materials", list_presets},     {"laws", list_laws},
+    {"looks", list_looks},           {"formats", list_formats},
+    {"attributes", list_attributes},
 };
 
 static const char *topic_name(int32_t index)
@@ -183,7 +209,7 @@ static int run(void)
 const firn_command firn_list_command = {
     .name = "firn list",
     .line = "what scenes can say: parameters, shapes, materials, formats",
-    .summary = "Lists what a scene can say: parameters, shapes, materials, looks, formats or "
+    .summary = "Lists what a scene can say: parameters, shapes, materials, laws, looks, formats or "
                "attributes; all without a topic.",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -15,33 +15,76 @@ typedef enum firn_law_kind {
     FIRN_COROTATED,
     FIRN_FIXED_COROTATED,
     FIRN_NEO_HOOKEAN,
+    FIRN_HENCKY,
+    FIRN_SNOW,
+    FIRN_DRUCKER_PRAGER,   /* sand */
+    FIRN_VON_MISES,        /* clay, metal */
+    FIRN_HERSCHEL_BULKLEY, /* paste, mud */
+    FIRN_LIQUID,
     FIRN_LAW_COUNT
 } firn_law_kind;
 
-/* Make one with firn_material_def_default. The fields are checked when a sim is created; the ends
- * of the ranges are not in them. The upper ends of density and young are far above any matter:
- * beyond is a mistake of units. */
+/* Make one with firn_material_def_default. A law reads some of the fields (firn_law_params), and
+ * those are checked when a sim is created. Ranges include their ends; the upper ends of density and
+ * young are far above any matter: beyond is a mistake of units. */
 typedef struct firn_material_def {
     firn_law_kind law;
-    double density; /* kg/m3 at rest, in (0, 1e6) */
-    double young;   /* Young's modulus, Pa, in (0, 1e13) */
-    double poisson; /* Poisson's ratio, in (-1, 0.5); FIRN_FIXED_COROTATED takes none below 0 */
-    uint32_t stamp; /* set by the default function */
+    double density; /* kg/m3 at rest, 1e-6 to 1e6 */
+    double young;   /* Young's modulus, Pa, 1e-6 to 1e13 */
+    double poisson; /* Poisson's ratio, -0.999 to 0.4999; FIRN_FIXED_COROTATED and FIRN_SNOW take
+                       none below 0 */
+    double critical_compression; /* compression along an axis beyond which it stays, 0 to 0.9 */
+    double critical_stretch;     /* stretch along an axis beyond which it stays, 0 to 10 */
+    double hardening;            /* stiffness grows as exp(hardening (1 - Jp)), 0 to 100 */
+    double hardening_cap;        /* but by no more than this factor, 1 to 1e6 */
+    double friction_angle;       /* degrees, 0.1 to 80 */
+    double cohesion;             /* shear stress that grains bear without pressure, Pa, 0 to 1e9 */
+    double yield;                /* shear stress at which it flows, Pa, 0 to 1e12 */
+    double hardening_modulus;    /* rise of yield per plastic shear strain, Pa, 0 to 1e12 */
+    double viscosity;            /* Pa s; of a paste Pa s^exponent; 0 to 1e9 */
+    double exponent;      /* a paste's stress rises as this power of the shear rate, 0.1 to 5 */
+    double bulk;          /* bulk modulus of a liquid, Pa, 1e-6 to 1e13 */
+    double tait_exponent; /* how a liquid stiffens: Tait's exponent, or 0: log J; 0 to 20 */
+    double tension;       /* pull that a liquid bears, Pa, 0 to 1e13 */
+    uint32_t stamp;       /* set by the default function */
 } firn_material_def;
 
-/* One user-visible parameter: the single place its unit, default, range and help are written. */
+/* One user-visible parameter. */
 typedef struct firn_param {
     const char *name;
     const char *unit;
     const char *help;
     double fallback;
-    double min, max;  /* open interval: min < value < max */
-    size_t offset;    /* of the double in its def */
-    const char *cure; /* what to do when the value is out of range */
+    double least, most; /* least <= value <= most */
+    size_t offset;      /* of the double in its def */
+    const char *cure;   /* what to do when the value is out of range */
 } firn_param;
+
+/* What a law keeps in the particle's scalar (FIRN_STATE), which is 0 at first. */
+typedef enum firn_state_kind {
+    FIRN_STATE_NONE,
+    FIRN_STATE_LOG_VOLUME, /* log of the volume ratio that F does not hold: J = det F exp(state) */
+    FIRN_STATE_PLASTIC_SHEAR, /* plastic shear strain so far */
+} firn_state_kind;
 
 /* Soft jelly: neo-Hookean, density 1000, young 1e4, poisson 0.2. */
 FIRN_API firn_material_def firn_material_def_default(void);
+
+/* A named material. */
+typedef struct firn_preset {
+    const char *name;
+    const char *alias; /* another name, or NULL */
+    firn_law_kind law;
+    const char *help;   /* one line */
+    const char *source; /* of its values */
+} firn_preset;
+
+/* The presets there are, NULL past the end; that of a name or alias, or NULL. Static storage. */
+FIRN_API const firn_preset *firn_preset_get(int32_t index);
+FIRN_API const firn_preset *firn_preset_find(const char *name);
+
+/* A preset as a def. */
+FIRN_API firn_material_def firn_material_def_preset(const firn_preset *preset);
 
 /* The law's snake_case name ("neo_hookean"), or NULL when there is no such law. */
 FIRN_API const char *firn_law_name(firn_law_kind law);
@@ -49,8 +92,13 @@ FIRN_API const char *firn_law_name(firn_law_kind law);
 /* The law of that name, or FIRN_LAW_COUNT. */
 FIRN_API firn_law_kind firn_law_find(const char *name);
 
-/* The parameters a law reads; *count receives how many. Static storage. */
-FIRN_API const firn_param *firn_law_params(firn_law_kind law, int *count);
+/* The parameters a law reads, up to a NULL; NULL when there is no such law. Static storage. */
+FIRN_API const firn_param *const *firn_law_params(firn_law_kind law);
+
+FIRN_API firn_state_kind firn_law_state(firn_law_kind law);
+
+/* All parameters of all laws: the index-th, NULL past the end. */
+FIRN_API const firn_param *firn_param_get(int32_t index);
 
 #ifdef __cplusplus
 }

@@ -226,18 +226,19 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
 
 typedef enum firn_limit {
     FIRN_LIMIT_NONE,
-    FIRN_LIMIT_FIXED,    /* the def's dt */
-    FIRN_LIMIT_MAXIMUM,  /* the def's dt_max */
-    FIRN_LIMIT_GROWTH,   /* at most 1.1 times the step before */
-    FIRN_LIMIT_FRAME,    /* the time asked for ends here */
-    FIRN_LIMIT_VELOCITY, /* courant: |v| + h |C| */
-    FIRN_LIMIT_STRAIN,   /* velocity gradient: 0.2 / max |L| */
-    FIRN_LIMIT_WAVE,     /* sound: wave_factor h / c */
-    FIRN_LIMIT_PARTICLE, /* a lone particle on its own kernel */
-    FIRN_LIMIT_COLLIDER, /* collider surface speed */
-    FIRN_LIMIT_FORCE,    /* velocities after forces broke the courant limit */
-    FIRN_LIMIT_FINITE,   /* a non-finite number */
-    FIRN_LIMIT_RETRY,    /* kept small after a rolled-back step */
+    FIRN_LIMIT_FIXED,     /* the def's dt */
+    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max */
+    FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before */
+    FIRN_LIMIT_FRAME,     /* the time asked for ends here */
+    FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C| */
+    FIRN_LIMIT_STRAIN,    /* velocity gradient: 0.2 / max |L| */
+    FIRN_LIMIT_WAVE,      /* sound: wave_factor h / c */
+    FIRN_LIMIT_PARTICLE,  /* a lone particle on its own kernel */
+    FIRN_LIMIT_VISCOSITY, /* h^2 / (4 d viscosity / density) */
+    FIRN_LIMIT_COLLIDER,  /* collider surface speed */
+    FIRN_LIMIT_FORCE,     /* velocities after forces broke the courant limit */
+    FIRN_LIMIT_FINITE,    /* a non-finite number */
+    FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
     FIRN_LIMIT_COUNT
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);
@@ -278,7 +279,7 @@ typedef struct firn_totals {
     double elastic;             /* J */
     double gravitational;       /* J, zero at the origin's height */
     double max_speed;           /* m/s, of a particle */
-    double min_J, max_J;        /* range of det F */
+    double min_J, max_J;        /* range of the volume over that at rest */
     int64_t outside;            /* particles outside of the free room: inside a collider */
 } firn_totals;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,

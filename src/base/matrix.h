@@ -21,8 +21,8 @@
  *   m_polar_direct                          13 / 30
  *   rejected: Jacobi on A^T A, 3 sweeps     30 / 65, and U off by 5e-5 for uniform random entries
  *             one-sided Jacobi, 4 sweeps    40 / 85, before sorting and care for low rank
- * In 2D (AVX2) m_svd takes 1.3, m_polar 0.5. m_svd waits on its own chain of divisions: walking two
- * groups through the stages side by side gives 10-12. Largest errors over a million matrices of all
+ * In 2D (AVX2) m_svd takes 1.3, m_polar 0.5. m_svd waits on its own chain of divisions: laws walk their
+ * groups through its stages in short loops (plastic.h), at 10-12. Largest errors over a million matrices of all
  * kinds: orthogonality 9e-7, reconstruction and values 7e-7 s_max; in double 2e-15. */
 #ifndef FIRN_MATRIX_H
 #define FIRN_MATRIX_H
@@ -279,10 +279,14 @@ typedef struct m_deflated {
     vi largest;
 } m_deflated;
 
-LANE_INLINE void m_deflate(const vr A[9], m_deflated *d)
+LANE_INLINE void m_deflate_right(const vr A[9], m_deflated *d)
 {
     d->largest = m_isolated_eigenvector(A, d->v);
     m_frame(d->v, d->p, d->q);
+}
+
+LANE_INLINE void m_deflate_left(const vr A[9], m_deflated *d)
+{
     vr Av[3], Ap[3], Aq[3];
     for (int i = 0; i < 3; i++) {
         Av[i] = m_dot(A + 3 * i, d->v);
@@ -301,44 +305,60 @@ LANE_INLINE void m_deflate(const vr A[9], m_deflated *d)
 
 #endif
 
-/* A = U diag(s) V^T, U and V rotations (det +1), |s| descending, all s but the last >= 0, the last
- * with the sign of det A. Any finite A. Where singular values coincide or vanish, U and V are one
- * of the valid choices; A = 0 gives U = V = I. A value beyond the range of real comes out as
- * infinity. */
-LANE_INLINE void m_svd(const vr A[DD], vr U[DD], vr s[D], vr V[DD])
+typedef struct m_singular {
+    vr U[DD], s[D], V[DD];
+} m_singular;
+
+#if D == 3
+LANE_INLINE void m_assemble(const m_deflated *d, vr size, m_singular *out)
 {
-    vr B[DD], size = m_normalise(A, B), cos_a, sin_a, cos_b, sin_b;
-#if D == 2
-    m_plane m = m_plane_of(B[0], B[1], B[2], B[3]);
-    m_plane_angles(&m, &cos_a, &sin_a, &cos_b, &sin_b);
-    U[0] = cos_a, U[1] = -sin_a, U[2] = sin_a, U[3] = cos_a;
-    V[0] = cos_b, V[1] = -sin_b, V[2] = sin_b, V[3] = cos_b;
-    s[0] = (m.Q + m.R) * size;
-    s[1] = (m.Q - m.R) * size;
-#else
-    m_deflated d;
-    m_deflate(B, &d);
-    m_plane_angles(&d.m, &cos_a, &sin_a, &cos_b, &sin_b);
+    vr cos_a, sin_a, cos_b, sin_b;
+    m_plane_angles(&d->m, &cos_a, &sin_a, &cos_b, &sin_b);
     for (int i = 0; i < 3; i++) {
-        vr u1 = d.r[i] * cos_a + d.t[i] * sin_a, u2 = d.t[i] * cos_a - d.r[i] * sin_a;
-        U[3 * i + 0] = v_select(d.largest, d.u[i], u1);
-        U[3 * i + 1] = v_select(d.largest, u1, u2);
-        U[3 * i + 2] = v_select(d.largest, u2, d.u[i]);
-        vr v1 = d.p[i] * cos_b + d.q[i] * sin_b, v2 = d.q[i] * cos_b - d.p[i] * sin_b;
-        V[3 * i + 0] = v_select(d.largest, d.v[i], v1);
-        V[3 * i + 1] = v_select(d.largest, v1, v2);
-        V[3 * i + 2] = v_select(d.largest, v2, d.v[i]);
+        vr u1 = d->r[i] * cos_a + d->t[i] * sin_a, u2 = d->t[i] * cos_a - d->r[i] * sin_a;
+        out->U[3 * i + 0] = v_select(d->largest, d->u[i], u1);
+        out->U[3 * i + 1] = v_select(d->largest, u1, u2);
+        out->U[3 * i + 2] = v_select(d->largest, u2, d->u[i]);
+        vr v1 = d->p[i] * cos_b + d->q[i] * sin_b, v2 = d->q[i] * cos_b - d->p[i] * sin_b;
+        out->V[3 * i + 0] = v_select(d->largest, d->v[i], v1);
+        out->V[3 * i + 1] = v_select(d->largest, v1, v2);
+        out->V[3 * i + 2] = v_select(d->largest, v2, d->v[i]);
     }
-    vr high = d.m.Q + d.m.R, low = d.m.Q - d.m.R;
-    vr s0 = v_select(d.largest, d.s, high);
-    vr s1 = v_select(d.largest, high, low);
-    vr s2 = v_select(d.largest, low, d.s);
+    vr high = d->m.Q + d->m.R, low = d->m.Q - d->m.R;
+    vr s0 = v_select(d->largest, d->s, high);
+    vr s1 = v_select(d->largest, high, low);
+    vr s2 = v_select(d->largest, low, d->s);
     /* Values that coincide may come out of order by rounding. Exchanging or clamping them without
      * their vectors is then an error of the same few ulp. */
     vr middle = v_min(s0, s1);
-    s[0] = v_max(s0, s1) * size;
-    s[1] = middle * size;
-    s[2] = v_copysign(v_min(v_abs(s2), middle), s2) * size;
+    out->s[0] = v_max(s0, s1) * size;
+    out->s[1] = middle * size;
+    out->s[2] = v_copysign(v_min(v_abs(s2), middle), s2) * size;
+}
+#endif
+
+/* A = U diag(s) V^T, U and V rotations (det +1), |s| descending, all s but the last >= 0, the last
+ * with the sign of det A. Any finite A. Where singular values coincide or vanish, U and V are one
+ * of the valid choices; A = 0 gives U = V = I. A value beyond the range of real comes out as
+ * infinity.
+ */
+LANE_INLINE void m_svd(const vr A[DD], m_singular *out)
+{
+    vr B[DD], size = m_normalise(A, B);
+#if D == 2
+    m_plane m = m_plane_of(B[0], B[1], B[2], B[3]);
+    vr cos_a, sin_a, cos_b, sin_b;
+    m_plane_angles(&m, &cos_a, &sin_a, &cos_b, &sin_b);
+    vr *U = out->U, *V = out->V;
+    U[0] = cos_a, U[1] = -sin_a, U[2] = sin_a, U[3] = cos_a;
+    V[0] = cos_b, V[1] = -sin_b, V[2] = sin_b, V[3] = cos_b;
+    out->s[0] = (m.Q + m.R) * size;
+    out->s[1] = (m.Q - m.R) * size;
+#else
+    m_deflated d;
+    m_deflate_right(B, &d);
+    m_deflate_left(B, &d);
+    m_assemble(&d, size, out);
 #endif
 }
 
@@ -354,7 +374,8 @@ LANE_INLINE void m_polar_direct(const vr A[DD], vr R[DD])
     R[2] = m.H * scale, R[1] = -R[2];
 #else
     m_deflated d;
-    m_deflate(B, &d);
+    m_deflate_right(B, &d);
+    m_deflate_left(B, &d);
     vr scale = 1 / d.m.Q, cosine = d.m.E * scale, sine = d.m.H * scale;
     for (int j = 0; j < 3; j++) {
         vr along_r = cosine * d.p[j] - sine * d.q[j];

@@ -140,6 +140,51 @@ LANE_INLINE vr v_log(vr x)
 #endif
 }
 
+#ifdef FIRN_DOUBLE
+LANE_INLINE vr v_exp(vr x)
+{
+    vr r;
+    for (int l = 0; l < W; l++) r[l] = exp(x[l] < 700 ? x[l] : 700);
+    return r;
+}
+LANE_INLINE vr v_expm1(vr x)
+{
+    vr r;
+    for (int l = 0; l < W; l++) r[l] = expm1(x[l] < 700 ? x[l] : 700);
+    return r;
+}
+#else
+/* e^x = scale (1 + result), to about 1 ulp; x is kept within what has a normal result. The argument
+ * is reduced to |r| <= log(2)/2, where Taylor's series to r^7 errs by 5e-9. */
+LANE_INLINE vr v_exp_parts(vr x, vr *scale)
+{
+    x = v_min(v_max(x, v_set(-87.0f)), v_set(88.0f));
+    vi n = v_to_int(x * 1.44269504f + v_copysign(v_set(0.5f), x));
+    vr whole = v_to_real(n), r = x - whole * 0.693359375f + whole * 2.12194440e-4f;
+    vr p = r * (1.0f / 5040) + 1.0f / 720;
+    p = p * r + 1.0f / 120;
+    p = p * r + 1.0f / 24;
+    p = p * r + 1.0f / 6;
+    p = p * r + 0.5f;
+    *scale = (vr)((n + 127) << 23);
+    return p * r * r + r;
+}
+LANE_INLINE vr v_exp(vr x)
+{
+    vr scale, part = v_exp_parts(x, &scale);
+    return scale * part + scale;
+}
+/* e^x - 1, also of small x. */
+LANE_INLINE vr v_expm1(vr x)
+{
+    vr scale, part = v_exp_parts(x, &scale);
+    return scale * part + (scale - 1);
+}
+#endif
+
+/* x^y of positive normal x. */
+LANE_INLINE vr v_pow(vr x, vr y) { return v_exp(y * v_log(x)); }
+
 /* Rounds a product before it is summed. Contracted into its sums it would make each of them a fused
  * operation on the multipliers; adders are units of their own on AMD's processors and Intel's since
  * 2021, and kernels short of multipliers gain by using both. */

@@ -23,6 +23,7 @@ static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
         for (int i = 0; i < DD; i++) P[i] = 2 * mu * P[i] + pull * R[i];
         e_strain(p->F, G);
         p->J = m_det(p->F);
+        p->modulus = 2 * mu + D * lambda;
         p->stiffness = (2 * mu + lambda) * e_largest(G);
         e_kirchhoff(P, p->F, p->tau);
     }

@@ -27,6 +27,7 @@ typedef struct firn_lanes {
     vr tau[DD];      /* out: Kirchhoff stress P F^T, Pa; full, as linear's is not symmetric */
     vr J;            /* out: det F (elastic) */
     vr stiffness;    /* out: bound of max_i s_i^2 Psi_ii, Pa: rest density x squared wave speed */
+    vr modulus;      /* out: 2 mu + D lambda as they are now, Pa: what a lone particle feels */
 } firn_lanes;
 
 /* The materials of W particles, one per lane. */
@@ -38,10 +39,14 @@ typedef struct firn_lane_constants {
 
 typedef struct firn_law {
     const char *name; /* as in table.c */
-    /* Reads F and state; writes tau, J and stiffness of n groups, all with the same constants. Any
-     * F, inverted and singular ones included, gives finite results while no entry exceeds 1e6 and
-     * no modulus 3e11 Pa. */
+    /* Reads F and state; writes tau, J, stiffness and modulus of n groups, all with the same
+     * constants. Any F, inverted and singular ones included, gives finite results while no entry
+     * exceeds 1e6 and no modulus 3e11 Pa. */
     void (*stress)(const firn_lane_constants *k, firn_lanes *group, int n);
+    /* NULL for elastic laws. What the material does in a step of dt: reads F and H as the motion
+     * left them, and state; writes all three as they are at the step's end, then what stress
+     * writes. Lanes that do not yield keep the bits of H and state. */
+    void (*flow)(const firn_lane_constants *k, firn_lanes *group, int n, real dt);
     /* Energy per rest volume, J/m3, of n groups into psi[n]; its gradient in F is P wherever it
      * has one, clamps included. */
     void (*energy)(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi);
@@ -52,6 +57,12 @@ extern const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff);
 extern const firn_law FIRN_KERNEL(firn_law_corotated);
 extern const firn_law FIRN_KERNEL(firn_law_fixed_corotated);
 extern const firn_law FIRN_KERNEL(firn_law_neo_hookean);
+extern const firn_law FIRN_KERNEL(firn_law_hencky);
+extern const firn_law FIRN_KERNEL(firn_law_snow);
+extern const firn_law FIRN_KERNEL(firn_law_drucker_prager);
+extern const firn_law FIRN_KERNEL(firn_law_von_mises);
+extern const firn_law FIRN_KERNEL(firn_law_herschel_bulkley);
+extern const firn_law FIRN_KERNEL(firn_law_liquid);
 
 /* Indexed by firn_law_kind. */
 extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];

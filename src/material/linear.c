@@ -31,6 +31,7 @@ static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
         e_add_diagonal(P, lambda * trace);
         e_strain(p->F, G);
         p->J = m_det(p->F);
+        p->modulus = 2 * mu + D * lambda;
         p->stiffness = (2 * mu + lambda) * e_largest(G);
         m_mul_bt(P, p->F, p->tau);
     }

@@ -1,4 +1,5 @@
-/* Materials outside of the kernels: checking a def, and the numbers a law reads. */
+/* Materials outside of the kernels: the list of parameters, checking a def, and the numbers a law
+ * reads. */
 #ifndef FIRN_MATERIAL_INTERNAL_H
 #define FIRN_MATERIAL_INTERNAL_H
 
@@ -6,10 +7,67 @@
 
 #include "base/real.h"
 
+/* Every parameter of every law: the one place its unit, default, range and help are written. Which
+ * laws read it stands in table.c; it needs a double of its name in firn_material_def.
+ * X(name, unit, fallback, least, most, help, cure, alias in scenes). The upper ends of the first two
+ * are far above any matter: beyond them is a mistake of units, found here rather than as an
+ * overflow. */
+#define FIRN_MATERIAL_PARAMS(X)                                                                    \
+    X(density, "kg/m3", 1000, 1e-6, 1e6, "mass per volume at rest", "water has 1000", NULL)        \
+    X(young, "Pa", 1e4, 1e-6, 1e13, "Young's modulus: stress over strain in a pulled bar",         \
+      "jelly has 1e4, rubber 1e7, steel 2e11", "stiffness")                                        \
+    X(poisson, "", 0.2, -0.999, 0.4999,                                                            \
+      "Poisson's ratio: how much a pulled bar thins; near 0.5 it keeps its volume",                \
+      "0.45 is nearly incompressible; nearer to 0.5 steps get very short", "poisson_ratio")        \
+    X(critical_compression, "", 0.025, 0, 0.9, "compression along an axis beyond which it stays",  \
+      "snow has 0.019 to 0.025; less is more brittle", NULL)                                       \
+    X(critical_stretch, "", 0.0075, 0, 10, "stretch along an axis beyond which it stays",          \
+      "snow has 0.005 to 0.0075; less breaks sooner", NULL)                                        \
+    X(hardening, "", 10, 0, 100, "how fast packing stiffens it: exp(hardening (1 - Jp))",          \
+      "snow has 5 to 10; 0 is none", NULL)                                                         \
+    X(hardening_cap, "", 20, 1, 1e6, "largest factor by which packing stiffens it",                \
+      "steps shorten by its square root", NULL)                                                    \
+    X(friction_angle, "degrees", 35, 0.1, 80, "angle of repose of dry grains",                     \
+      "sand has 30 to 40", NULL)                                                                   \
+    X(cohesion, "Pa", 0, 0, 1e9, "shear stress that grains bear without pressure",                 \
+      "0 is dry, damp sand has a few hundred", NULL)                                               \
+    X(yield, "Pa", 1000, 0, 1e12, "shear stress at which it flows",                                \
+      "toothpaste has 100, clay 5000; a bar yields at 1.73 times that", "yield_stress")            \
+    X(hardening_modulus, "Pa", 0, 0, 1e12, "rise of yield per plastic shear strain",               \
+      "0 is none, and young more than enough", NULL)                                               \
+    X(viscosity, "Pa s", 0, 0, 1e9, "shear stress per rate of shear", "water has 0.001, honey 10", \
+      NULL)                                                                                        \
+    X(exponent, "", 1, 0.1, 5, "stress of a paste rises as this power of the rate of shear",       \
+      "1 is Bingham's law; below, it thins when stirred", NULL)                                    \
+    X(bulk, "Pa", 1e6, 1e-6, 1e13, "bulk modulus: pressure over compression",                      \
+      "density x (10 x the highest speed)^2 keeps compression below 1 %", "bulk_modulus")          \
+    X(tait_exponent, "", 7, 0, 20, "how much a liquid stiffens when compressed",                   \
+      "7 is Tait's equation of water; 0 is the logarithm", NULL)                                   \
+    X(tension, "Pa", 0, 0, 1e13, "pull that a liquid bears before it cavitates", "0 is none", NULL)
+
 /* What laws read of a material, derived from its def once. X(name); kernels hold each W wide, so that
  * lanes may differ in material (see law.h).
- *   mu, lambda  Lame, Pa; in 2D those of plane strain, which are the same */
-#define FIRN_LAW_CONSTANTS(X) X(mu) X(lambda)
+ *   mu, lambda         Lame, Pa; in 2D those of plane strain, which are the same
+ *   stretch_least      1 - critical_compression
+ *   stretch_most       1 + critical_stretch
+ *   hardening, hardening_cap, yield, viscosity, exponent, tait_exponent  as in the def
+ *   yield_rise         hardening_modulus, Pa
+ *   friction_sine      of the friction angle
+ *   tip_tension        cohesion x cotangent of that angle, Pa: tension that grains bear
+ *   log_fluidity       -log(viscosity) / exponent: log of the rate of shear at a stress of 1 Pa
+ *   log_J_most         where `tension` is reached
+ * A liquid has mu = 0 and lambda = bulk. viscosity is that of laws whose stress has a viscous part,
+ * and 0 for others: it limits the time step. */
+#define FIRN_LAW_CONSTANTS(X)                                                                      \
+    X(mu)                                                                                          \
+    X(lambda)                                                                                      \
+    X(stretch_least)                                                                               \
+    X(stretch_most)                                                                                \
+    X(hardening)                                                                                   \
+    X(hardening_cap)                                                                               \
+    X(friction_sine)                                                                               \
+    X(tip_tension) X(yield) X(yield_rise) X(log_fluidity) X(exponent) X(viscosity)                 \
+        X(tait_exponent) X(log_J_most)
 
 typedef struct firn_law_constants {
 #define DECLARE(name) real name;
@@ -17,11 +75,17 @@ typedef struct firn_law_constants {
 #undef DECLARE
 } firn_law_constants;
 
+/* By firn_law_kind; ends with NULL. */
+extern const char *const firn_law_names[FIRN_LAW_COUNT + 1];
+
 /* FIRN_OK or what is wrong with the index-th def, by field name: stamp, law, every parameter. */
 FIRN_MUST_CHECK firn_status firn_material_check(const firn_material_def *def, int index,
                                                 firn_error *error);
 
 /* Of a def that has been checked. */
 void firn_material_constants(const firn_material_def *def, firn_law_constants *constants);
+
+/* Modulus of a pressure wave at rest, Pa, of a particle with that state. */
+double firn_material_modulus(const firn_material_def *def, double state);
 
 #endif

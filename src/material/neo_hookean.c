@@ -27,6 +27,7 @@ static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
         vr part = v_min(one, J * (1 / J_LEAST)); /* J f'(J) = part (lambda_log - mu) */
         vr diagonal = lambda_log * part + (mu - mu * part);
         p->J = J;
+        p->modulus = 2 * mu + D * lambda;
         p->stiffness = mu * e_largest(G) + v_max(zero, mu + lambda - lambda_log);
         for (int i = 0; i < DD; i++) p->tau[i] = i % (D + 1) ? mu * G[i] : mu * G[i] + diagonal;
     }
@@ -36,22 +37,11 @@ static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
  * |H|^2/2 - (sum of the principal minors of order 2) - (3D) det H. */
 LANE_INLINE vr second_order(const vr F[DD])
 {
-    vr H[DD], sum = v_set(0);
+    vr H[DD];
     for (int i = 0; i < DD; i++) H[i] = F[i];
     e_add_diagonal(H, v_set(-1));
-    for (int i = 0; i < D; i++)
-        for (int j = i + 1; j < D; j++)
-            sum += H[i * D + i] * H[j * D + j] - H[i * D + j] * H[j * D + i];
-    sum = e_inner(H, H) * (real)0.5 - sum;
+    vr sum = e_inner(H, H) * (real)0.5 - e_minors(H);
     return D == 3 ? sum - m_det(H) : sum;
-}
-
-/* j - log(1 + j) for |j| <= 0.1, from log(1 + j) = 2 atanh(r), r = j/(2 + j), j - 2r = j r. */
-LANE_INLINE vr excess_over_log(vr j)
-{
-    vr r = j / (2 + j), z = r * r, sum = v_set((real)1 / 15);
-    for (int m = 13; m >= 3; m -= 2) sum = sum * z + (real)1 / (real)m;
-    return r * (j - 2 * z * sum);
 }
 
 static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
@@ -67,7 +57,7 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
          * at 0.1 % strain in single precision, rms errors of 4e-5 instead of 3 %. */
         vr trace = e_trace(G);
         vi near_rest = (v_abs(J - 1) < (real)0.1) & (trace < 1);
-        vr shear = v_select(near_rest, second_order(F) + excess_over_log(J - 1),
+        vr shear = v_select(near_rest, second_order(F) + e_excess_over_log(J - 1),
                             trace * (real)0.5 - log_J - below);
         psi[g] = mu * shear + half_lambda * log_J * (log_J + 2 * below);
     }

@@ -20,6 +20,7 @@ static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
         e_strain(p->F, G);
         p->J = m_det(p->F);
         vr volumetric = lambda * (e_trace(G) * (real)0.5), s2 = e_largest(G);
+        p->modulus = 2 * mu + D * lambda;
         p->stiffness = s2 * v_max(zero, mu * (3 * s2 - 1) + volumetric + lambda * s2);
         for (int i = 0; i < DD; i++) T[i] = mu * G[i];
         e_add_diagonal(T, volumetric);

@@ -17,6 +17,7 @@ const firn_attribute firn_attributes[] = {
     {"object", FIRN_TYPE_i32, 1, 1, "", "place in the scene's objects, from 0"},
     {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row"},
     {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume"},
+    {"Jp", FIRN_TYPE_f32, 1, 1, "", "part of J that is not in F: for good"},
     {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume"},
     {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress"},
     {0},
@@ -200,7 +201,15 @@ static void over_volume(const double *volume, int dim, int64_t count, firn_colum
     for (int64_t p = 0; p < count; p++) out[p] = (float)((double)out[p] / volume[p]);
 }
 
-/* In the order of fields: what an attribute is made of comes in that order. */
+static void times(const double *factor, int dim, int64_t count, firn_column *to)
+{
+    (void)dim;
+    float *out = to->data;
+    for (int64_t p = 0; p < count; p++) out[p] = (float)((double)out[p] * factor[p]);
+}
+
+/* In the order of fields: what an attribute is made of comes in that order. States come as volume
+ * ratios. */
 static const struct {
     firn_field field;
     const char *attribute;
@@ -215,6 +224,9 @@ static const struct {
     {FIRN_MASS, "density", mass_over},
     {FIRN_VOLUME, "pscale", radius},
     {FIRN_VOLUME, "density", over_volume},
+    {FIRN_STATE, "J", times},
+    {FIRN_STATE, "Jp", copy},
+    {FIRN_STATE, "density", over_volume},
     {FIRN_MATERIAL, "material", copy},
     {FIRN_OBJECT, "object", copy},
     {FIRN_ID, "id", copy},
@@ -251,6 +263,20 @@ static bool takes(const firn_column *column, int f, firn_field field)
     return feeds[f].field == field && strcmp(column->name, feeds[f].attribute) == 0;
 }
 
+/* Turns states into the volume ratios they stand for: 1 where the law keeps something else there. Uses
+ * as much room behind them. */
+static firn_status to_volume_ratios(const firn_stage *stage, int64_t count, double *state,
+                                    firn_error *error)
+{
+    double *material = state + count;
+    const firn_status st = firn_sim_read(stage->sim, FIRN_MATERIAL, 0, count, material, error);
+    for (int64_t p = 0; p < count && st == FIRN_OK; p++) {
+        const firn_law_kind law = stage->scene->material[(int)material[p]].def.law;
+        state[p] = firn_law_state(law) == FIRN_STATE_LOG_VOLUME ? exp(state[p]) : 1;
+    }
+    return st;
+}
+
 /* Reads a field, once, if any column of `out` wants it, and feeds them all. */
 static firn_status feed_field(const firn_stage *stage, firn_field field, firn_points *out,
                               double *scratch, firn_error *error)
@@ -261,7 +287,10 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
         wanted = wanted || (field == FIRN_ID && !firn_attribute_find(out->column[c].name));
     }
     if (!wanted) return FIRN_OK;
-    const firn_status st = firn_sim_read(stage->sim, field, 0, out->count, scratch, error);
+    firn_status st = firn_sim_read(stage->sim, field, 0, out->count, scratch, error);
+    if (st == FIRN_OK && field == FIRN_STATE) {
+        st = to_volume_ratios(stage, out->count, scratch, error);
+    }
     if (st != FIRN_OK) return st;
     for (int32_t c = 0; c < out->column_count; c++) {
         firn_column *to = &out->column[c];

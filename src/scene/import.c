@@ -169,7 +169,7 @@ static void weigh(const import *in, int64_t i, bool has_mass, firn_batch *b)
 {
     const int32_t material = b->material ? b->material[i] : in->object->material_index;
     double density = in->density ? in->density[i] * (in->J ? in->J[i] : 1) : 0; /* at rest */
-    if (!(density > 0)) density = in->scene->material[material].density;
+    if (!(density > 0)) density = in->scene->material[material].def.density;
     const double r = in->radius ? in->radius[i] : 0;
     if (has_mass) b->mass[i] *= in->affine.volume;
     if (r > 0) { /* the ball or disc of that radius */

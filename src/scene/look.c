@@ -135,6 +135,14 @@ const firn_look *firn_look_find(const char *name)
     return NULL;
 }
 
+const firn_look *firn_look_of(const firn_preset *preset)
+{
+    for (const firn_look_row *row = firn_looks; row->name; row++) {
+        if (strstr(preset->name, row->name)) return &row->look;
+    }
+    return firn_look_find(preset->law == FIRN_LIQUID ? "water" : "plain");
+}
+
 /* Defaults alone cannot be wrong. */
 firn_view_camera firn_view_camera_default(void)
 {

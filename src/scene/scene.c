@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "material/material.h"
 
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -200,7 +201,7 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
 static firn_status read_look(firn_scene_material *m, const firn_preset *preset, firn_error *error)
 {
     const firn_value *v = m->look_value, *name = v;
-    m->look = *firn_look_find(preset->look);
+    m->look = *firn_look_of(preset);
     if (!v) return FIRN_OK;
     if (v->kind == FIRN_MAP) name = firn_value_get(v, "name");
     if (name) {
@@ -217,6 +218,34 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
                                : FIRN_OK;
 }
 
+/* Fills in from the preset what the scene does not give, and checks the whole. */
+static firn_status read_preset(firn_scene_material *m, int index, const firn_value *v,
+                               firn_error *error)
+{
+    const firn_preset *preset = firn_preset_find(m->preset);
+    if (!preset) {
+        const char *names[64];
+        int n = 0;
+        for (; n < 63 && firn_preset_get(n); n++) names[n] = firn_preset_get(n)->name;
+        names[n] = NULL;
+        char near[300];
+        return firn_value_fail(firn_value_get(v, "preset"), error,
+                               "preset \"%.60s\" is not known%s", m->preset,
+                               firn_nearest(m->preset, names, near, sizeof near));
+    }
+    const firn_material_def given = m->def;
+    m->def = firn_material_def_preset(preset);
+    if (firn_section_given(&firn_section_material, m, "law")) m->def.law = (firn_law_kind)m->law;
+    for (int32_t i = 0; firn_param_get(i); i++) {
+        const firn_param *p = firn_param_get(i);
+        if (!firn_section_given(&firn_section_material, m, p->name)) continue;
+        memcpy((char *)&m->def + p->offset, (const char *)&given + p->offset, sizeof(double));
+    }
+    firn_error inner = {0};
+    if (firn_material_check(&m->def, index, &inner) == FIRN_OK) return FIRN_OK;
+    return firn_value_fail(v, error, "%s", inner.message);
+}
+
 static firn_status read_materials(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -230,16 +259,9 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
         if (st != FIRN_OK) return st;
         m->name = v->key;
         m->where = v;
-        const firn_preset *p = firn_presets;
-        const firn_value *preset = firn_value_get(v, "preset");
-        const char *word = preset ? preset->text : firn_presets[0].name;
-        while (p->name && strcmp(p->name, word) != 0 && !(p->alias && strcmp(p->alias, word) == 0))
-            p++;
-        if (!firn_section_given(&firn_section_material, m, "law")) m->law = (int32_t)p->law;
-        if (!firn_section_given(&firn_section_material, m, "density")) m->density = p->density;
-        if (!firn_section_given(&firn_section_material, m, "young")) m->young = p->young;
-        if (!firn_section_given(&firn_section_material, m, "poisson")) m->poisson = p->poisson;
-        st = read_look(m, p, error);
+        st = read_preset(m, i, v, error);
+        if (st == FIRN_OK) st = read_look(m, firn_preset_find(m->preset), error);
+        if (st != FIRN_OK) return st;
     }
     return st;
 }

@@ -47,8 +47,9 @@ typedef struct firn_scene_material {
     firn_given given;
     const char *name;
     const firn_value *where;
-    int32_t preset, law;
-    double density, young, poisson;
+    const char *preset;
+    int32_t law;
+    firn_material_def def; /* preset and what the scene gives */
     const firn_value *look_value, *noise_value;
     firn_look look;
     struct firn_scene_noise *noise;
@@ -174,16 +175,6 @@ extern const firn_section firn_section_scene, firn_section_frames, firn_section_
     firn_section_checkpoint;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
-
-/* A named set of material parameters. */
-typedef struct firn_preset {
-    const char *name, *alias;
-    firn_law_kind law;
-    double density, young, poisson;
-    const char *look; /* one of firn_looks */
-    const char *help;
-} firn_preset;
-extern const firn_preset firn_presets[]; /* ends with one without a name */
 
 extern const char *const firn_scene_noisy[]; /* what noise can act on */
 

@@ -1,6 +1,7 @@
 /* The parameter table. Nothing about a parameter is written anywhere else. */
 #include <math.h>
 
+#include "material/material.h"
 #include "scene/scene.h"
 
 #define AT(member) offsetof(STRUCT, member)
@@ -21,18 +22,7 @@ static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL}
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
 static const char *const output_words[] = {"particles", "grid", NULL};
 static const char *const leaving_words[] = {"stop", "delete", NULL};
-static const char *const law_words[] = {"linear",          "st_venant_kirchhoff", "corotated",
-                                        "fixed_corotated", "neo_hookean",         NULL};
 const char *const firn_scene_noisy[] = {"density", NULL};
-
-/* physics.md's table; sources beside the values. */
-const firn_preset firn_presets[] = {
-    {"jelly_soft", "jelly", FIRN_NEO_HOOKEAN, 1000, 1e4, 0.2, "jelly", "soft jelly, wobbles"},
-    {"jelly_hard", NULL, FIRN_NEO_HOOKEAN, 1000, 1e5, 0.3, "jelly", "firm jelly, bounces"},
-    {"rubber", NULL, FIRN_NEO_HOOKEAN, 1100, 1e6, 0.45, "rubber", "rubber; takes many small steps"},
-    {0},
-};
-static const char *const preset_words[] = {"jelly_soft", "jelly_hard", "rubber", "jelly", NULL};
 
 #define STRUCT firn_scene
 static const firn_row scene_rows[] = {
@@ -119,17 +109,16 @@ static const firn_row simulation_rows[] = {
 
 #define STRUCT firn_scene_material
 static const firn_row material_rows[] = {
-    {"preset", FIRN_CHOICE, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
-     preset_words, NULL},
-    {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
-    {"density", FIRN_REAL, "kg/m3", "", 1e-6, 1e6, "at rest", AT(density), NULL, NULL},
-    {"young", FIRN_REAL, "Pa", "", 1e-6, 1e13, "Young's modulus: stiffness", AT(young), NULL,
-     "stiffness"},
-    {"poisson", FIRN_REAL, "", "", -0.999, 0.4999, "Poisson's ratio: how much it bulges",
-     AT(poisson), NULL, "poisson_ratio"},
-    {"look", FIRN_VALUE, "", "", ANY,
-     "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
-     AT(look_value), NULL, NULL},
+    {"preset", FIRN_TEXT, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
+     NULL, NULL},
+    {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), firn_law_names, NULL},
+#define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
+    {#name, FIRN_REAL, unit, "", least, most, help, AT(def.name), NULL, alias},
+    FIRN_MATERIAL_PARAMS(ROW)
+#undef ROW
+        {"look", FIRN_VALUE, "", "", ANY,
+         "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
+         AT(look_value), NULL, NULL},
     {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise_value),
      NULL, NULL},
     END};

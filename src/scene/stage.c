@@ -11,16 +11,6 @@
 
 /* ---- the sim ---- */
 
-static firn_material_def material_def(const firn_scene_material *m)
-{
-    firn_material_def def = firn_material_def_default();
-    def.law = (firn_law_kind)m->law;
-    def.density = m->density;
-    def.young = m->young;
-    def.poisson = m->poisson;
-    return def;
-}
-
 firn_collider_def firn_stage_collider(const firn_scene_collider *c, int dim)
 {
     const firn_scene_shape *s = &c->shape;
@@ -93,7 +83,7 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (st == FIRN_OK) {
         for (int32_t i = 0; i < scene->material_count; i++) {
-            materials[i] = material_def(&scene->material[i]);
+            materials[i] = scene->material[i].def;
         }
         for (int32_t i = 0; i < scene->collider_count; i++) {
             colliders[i] = firn_stage_collider(&scene->collider[i], (int)scene->dimension);
@@ -192,7 +182,7 @@ static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o
     if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t m = b->material ? b->material[i] : o->material_index;
-        b->mass[i] = (density > 0 ? density : scene->material[m].density) * b->volume[i];
+        b->mass[i] = (density > 0 ? density : scene->material[m].def.density) * b->volume[i];
     }
     return FIRN_OK;
 }

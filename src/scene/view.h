@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <firn/material.h>
+
 #include "scene/param.h"
 
 /* What a material looks like. One kind of surface with many settings: opaque and crumbly at one end,
@@ -36,6 +38,8 @@ typedef struct firn_look_row {
 } firn_look_row;
 extern const firn_look_row firn_looks[];           /* ends with one without a name */
 const firn_look *firn_look_find(const char *name); /* NULL: there is none */
+/* That of a preset: the one its name speaks of, water of other liquids, else plain. */
+const firn_look *firn_look_of(const firn_preset *preset);
 
 typedef struct firn_view_camera {
     firn_given given;

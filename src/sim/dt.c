@@ -26,6 +26,7 @@ firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_sp
         {0.2 / (double)e->gradient, FIRN_LIMIT_STRAIN},
         {def->wave_factor * h / sqrt((double)e->wave2), FIRN_LIMIT_WAVE},
         {lone_bound(def) * h / sqrt((double)e->lone2), FIRN_LIMIT_PARTICLE},
+        {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
         {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
     };
     firn_dt least = {def->dt_max, FIRN_LIMIT_MAXIMUM};
@@ -68,7 +69,7 @@ const char *firn_limit_name(firn_limit limit)
         [FIRN_LIMIT_STRAIN] = "strain",     [FIRN_LIMIT_WAVE] = "wave",
         [FIRN_LIMIT_PARTICLE] = "particle", [FIRN_LIMIT_COLLIDER] = "collider",
         [FIRN_LIMIT_FORCE] = "force",       [FIRN_LIMIT_FINITE] = "finite",
-        [FIRN_LIMIT_RETRY] = "retry",
+        [FIRN_LIMIT_RETRY] = "retry",       [FIRN_LIMIT_VISCOSITY] = "viscosity",
     };
     return limit >= 0 && limit < FIRN_LIMIT_COUNT ? name[limit] : "unknown";
 }
@@ -88,9 +89,14 @@ static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
         v2 += (double)r[firn_offset_velocity(dim) + a] * r[firn_offset_velocity(dim) + a];
     }
     if (!isfinite(F2) || !isfinite(v2)) return INFINITY;
+    const double specific = (double)s->volume[i] / (double)s->mass[i];
+    const firn_material_def *m = &sim->materials[s->material[i]];
+    const double state = (double)r[firn_offset_state(dim)];
+    if (limit == FIRN_LIMIT_VISCOSITY) {
+        return m->law == FIRN_LIQUID ? m->viscosity * exp(state) * specific : 0;
+    }
     if (limit == FIRN_LIMIT_WAVE || limit == FIRN_LIMIT_PARTICLE) {
-        const firn_material_def *m = &sim->materials[s->material[i]];
-        return F2 * m->young * (double)s->volume[i] / (double)s->mass[i];
+        return F2 * firn_material_modulus(m, state) * specific;
     }
     return v2;
 }

@@ -34,12 +34,14 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
     for (int c = 0; c < dim * dim; c++) {
         F[c] = (double)r[firn_offset_F(dim) + c] + (c % (dim + 1) == 0);
     }
-    const double J = dim == 2
-                         ? F[0] * F[3] - F[1] * F[2]
-                         : F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
-                               F[2] * (F[3] * F[7] - F[4] * F[6]);
-    t->min_J = fmin(t->min_J, J);
-    t->max_J = fmax(t->max_J, J);
+    const bool apart = firn_law_state(sim->materials[s->material[i]].law) == FIRN_STATE_LOG_VOLUME;
+    const double rest = apart ? exp((double)r[firn_offset_state(dim)]) : 1;
+    const double det = dim == 2 ? F[0] * F[3] - F[1] * F[2]
+                                : F[0] * (F[4] * F[8] - F[5] * F[7]) -
+                                      F[1] * (F[3] * F[8] - F[5] * F[6]) +
+                                      F[2] * (F[3] * F[7] - F[4] * F[6]);
+    t->min_J = fmin(t->min_J, det * rest);
+    t->max_J = fmax(t->max_J, det * rest);
     double normal[3];
     for (int32_t k = 0; k < sim->def.collider_count; k++) {
         const firn_posed_collider *c = (const firn_posed_collider *)sim->posed_pool.data + k;

@@ -117,6 +117,7 @@ static firn_extremes merged_extremes(const firn_sim *sim)
         if (part[i].gradient > e.gradient) e.gradient = part[i].gradient;
         if (part[i].wave2 > e.wave2) e.wave2 = part[i].wave2;
         if (part[i].lone2 > e.lone2) e.lone2 = part[i].lone2;
+        if (part[i].diffusion > e.diffusion) e.diffusion = part[i].diffusion;
     }
     return e;
 }
@@ -231,6 +232,8 @@ static const char *remedy(firn_limit limit)
     case FIRN_LIMIT_WAVE:
     case FIRN_LIMIT_PARTICLE:
         return "soften the material, make it denser, use larger cells or lower dt_min";
+    case FIRN_LIMIT_VISCOSITY:
+        return "make the material less viscous or denser, use larger cells or lower dt_min";
     case FIRN_LIMIT_COLLIDER: return "move the collider slower, use larger cells or lower dt_min";
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
     case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";

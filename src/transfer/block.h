@@ -252,15 +252,16 @@ LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const 
 
 static __attribute__((noinline)) void clamp_stretch(firn_lanes *g)
 {
-    vr U[DD], S[D], V[DD], US[DD], F[DD];
-    m_svd(g->F, U, S, V);
+    m_singular A;
+    vr US[DD], F[DD];
+    m_svd(g->F, &A);
     for (int i = 0; i < D; i++) {
-        vr s = v_min(v_max(S[i], v_set(STRETCH_MIN)), v_set(STRETCH_MAX));
-        for (int a = 0; a < D; a++) US[a * D + i] = U[a * D + i] * s;
+        vr s = v_min(v_max(A.s[i], v_set(STRETCH_MIN)), v_set(STRETCH_MAX));
+        for (int a = 0; a < D; a++) US[a * D + i] = A.U[a * D + i] * s;
     }
-    m_mul_bt(US, V, F);
+    m_mul_bt(US, A.V, F);
     /* Lanes within the bounds keep their bits. */
-    const vi in = (S[0] <= STRETCH_MAX) & (S[D - 1] >= STRETCH_MIN);
+    const vi in = (A.s[0] <= STRETCH_MAX) & (A.s[D - 1] >= STRETCH_MIN);
     for (int i = 0; i < DD; i++) {
         g->H[i] = v_select(in, g->H[i], F[i] - (real)(i % (D + 1) == 0));
     }
@@ -315,9 +316,9 @@ LANE_INLINE vr deform(firn_lanes *g, const vr L[DD], real dt)
 /* Growth of the single-particle modulus away from J = 1 (Sun et al. 2020, rounded up for J > 1). */
 LANE_INLINE vr lone_factor(vr J) { return v_select(J > 1, J * J * J, (2 - J) * (2 - J)); }
 
-/* Running maxima over lanes. */
+/* Running maxima over lanes, as in firn_extremes. */
 typedef struct lane_extremes {
-    vr speed2, gradient, wave2, lone2;
+    vr speed2, gradient, wave2, lone2, diffusion;
 } lane_extremes;
 
 LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, const firn_lanes *g,
@@ -325,12 +326,21 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, 
 {
     vr specific = g->volume / g->mass;
     vr wave2 = g->stiffness * specific;
-    vr lone2 = (2 * k->mu + D * k->lambda) * lone_factor(g->J) * specific;
+    vr lone2 = g->modulus * lone_factor(g->J) * specific;
     e->wave2 = v_max(v_select(mine, wave2, v_set(0)), e->wave2);
     e->lone2 = v_max(v_select(mine, lone2, v_set(0)), e->lone2);
+    e->diffusion = v_max(v_select(mine, k->viscosity * g->J * specific, v_set(0)), e->diffusion);
 }
 
-/* The constants of W particles, which all may differ in material. */
+/* The constants of W particles of one material, and of W that may all differ. */
+LANE_INLINE firn_lane_constants same_constants(const firn_sweep *s, uint16_t material)
+{
+    firn_lane_constants k;
+#define SET(name) k.name = v_set(s->materials[material].name);
+    FIRN_LAW_CONSTANTS(SET)
+#undef SET
+    return k;
+}
 LANE_INLINE firn_lane_constants load_constants(const firn_sweep *s, const uint16_t material[W])
 {
     firn_lane_constants k;
@@ -341,10 +351,27 @@ LANE_INLINE firn_lane_constants load_constants(const firn_sweep *s, const uint16
     return k;
 }
 
+/* What is asked of laws: the stress of particles as they are; what a step has done to them, and then
+ * the stress; or the former alone. */
+typedef enum law_call { STRESS, FLOW_AND_STRESS, FLOW } law_call;
+
+/* False when there was nothing to do. */
+LANE_INLINE bool call_law(int law, law_call call, const firn_lane_constants *k, firn_lanes *g,
+                          int n, real dt)
+{
+    const firn_law *row = FIRN_KERNEL(firn_laws)[law];
+    if (call != STRESS && row->flow) {
+        row->flow(k, g, n, dt);
+        return true;
+    }
+    if (call != FLOW) row->stress(k, g, n);
+    return call != FLOW;
+}
+
 /* One group whose lanes differ in material: each law that is present runs over all lanes, and its
  * own are taken. */
-static void stress_mixed(const firn_sweep *s, firn_lanes *g, const uint16_t material[W],
-                         lane_extremes *e)
+static void respond_mixed(const firn_sweep *s, law_call call, firn_lanes *g,
+                          const uint16_t material[W], lane_extremes *e)
 {
     const firn_lane_constants k = load_constants(s, material);
     uint32_t left = (1u << W) - 1;
@@ -356,36 +383,40 @@ static void stress_mixed(const firn_sweep *s, firn_lanes *g, const uint16_t mate
             if (mine[l]) left &= ~(1u << l);
         }
         firn_lanes t = *g;
-        FIRN_KERNEL(firn_laws)[law]->stress(&k, &t, 1);
-        for (int c = 0; c < DD; c++) g->tau[c] = v_select(mine, t.tau[c], g->tau[c]);
+        if (!call_law(law, call, &k, &t, 1, (real)s->dt)) continue;
+        for (int c = 0; c < DD; c++) {
+            g->H[c] = v_select(mine, t.H[c], g->H[c]);
+            g->F[c] = v_select(mine, t.F[c], g->F[c]);
+            g->tau[c] = v_select(mine, t.tau[c], g->tau[c]);
+        }
+        g->state = v_select(mine, t.state, g->state);
         g->J = v_select(mine, t.J, g->J);
         note_stiffness(e, &k, &t, mine);
     }
 }
 
-/* Fills tau, J and stiffness of the n groups whose particles' records are index[0 .. count). A
- * block mostly holds one material. */
-static void stress(const firn_sweep *s, firn_lanes *g, int n, const uint32_t *index, int count,
-                   lane_extremes *e)
+/* Calls the laws of the n groups whose particles' records are index[0 .. count). A block mostly
+ * holds one material. */
+static void respond(const firn_sweep *s, law_call call, firn_lanes *g, int n, const uint32_t *index,
+                    int count, lane_extremes *e)
 {
     const uint16_t *of = s->store->material;
-    uint16_t material[W];
     int differ = 0;
     if (s->material_count > 1) {
         for (int i = 1; i < count; i++) differ |= of[index[i]] ^ of[index[0]];
     }
     if (!differ) {
-        for (int l = 0; l < W; l++) material[l] = of[index[0]];
-        const firn_lane_constants k = load_constants(s, material);
-        FIRN_KERNEL(firn_laws)[s->laws[material[0]]]->stress(&k, g, n);
+        const firn_lane_constants k = same_constants(s, of[index[0]]);
+        if (!call_law(s->laws[of[index[0]]], call, &k, g, n, (real)s->dt)) return;
         for (int i = 0; i < n; i++) note_stiffness(e, &k, &g[i], vi_set(-1));
         return;
     }
     for (int i = 0; i < n; i++) {
+        uint16_t material[W];
         for (int l = 0; l < W; l++) {
             material[l] = of[index[i * W + l < count ? i * W + l : count - 1]];
         }
-        stress_mixed(s, &g[i], material, e);
+        respond_mixed(s, call, &g[i], material, e);
     }
 }
 
@@ -399,9 +430,9 @@ LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g, vr gradient)
 
 LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
 {
-    const vr *in[4] = {&e->speed2, &e->gradient, &e->wave2, &e->lone2};
-    real *to[4] = {&out->speed2, &out->gradient, &out->wave2, &out->lone2};
-    for (int i = 0; i < 4; i++) {
+    const vr *in[5] = {&e->speed2, &e->gradient, &e->wave2, &e->lone2, &e->diffusion};
+    real *to[5] = {&out->speed2, &out->gradient, &out->wave2, &out->lone2, &out->diffusion};
+    for (int i = 0; i < 5; i++) {
         real most = v_reduce_max(*in[i]);
         if (most > *to[i]) *to[i] = most;
     }

@@ -544,7 +544,8 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
             keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, own, g, step[i]);
         gradient[i] = deform(g, g->C, dt);
     }
-    if (kind != GATHER) stress(s, lanes, groups, index, end - begin, extremes);
+    const law_call call = kind == SCATTER ? STRESS : kind == GATHER ? FLOW : FLOW_AND_STRESS;
+    respond(s, call, lanes, groups, index, end - begin, extremes);
     for (int i = 0; i < groups; i++) {
         firn_lanes *g = &lanes[i];
         const uint32_t *mine = i < groups - 1 ? index + i * W : last;

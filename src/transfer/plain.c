@@ -151,7 +151,7 @@ static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_
         load_lanes(&g, s->store, index);
         load_gradient(&g, s->store, index);
         identity_plus(g.H, g.F);
-        stress(s, &g, 1, index, lanes, e);
+        respond(s, STRESS, &g, 1, index, lanes, e);
         note_motion(e, &g, largest_entry(g.C));
         for (int l = 0; l < lanes; l++) scatter_particle(s, &g, l, origin, arena);
     }
@@ -265,6 +265,8 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         if (!firn_transfer_is_affine(s->transfer))
             memcpy(g.C, L, sizeof L); /* for dt's limits and viewers only */
         deform(&g, L, dt);
+        lane_extremes unused = {0}; /* the next scatter measures */
+        respond(s, FLOW, &g, 1, index, lanes, &unused);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
         if (near) collide_lanes(s, block, y, g.v, lanes);
         vi cell = move(&g, y);
@@ -289,14 +291,11 @@ void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, fir
 static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lanes *g)
 {
     uint32_t same[W];
-    uint16_t material[W];
-    for (int l = 0; l < W; l++) {
-        same[l] = (uint32_t)index;
-        material[l] = s->store->material[index];
-    }
+    for (int l = 0; l < W; l++) same[l] = (uint32_t)index;
     load_lanes(g, s->store, same);
+    load_gradient(g, s->store, same);
     identity_plus(g->H, g->F);
-    return load_constants(s, material);
+    return same_constants(s, s->store->material[index]);
 }
 
 double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count);

@@ -24,10 +24,11 @@ enum {
 
 /* The largest of each over some particles: what limits the time step. */
 typedef struct firn_extremes {
-    real speed2;   /* |v|^2, m2/s2 */
-    real gradient; /* max |L_ab|, 1/s */
-    real wave2;    /* squared wave speed, m2/s2 */
-    real lone2;    /* single-particle modulus over density, m2/s2 */
+    real speed2;    /* |v|^2, m2/s2 */
+    real gradient;  /* max |L_ab|, 1/s */
+    real wave2;     /* squared wave speed, m2/s2 */
+    real lone2;     /* single-particle modulus over density, m2/s2 */
+    real diffusion; /* viscosity over density, m2/s */
 } firn_extremes;
 
 /* Where in firn_scratch.scatter a particle's numbers are. */

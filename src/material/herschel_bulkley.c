@@ -1,0 +1,64 @@
+/* Paste and mud (Herschel and Bulkley; as plasticity with a rate by Yue et al. 2015, "Continuum foam"):
+ * Hencky elasticity up to a shear stress, beyond which it flows as a liquid whose viscosity depends on
+ * the rate. Exponent 1 is Bingham's law.
+ *
+ * In simple shear at the rate g the stress is s = yield + viscosity g^exponent. A step of dt relaxes
+ * the trial stress s, backward in time and so at any dt:
+ *   s' + mu dt ((s' - yield) / viscosity)^(1/exponent) = s
+ * with s = |dev tau| / sqrt(2), which is the shear stress in simple shear. */
+#include "material/hencky.h"
+
+#define ROOT_2 ((real)1.414213562373095)
+#define TINY ((real)1e-30)
+#ifdef FIRN_DOUBLE
+enum { NEWTON_STEPS = 9 };
+#else
+enum { NEWTON_STEPS = 5 };
+#endif
+
+/* The root y in (0, 1) of y + B y^m = 1, m = 1/n, from log B. With u = B y^m the same reads
+ * u + B^-n u^n = 1: of the two forms the one with the exponent above 1 is convex, and Newton's steps
+ * fall onto its root from min(1, B^(-1/m)), which is at most twice the root. */
+LANE_INLINE vr remaining_part(vr log_B, vr n)
+{
+    vi thins = n <= 1; /* y's own form */
+    vr power = v_select(thins, 1 / n, n), log_A = v_select(thins, log_B, -n * log_B);
+    vr z = v_min(v_exp(-log_A / power), v_set(1));
+    for (int step = 0; step < NEWTON_STEPS; step++) {
+        z = v_max(z, v_set(TINY));
+        vr t = v_exp(log_A + power * v_log(z));
+        z -= (z + t - 1) / (1 + power * t / z);
+    }
+    z = v_max(z, v_set(TINY));
+    return v_select(thins, z, v_exp(n * (v_log(z) - log_B)));
+}
+
+LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
+{
+    const vr tiny = v_set(TINY), one = v_set(1);
+    const vi bends = k->exponent != 1;
+    vr e[D], deviator[D], scale = one;
+    h_strain(F->s, e);
+    vr mean = h_split(e, deviator);
+    vr shear = ROOT_2 * k->mu * h_norm(deviator), beyond = shear - k->yield;
+    vi yields = beyond > tiny;
+    if (v_any(yields)) {
+        /* In y = (s' - yield) / beyond: y + B y^(1/n) = 1. */
+        vr over = v_max(beyond, tiny);
+        vr log_B = v_log(k->mu * dt) + k->log_fluidity + (1 / k->exponent - 1) * v_log(over);
+        vr part = 1 / (1 + v_exp(log_B));
+        if (v_any(bends)) part = v_select(bends, remaining_part(log_B, k->exponent), part);
+        scale = v_select(yields, (k->yield + part * over) / shear, one);
+    }
+    h_return(k, p, F, e, yields, mean, scale, deviator);
+}
+
+static void flow(const firn_lane_constants *k, firn_lanes *group, int n, real dt)
+{
+    p_with_singular_values(k, group, n, dt, yield);
+}
+
+const firn_law FIRN_KERNEL(firn_law_herschel_bulkley) = {.name = "herschel_bulkley",
+                                                         .stress = FIRN_KERNEL(firn_hencky_stress),
+                                                         .flow = flow,
+                                                         .energy = FIRN_KERNEL(firn_hencky_energy)};
