@@ -222,6 +222,8 @@ static void make_layer(const firn_look *look, int32_t object, bool colored, doub
     /* Of the binomial passes, whose variance is 1/2 each. */
     const double sigma = 0.7 * look->smooth * spacing;
     out->passes = (float)round(2 * sigma * sigma);
+    /* That of a step smoothed by kernel and passes, and as much again for particles that weigh more. */
+    out->slope = 0.6f / sqrtf(0.5f * out->passes + 1);
 }
 
 typedef struct layer_finder {

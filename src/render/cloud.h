@@ -16,6 +16,7 @@ typedef struct firn_layer {
     int32_t object;
     vec3 color;
     float passes; /* of smoothing */
+    float slope;  /* density changes by about so much over a voxel, at most */
     /* Per voxel, where the layer is full: */
     vec3 absorb; /* what clear material takes away on the way through */
     float scatter;

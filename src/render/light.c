@@ -158,7 +158,11 @@ static vec3 ground_lookup(const firn_light_map *map, const vec3 *texel, vec3 poi
 static vec3 beyond(const firn_light_map *map, firn_ray ray, const passage *p)
 {
     if (p->ground <= 0) return firn_environment(map->sky, ray.direction);
-    return ground_lookup(map, map->ground_radiance, v3_along(ray.origin, ray.direction, p->ground));
+    const vec3 ground =
+        ground_lookup(map, map->ground_radiance, v3_along(ray.origin, ray.direction, p->ground));
+    /* Far away it fades into the sky, as it does in pictures. */
+    const vec3 horizon = firn_environment(map->sky, v3(ray.direction.x, 0, ray.direction.z));
+    return v3_mix(horizon, ground, f_exp(-p->ground / (20 * map->ground_scale)));
 }
 
 vec3 firn_light_along(const firn_light_map *map, firn_ray ray)
@@ -629,39 +633,61 @@ firn_status firn_light_map_create(firn_volume *volume, const firn_sky *sky, firn
     return firn_fail(error, FIRN_NO_MEMORY, "out of memory for the light of a picture");
 }
 
-bool firn_light_at(const firn_light_map *map, vec3 point, firn_light_node *out)
+/* Up to 8 nodes around a point with their shares; how many, 0 where no light is. */
+static int nodes_around(const firn_light_map *map, vec3 point, int64_t node[8], float share[8])
 {
     const firn_volume *v = map->volume;
     const int32_t x = (int32_t)(point.x / BLOCK), y = (int32_t)(point.y / BLOCK),
                   z = (int32_t)(point.z / BLOCK);
-    const int32_t block =
-        point.x < 0 || point.y < 0 || point.z < 0 ? -1 : firn_volume_block_at(v, x, y, z);
+    const bool before = point.x < 0 || point.y < 0 || point.z < 0;
+    const int32_t block = before ? -1 : firn_volume_block_at(v, x, y, z);
     const int32_t lit = block < 0 ? -1 : v->block[block].lit;
-    if (lit < 0) return false;
+    if (lit < 0) return 0;
     const float q[3] = {point.x / NODE - (float)(CELLS * x), point.y / NODE - (float)(CELLS * y),
                         point.z / NODE - (float)(CELLS * z)};
-    int at[3];
-    float u[3];
+    int at[3], n = 0;
+    float u[3], all = 0;
     for (int a = 0; a < 3; a++) {
         at[a] = (int)f_clamp(q[a], 0, CELLS - 1);
         u[a] = q[a] - (float)at[a];
     }
-    *out = (firn_light_node){0};
-    float all = 0;
     for (int c = 0; c < 8; c++) {
-        const int64_t n = beside(map, lit, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2));
+        const int64_t there =
+            beside(map, lit, at[0] + (c & 1), at[1] + (c >> 1 & 1), at[2] + (c >> 2));
         const float w =
             (c & 1 ? u[0] : 1 - u[0]) * (c >> 1 & 1 ? u[1] : 1 - u[1]) * (c >> 2 ? u[2] : 1 - u[2]);
-        if (n < 0 || w <= 0) continue;
-        const float *from = (const float *)&map->node[n];
-        float *to = (float *)out;
-        for (size_t i = 0; i < sizeof *out / sizeof(float); i++) to[i] += w * from[i];
+        if (there < 0 || w <= 0) continue;
+        node[n] = there;
+        share[n++] = w;
         all += w;
     }
-    if (!(all > 1e-4f)) return false;
+    if (!(all > 1e-4f)) return 0;
+    for (int i = 0; i < n; i++) share[i] /= all;
+    return n;
+}
+
+bool firn_light_at(const firn_light_map *map, vec3 point, firn_light_node *out)
+{
+    int64_t node[8];
+    float share[8];
+    const int n = nodes_around(map, point, node, share);
+    *out = (firn_light_node){0};
     float *to = (float *)out;
-    for (size_t i = 0; i < sizeof *out / sizeof(float); i++) to[i] /= all;
-    return true;
+    for (int i = 0; i < n; i++) {
+        const float *from = (const float *)&map->node[node[i]];
+        for (size_t k = 0; k < sizeof *out / sizeof(float); k++) to[k] += share[i] * from[k];
+    }
+    return n > 0;
+}
+
+bool firn_light_inside(const firn_light_map *map, vec3 point, vec3 *out)
+{
+    int64_t node[8];
+    float share[8];
+    const int n = nodes_around(map, point, node, share);
+    *out = v3_all(0);
+    for (int i = 0; i < n; i++) *out = v3_along(*out, map->node[node[i]].inside, share[i]);
+    return n > 0;
 }
 
 vec3 firn_light_on(const firn_light_node *node, vec3 n)

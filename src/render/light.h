@@ -56,6 +56,8 @@ void firn_light_map_free(firn_light_map *map);
 
 /* At a point in a lit block; false elsewhere. */
 bool firn_light_at(const firn_light_map *map, vec3 point, firn_light_node *out);
+/* The same of what scatters there alone. */
+bool firn_light_inside(const firn_light_map *map, vec3 point, vec3 *out);
 /* What falls on a surface that faces along n, over pi, without the sun. */
 vec3 firn_light_on(const firn_light_node *node, vec3 normal);
 /* The same on the ground. */

@@ -3,6 +3,7 @@
 
 enum { DEEPEST = 1 }; /* times mirrored or refracted; beyond, light comes by way of cells */
 static const float BRIGHTEST = 8;      /* of one sample: fireflies end here */
+static const float FAINT = 0.05f;      /* part that is mirrored, below which cells will do */
 static const float SEE_THROUGH = 0.3f; /* clarity from which on nothing scatters at the skin */
 
 typedef struct view {
@@ -179,16 +180,17 @@ static firn_light_node open_light(const firn_world *w)
 static vec3 gather_inside(const firn_world *w, firn_ray ray, float length, const firn_layer *layer,
                           vec3 *through)
 {
-    const int steps = (int)f_clamp(length / 3, 1, 16);
+    const int steps = (int)f_clamp(length / 5, 1, 10);
     const float step = length / (float)steps;
     const vec3 each = v3_exp(v3_scale(v3_add(layer->absorb, v3_all(layer->scatter)), -step));
     vec3 seen = v3_all(0);
     for (int s = 0; s < steps; s++) {
-        firn_light_node node;
         const vec3 after = v3_mul(*through, each);
-        if (firn_light_at(&w->light, v3_along(ray.origin, ray.direction, ((float)s + 0.5f) * step),
-                          &node)) {
-            seen = v3_add(seen, v3_mul(v3_sub(*through, after), node.inside));
+        vec3 inside;
+        if (firn_light_inside(&w->light,
+                              v3_along(ray.origin, ray.direction, ((float)s + 0.5f) * step),
+                              &inside)) {
+            seen = v3_add(seen, v3_mul(v3_sub(*through, after), inside));
         }
         *through = after;
     }
@@ -330,7 +332,7 @@ static vec3 shade_material(const firn_world *w, const view *v, const firn_hit *h
     vec3 mirrored;
     if (rough >= 0.25f) {
         mirrored = firn_light_on(&node, away);
-    } else if (v->depth < DEEPEST) {
+    } else if (v->depth < DEEPEST && f > FAINT) {
         const view next = {.ray = out, .depth = v->depth + 1, .spread = 4 * v->spread};
         mirrored = look(w, &next, dice, NULL);
     } else {

@@ -2,8 +2,8 @@
 
 enum { PADDED = EDGE * EDGE * EDGE };
 
-/* How fast density can change over a voxel, about: the largest steps that do not jump over a surface. */
-static const float SLOPE = 0.6f, STEP_LEAST = 0.35f, STEP_MOST = 1.5f;
+/* Voxels; between them, steps that do not jump over a surface. */
+static const float STEP_LEAST = 0.35f, STEP_MOST = 1.5f;
 
 /* ---- blocks along a ray ---- */
 
@@ -107,15 +107,17 @@ static float refine(const float *density, vec3 o, vec3 d, float a, float b, floa
 }
 
 /* First t in [from, to] where density is above ISO (sign -1: below), or INFINITY. */
-static float march(const float *density, vec3 o, vec3 d, float from, float to, float sign)
+static float march(const float *density, float slope, vec3 o, vec3 d, float from, float to,
+                   float sign)
 {
+    const float most = STEP_MOST * 0.6f / slope;
     float before = from;
     for (float t = from;;) {
         const float above = sign * (sample(density, o, d, t) - ISO);
         if (above > 0) return t > from ? refine(density, o, d, before, t, sign) : from;
         if (t >= to) return INFINITY;
         before = t;
-        t = f_min(t + f_clamp(-above / SLOPE, STEP_LEAST, STEP_MOST), to);
+        t = f_min(t + f_clamp(-above / slope, STEP_LEAST, most), to);
     }
 }
 
@@ -201,8 +203,9 @@ bool firn_trace_surface(const firn_volume *volume, firn_ray ray, float from, flo
         int32_t brick = -1, sphere = -1;
         for (int32_t i = b->brick; i < b->brick + b->brick_count; i++) {
             if (volume->brick[i].most <= ISO) continue;
-            const float t = march(volume->density + (size_t)i * PADDED, o, ray.direction, w.enter,
-                                  f_min(w.leave, best), 1);
+            const float slope = volume->cloud->layer[volume->brick[i].layer].slope;
+            const float t = march(volume->density + (size_t)i * PADDED, slope, o, ray.direction,
+                                  w.enter, f_min(w.leave, best), 1);
             if (t < best) {
                 best = t;
                 brick = i;
@@ -246,8 +249,8 @@ float firn_trace_inside(const firn_volume *volume, firn_ray ray, int32_t layer, 
         inside = w.leave;
         if (volume->brick[i].least > ISO) continue;
         const float t =
-            march(volume->density + (size_t)i * PADDED, v3_sub(ray.origin, corner_of(b)),
-                  ray.direction, w.enter, w.leave, -1);
+            march(volume->density + (size_t)i * PADDED, volume->cloud->layer[layer].slope,
+                  v3_sub(ray.origin, corner_of(b)), ray.direction, w.enter, w.leave, -1);
         if (t < INFINITY) return t;
     }
     return f_min(inside, to);
