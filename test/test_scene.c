@@ -608,6 +608,51 @@ static void attributes_of_different_types_share_one_that_holds_both(void **state
     firn_scene_free(&scene);
 }
 
+/* Two cubes that touch and move apart: each keeps its speed, unless they are told to merge or are of a
+ * material that does. */
+static void elastic_objects_part_and_others_merge(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *material, *contact;
+        bool parts;
+    } cases[] = {{"jelly_hard", "auto", true},
+                 {"jelly_hard", "merge", false},
+                 {"clay", "auto", false},
+                 {"clay", "apart", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[900];
+        snprintf(text, sizeof text,
+                 "{firn: 1, resolution: 0.05, simulation: {gravity: [0, 0, 0]}, materials: {m: "
+                 "{preset: %s}}, objects: [{contact: %s, pattern: regular, velocity: [-1, 0, 0], "
+                 "shape: {box: {center: [-0.2, 0, 0], size: [0.4, 0.4, 0.4]}}}, {contact: %s, "
+                 "pattern: regular, velocity: [1, 0, 0], shape: {box: {center: [0.2, 0, 0], size: "
+                 "[0.4, 0.4, 0.4]}}}]}",
+                 cases[i].material, cases[i].contact, cases[i].contact);
+        firn_scene scene = {0};
+        firn_stage stage = {0};
+        firn_points points;
+        const firn_stage_options options = {.threads = 1};
+        read_scene(text, &scene);
+        assert_ok(firn_stage_create(&stage, &scene, &options, &error));
+        assert_ok(firn_stage_fill(&stage, &error));
+        firn_report report = {0};
+        assert_ok(firn_stage_advance(&stage, 0.02, &report, &error));
+        assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+        const float *v = firn_points_find(&points, "v")->data;
+        float slowest = 1;
+        for (int64_t p = points.count / 2; p < points.count; p++)
+            slowest = fminf(slowest, v[3 * p]);
+        if (cases[i].parts ? !(slowest > 0.999f) : !(slowest < 0.9f)) {
+            complain("%s, %s: %g m/s\n", cases[i].material, cases[i].contact, (double)slowest);
+        }
+        firn_points_free(&points);
+        firn_stage_free(&stage);
+        firn_scene_free(&scene);
+    }
+    assert_no_complaints();
+}
+
 static void what_objects_lose_to_earlier_ones_is_said(void **state)
 {
     (void)state;
@@ -978,6 +1023,7 @@ int main(void)
         cmocka_unit_test(a_signal_stops_with_130_and_resume_ends_the_same),
         cmocka_unit_test(a_kill_leaves_whole_files_only),
         cmocka_unit_test(outputs_that_cannot_be_written_stop_before_the_first_step),
+        cmocka_unit_test(elastic_objects_part_and_others_merge),
         cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
         cmocka_unit_test(a_plan_brackets_what_files_take),
         cmocka_unit_test(a_full_disk_stops_and_keeps_what_is_whole),

@@ -40,7 +40,7 @@ typedef struct firn_scene_simulation {
     double gravity[3], damping;
     int32_t transfer, spline, force_form, path;
     double flip_ratio, flip_interval;
-    double dt, dt_max, dt_min, courant, wave_factor;
+    double dt, dt_max, dt_min, courant, wave_factor, contact_friction;
 } firn_scene_simulation;
 
 typedef struct firn_scene_material {
@@ -86,7 +86,7 @@ typedef struct firn_scene_object {
     double density, separation;
     int64_t count, seed, per_voxel, refine;
     double refine_distance;
-    int32_t pattern;
+    int32_t pattern, contact;
     /* Read from the above. */
     bool has_shape, emits;
     firn_scene_shape shape;

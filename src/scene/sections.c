@@ -20,6 +20,7 @@ static const char *const form_words[] = {"mls", "gradient", NULL};
 static const char *const path_words[] = {"auto", "plain", "fused", NULL};
 static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
+static const char *const contact_words[] = {"auto", "apart", "merge", NULL};
 static const char *const output_words[] = {"particles", "grid", NULL};
 static const char *const leaving_words[] = {"stop", "delete", NULL};
 const char *const firn_scene_noisy[] = {"density", NULL};
@@ -84,6 +85,8 @@ static const firn_row simulation_rows[] = {
      NULL, NULL},
     {"damping", FIRN_REAL, "1/s", "0", NOT_NEGATIVE, "velocities decay as exp(-damping t)",
      AT(damping), NULL, NULL},
+    {"contact_friction", FIRN_REAL, "", "0.3", 0, 1e6, "between objects that part",
+     AT(contact_friction), NULL, NULL},
     {"transfer", FIRN_CHOICE, "", "apic", ANY, "between particles and grid", AT(transfer),
      transfer_words, NULL},
     {"spline", FIRN_CHOICE, "", "quadratic", ANY, "kernel", AT(spline), spline_words, NULL},
@@ -171,6 +174,9 @@ static const firn_row object_rows[] = {
     {"refine_distance", FIRN_REAL, "m", "0", NOT_NEGATIVE, "how deep; 0: two separations",
      AT(refine_distance), NULL, NULL},
     {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed, other places", AT(seed), NULL, NULL},
+    {"contact", FIRN_CHOICE, "", "auto", ANY,
+     "with other objects: apart pushes, rubs and parts, merge sticks; auto: apart if elastic",
+     AT(contact), contact_words, NULL},
     {"emit", FIRN_VALUE, "", "", ANY, "fills again and again: see emit", AT(emit_value), NULL,
      NULL},
     END};

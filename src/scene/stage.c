@@ -69,6 +69,21 @@ static firn_collider_def domain_walls(const firn_scene *scene)
     return def;
 }
 
+/* Gives every object that parts from others a velocity field of its own, as long as there are any; the
+ * others share field 0. Returns for how many objects fields count: 0 where none parts from another. */
+static int32_t choose_fields(const firn_scene *scene, uint8_t *field)
+{
+    enum { FIELDS = 127 };
+    int32_t apart = 0;
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        const bool elastic = scene->material[o->material_index].def.law <= FIRN_HENCKY;
+        const bool parts = o->contact == 1 || (o->contact == 0 && elastic);
+        field[i] = parts ? (uint8_t)(1 + apart++ % FIELDS) : 0;
+    }
+    return apart > 0 && scene->object_count > 1 ? scene->object_count : 0;
+}
+
 firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
                               const firn_stage_options *options, firn_error *error)
 {
@@ -78,7 +93,8 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
     stage->object = calloc((size_t)scene->object_count + 1, sizeof *stage->object);
     firn_material_def *materials = calloc((size_t)scene->material_count + 1, sizeof *materials);
     firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
-    firn_status st = stage->object && materials && colliders
+    uint8_t *field = calloc((size_t)scene->object_count + 1, 1);
+    firn_status st = stage->object && materials && colliders && field
                          ? FIRN_OK
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (st == FIRN_OK) {
@@ -100,6 +116,9 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         def.forces = scene->force;
         def.force_count = scene->force_count;
         def.damping = s->damping;
+        def.object_fields = field;
+        def.object_count = choose_fields(scene, field);
+        def.contact_friction = s->contact_friction;
         def.transfer = (firn_transfer)s->transfer;
         def.spline = (firn_spline)s->spline;
         def.force_form = (firn_force_form)s->force_form;
@@ -127,6 +146,7 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
     }
     free(materials);
     free(colliders);
+    free(field);
     /* What emits comes again when what it gave has moved out of the way. */
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         if (scene->object[i].emits) {
