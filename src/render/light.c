@@ -218,7 +218,7 @@ static void fill_cells(void *context, int64_t lit, int32_t thread)
             for (int q = 0; q < 8; q++) {
                 const float rho =
                     density[((z + (q >> 2)) * EDGE + y + (q >> 1 & 1)) * EDGE + x + (q & 1)];
-                full += f_clamp((rho - 0.2f * ISO) / (1.2f * ISO), 0, 1);
+                full += f_clamp((rho - FAINTEST) / (1.2f * ISO), 0, 1);
             }
             extinction[c] = v3_along(extinction[c], k, full / 8);
         }

@@ -7,6 +7,9 @@ static const float STEP_LEAST = 0.35f, STEP_MOST = 1.5f;
 
 /* ---- blocks along a ray ---- */
 
+/* The 2x2x2 children in the low corner of a node. */
+static const uint64_t OCTANT = 0x0000000000330033;
+
 static float safe_inverse(float d) { return fabsf(d) > 1e-12f ? 1 / d : copysignf(1e12f, d); }
 
 /* Clips [*from, *to] to a box; false when nothing is left. */
@@ -58,8 +61,17 @@ bool firn_ray_walk_next(firn_ray_walk *w)
             w->leaf_at[1] = y >> 2;
             w->leaf_at[2] = z >> 2;
         }
-        const int32_t block = w->leaf ? firn_leaf_block(w->leaf, x, y, z) : -1;
-        const int shift = block >= 0 ? 0 : 2 * empty;
+        int32_t block = -1;
+        int shift = 2 * empty;
+        if (w->leaf) {
+            const int child = (x & 3) | (y & 3) << 2 | (z & 3) << 4;
+            const int octant = (x & 2) | (y & 2) << 2 | (z & 2) << 4;
+            if (w->leaf->solid >> child & 1) {
+                block = (int32_t)firn_tree_child(w->leaf, child);
+            } else if (!(w->leaf->solid >> octant & OCTANT)) {
+                shift = 1; /* nor is there anything in the 2x2x2 blocks around */
+            }
+        }
         const float size = (float)(BLOCK << shift);
         const vec3 v = w->inverse;
         const float ex = ((float)(x >> shift) + (v.x > 0 ? 1.f : 0.f)) * size,

@@ -221,7 +221,8 @@ static bool build_tree(firn_volume_tree *tree, const uint64_t *block_key, int32_
         int32_t nodes = 0;
         for (int32_t i = 0; i < n; i++) {
             if (i == 0 || key[i] >> 6 != key[nodes - 1]) {
-                node[nodes] = (firn_tree_node){(uint64_t)1 << (key[i] & 63), (uint32_t)i, {0}};
+                node[nodes] =
+                    (firn_tree_node){.mask = (uint64_t)1 << (key[i] & 63), .first = (uint32_t)i};
                 const uint64_t up = key[i] >> 6;
                 key[nodes++] = up;
             } else {
@@ -236,6 +237,7 @@ static bool build_tree(firn_volume_tree *tree, const uint64_t *block_key, int32_
             }
         }
         n = nodes;
+        if (tree->levels == 1) tree->leaf_count = n;
     } while (n > 1 && tree->levels < TREE_DEPTH);
     free(key);
     return tree->level[tree->levels - 1] != NULL;
@@ -654,6 +656,19 @@ static bool make_spheres(firn_volume *f, const bool *lone, firn_render_mode mode
     return room;
 }
 
+/* Bricks reach further than what can be seen or throws a shadow; rays pass over those that only do so. */
+static void mark_solid(firn_volume *f)
+{
+    for (int32_t l = 0; l < f->tree.leaf_count; l++) {
+        firn_tree_node *leaf = &f->tree.level[0][l];
+        for (int child = 0; child < 64; child++) {
+            if (!(leaf->mask >> child & 1)) continue;
+            const firn_volume_block *b = &f->block[firn_tree_child(leaf, child)];
+            if (b->most > FAINTEST || b->sphere_count) leaf->solid |= (uint64_t)1 << child;
+        }
+    }
+}
+
 /* ---- all of it ---- */
 
 void firn_volume_free(firn_volume *f)
@@ -687,6 +702,7 @@ firn_status firn_volume_create(const firn_cloud *cloud, firn_render_mode mode, i
         room = make_density(out, lone, threads) && make_spheres(out, lone, mode, threads);
     }
     free(lone);
+    if (room) mark_solid(out);
     if (mode != FIRN_RENDER_VOLUME) { /* density gives light and is not seen */
         for (int32_t b = 0; b < out->block_count; b++) out->block[b].most = 0;
         for (int32_t b = 0; b < out->brick_count; b++) out->brick[b].most = 0;

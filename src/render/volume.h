@@ -9,12 +9,15 @@
 #include "render/cloud.h"
 
 static const float ISO = 0.42f;
+static const float FAINTEST =
+    0.084f; /* a fifth of that: what is thinner is not there for light either */
 
 enum { EDGE = BLOCK + 1, TREE_DEPTH = 8, NEIGHBOURS = 27, MIDDLE = 13 };
 
 /* 4x4x4 children; those present follow each other in the next level, from `first`. */
 typedef struct firn_tree_node {
     uint64_t mask;
+    uint64_t solid; /* level 0: blocks in which a ray can meet anything */
     uint32_t first;
     uint8_t rank[64]; /* how many of them are before each: counting bits is slow without hardware */
 } firn_tree_node;
@@ -22,6 +25,7 @@ typedef struct firn_tree_node {
 typedef struct firn_volume_tree {
     firn_tree_node *level[TREE_DEPTH]; /* level 0 has blocks as children */
     int32_t levels;
+    int32_t leaf_count;      /* nodes of level 0 */
     int32_t low[3], high[3]; /* blocks: first, and one past the last */
 } firn_volume_tree;
 
