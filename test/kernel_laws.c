@@ -96,6 +96,31 @@ static void energy(int law, const firn_law_constants *k, int n, const real *F, c
     }
 }
 
+static bool differential(int law, const firn_law_constants *k, int n, const real *F,
+                         const real *state, const real *C, real *T)
+{
+    static firn_lanes group[GROUPS];
+    static firn_tangent tangent[GROUPS];
+    static vr in[GROUPS][DD], out[GROUPS][DD];
+    const firn_law *row = FIRN_KERNEL(firn_laws)[law];
+    if (!row->tangent) return false;
+    const firn_lane_constants wide = widen(k);
+    for (int first = 0; first < n; first += GROUPS * W) {
+        int groups = pack(group, n - first, F + (long)first * DD, state + first, NULL);
+        for (int p = 0; p < groups * W; p++) {
+            group[p / W].volume[p % W] = 1;
+            for (int i = 0; i < DD; i++)
+                in[p / W][i][p % W] = first + p < n ? C[(long)(first + p) * DD + i] : 0;
+        }
+        row->tangent(&wide, group, tangent, groups);
+        row->differential(tangent, (const vr(*)[DD])in, out, groups);
+        for (int p = first; p < n && p < first + groups * W; p++)
+            for (int i = 0; i < DD; i++)
+                T[(long)p * DD + i] = out[(p - first) / W][i][(p - first) % W];
+    }
+    return true;
+}
+
 const law_kernel FIRN_KERNEL(law_kernel) = {.isa = TEXT(FIRN_ISA),
                                             .dim = D,
                                             .lanes = W,
@@ -103,4 +128,5 @@ const law_kernel FIRN_KERNEL(law_kernel) = {.isa = TEXT(FIRN_ISA),
                                             .flows = flows,
                                             .stress = stress,
                                             .flow = flow,
-                                            .energy = energy};
+                                            .energy = energy,
+                                            .differential = differential};

@@ -25,6 +25,9 @@ typedef struct law_kernel {
                  const real *C, law_results *out);
     void (*energy)(int law, const firn_law_constants *k, int n, const real *F, const real *state,
                    real *psi);
+    /* T = dP F^T under dF = C F, per volume; false where the law has no tangent. */
+    bool (*differential)(int law, const firn_law_constants *k, int n, const real *F,
+                         const real *state, const real *C, real *T);
 } law_kernel;
 
 #endif

@@ -1139,10 +1139,102 @@ static void the_default_is_soft_jelly(void **state)
     assert_true(fabs((double)k.lambda - 1e4 / 3.6) < 1e-3);
 }
 
+/* ---- tangents ---- */
+
+/* T of a unit displacement gradient along each of the dd entries: column c of `K`, dd x dd. False
+ * where the law has no tangent. */
+static bool tangent_of(const subject *s, const double *F, double K[81])
+{
+    const int dd = s->dim * s->dim;
+    real in[81] = {0}, state[9], C[81] = {0}, T[81];
+    for (int c = 0; c < dd; c++) {
+        state[c] = (real)s->state;
+        for (int i = 0; i < dd; i++) in[c * dd + i] = (real)F[i];
+        C[c * dd + c] = 1;
+    }
+    if (!s->kernel->differential(s->law, &s->k, dd, in, state, C, T)) return false;
+    for (int c = 0; c < dd; c++)
+        for (int i = 0; i < dd; i++) K[i * dd + c] = (double)T[c * dd + i];
+    return true;
+}
+
+/* The same by differences of the stress, without clamping: T = dtau - tau C^T, as tau = P F^T. */
+static void tangent_by_differences(const subject *s, const double *F, double h, double K[81])
+{
+    const int d = s->dim, dd = d * d;
+    const double *tau = stress_of(s, F).tau;
+    double middle[9];
+    memcpy(middle, tau, sizeof middle);
+    for (int c = 0; c < dd; c++) {
+        double C[9] = {0}, Ct[9] = {0}, CF[9], bent[9], there[9], sum[9] = {0};
+        static const double weight[4] = {1, -8, 8, -1}, at[4] = {-2, -1, 1, 2};
+        C[c] = 1;
+        multiply(d, C, F, CF);
+        transpose(d, C, Ct);
+        multiply(d, middle, Ct, bent);
+        for (int t = 0; t < 4; t++) {
+            for (int i = 0; i < dd; i++) there[i] = F[i] + at[t] * h * CF[i];
+            const answer a = stress_of(s, there);
+            for (int i = 0; i < dd; i++) sum[i] += weight[t] * a.tau[i] / (12 * h);
+        }
+        for (int i = 0; i < dd; i++) K[i * dd + c] = sum[i] - bent[i];
+    }
+}
+
+/* Whether a symmetric matrix less a shift of its diagonal is positive definite (Cholesky). */
+static bool is_positive(int n, const double *K, double shift)
+{
+    double L[81];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = (K[i * n + j] + K[j * n + i]) / 2 - (i == j ? shift : 0);
+            for (int k = 0; k < j; k++) sum -= L[i * n + k] * L[j * n + k];
+            if (i == j && !(sum > 0)) return false;
+            L[i * n + j] = i == j ? sqrt(sum) : sum / L[j * n + j];
+        }
+    return true;
+}
+
+static void tangent_holds(const subject *s)
+{
+    static const double ranges[][2] = {{0.95, 1.05}, {0.5, 2}, {0.2, 4}};
+    const int dd = s->dim * s->dim;
+    int compared = 0;
+    for (int n = 0; n < 60; n++) {
+        double stretch[3], U[9], F[9], K[81], exact[81];
+        for (int i = 0; i < 3; i++) stretch[i] = random_in(ranges[n % 3][0], ranges[n % 3][1]);
+        if (n % 3 == 2 && n % 2) stretch[s->dim - 1] *= -1; /* inverted */
+        if (n == 0) stretch[0] = stretch[1] = stretch[2] = 1;
+        compose(s->dim, stretch, U, F);
+        if (!tangent_of(s, F, K)) return;
+        const double size = largest_entry(dd, K) + s->p_wave;
+        for (int i = 0; i < dd; i++)
+            for (int j = 0; j < i; j++)
+                EXPECT_NEAR(s, F, "symmetry of the tangent", K[i * dd + j], K[j * dd + i],
+                            (precise ? 1e-12 : 3e-6) * size);
+        if (!is_positive(dd, K, -(precise ? 1e-10 : 1e-5) * size))
+            fail_at(__LINE__, s, F, "negative curvature of the tangent", -1, 0);
+        if (!precise) continue;
+        tangent_by_differences(s, F, 1e-4, exact);
+        if (!is_positive(dd, exact, -1e-8 * size)) continue; /* there it is clamped */
+        compared++;
+        for (int i = 0; i < dd * dd; i++)
+            EXPECT_NEAR(s, F, "tangent, against differences of the stress", K[i], exact[i],
+                        1e-7 * size);
+    }
+    if (precise && compared < 2) fail_at(__LINE__, s, NULL, "samples compared", compared, 2);
+}
+static void tangent_is_the_stress_gradient_and_never_negative(void **state)
+{
+    (void)state;
+    for_all(tangent_holds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stress_is_the_energy_gradient),
+        cmocka_unit_test(tangent_is_the_stress_gradient_and_never_negative),
         cmocka_unit_test(stress_is_the_energy_gradient_when_inverted),
         cmocka_unit_test(stress_is_zero_at_rest),
         cmocka_unit_test(rotating_the_input_rotates_the_stress),

@@ -15,6 +15,7 @@
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
+#include "../apps/firn/implicit_cases.c"
 #include "../apps/firn/cases.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 

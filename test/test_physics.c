@@ -17,6 +17,7 @@
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
+#include "../apps/firn/implicit_cases.c"
 #include "../apps/firn/cases.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
@@ -70,7 +71,12 @@ static void claim(const char *name)
     X(manufactured_solutions_converge_to_second_order, "mms")                                      \
     X(beam_sags_as_theory_says, "cantilever")                                                      \
     X(coulomb_decides_between_sliding_and_sticking, "incline")                                     \
-    X(closed_worlds_gain_no_energy, "energy_drift")
+    X(closed_worlds_gain_no_energy, "energy_drift")                                                \
+    X(long_steps_ring_and_damp_as_predicted, "implicit_bar")                                       \
+    X(stiff_beams_swing_in_long_steps, "implicit_beam")                                            \
+    X(stiff_columns_rest_in_long_steps, "implicit_rest")                                           \
+    X(blocks_bounce_as_high_in_long_steps, "implicit_rebound")                                     \
+    X(stiff_blocks_slide_and_stick_in_long_steps, "implicit_incline")
 
 #define DEFINE(name, case_name)                                                                    \
     static void name(void **state)                                                                 \

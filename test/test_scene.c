@@ -131,6 +131,12 @@ static void defaults_are_those_of_the_engine(void **state)
     assert_close(s.dt_min, def.dt_min, 0);
     assert_close(s.courant, def.courant, 0);
     assert_close(s.wave_factor, def.wave_factor, 0);
+    assert_int_equal(s.integrator, def.integrator);
+    assert_close(s.dt_implicit, def.dt_implicit, 0);
+    assert_close(s.theta, def.theta, 0);
+    assert_close(s.beta, def.beta, 0);
+    assert_close(s.solver_tolerance, def.solver_tolerance, 0);
+    assert_int_equal(s.solver_iterations, def.solver_iterations);
     firn_scene_collider c = {0};
     assert_ok(firn_section_read(&firn_section_collider, NULL, &c, &error));
     const firn_collider_def collider = firn_collider_def_default();

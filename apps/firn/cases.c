@@ -194,27 +194,6 @@ static void run_momentum(firn_case_run *run)
 
 /* ---- bar ---- */
 
-/* The first axial mode of a free bar of length 1 m at speed 0.01 m/s. */
-static void move_in_mode(const void *context, const double x[3], double v[3], double C[3][3])
-{
-    (void)context;
-    v[0] = 0.01 * cos(FIRN_PI * x[0]);
-    C[0][0] = -0.01 * FIRN_PI * sin(FIRN_PI * x[0]);
-}
-
-/* A plane through height y that lets nothing through from one side, on rollers. */
-static firn_collider_def roller(double y, bool facing_up)
-{
-    firn_collider_def c = firn_collider_def_default();
-    c.position[1] = y;
-    c.boundary = FIRN_SLIP;
-    if (!facing_up) {
-        const double half_turn[4] = {0, 0, 0, 1};
-        memcpy(c.rotation, half_turn, sizeof half_turn);
-    }
-    return c;
-}
-
 typedef struct bar_result {
     double period; /* s */
     double energy; /* after two periods, over the first */
@@ -228,12 +207,12 @@ static bar_result vibrate(firn_case_run *run, int cells, firn_transfer transfer)
     const double h = 1.0 / cells, exact = 2 / sqrt(10);
     firn_world w = firn_world_make(run, 2, h, firn_elastic(FIRN_FIXED_COROTATED, 1000, 1e4, 0));
     w.def.transfer = transfer;
-    w.collider[0] = roller(0, true);
-    w.collider[1] = roller(4 * h, false);
+    w.collider[0] = firn_roller(0, true);
+    w.collider[1] = firn_roller(4 * h, false);
     w.def.collider_count = 2;
     firn_world_fix_step(&w, 0.2);
     firn_world_open(&w);
-    firn_world_add(&w, &(firn_world_body){.high = {1, 4 * h}, .motion = move_in_mode});
+    firn_world_add(&w, &(firn_world_body){.high = {1, 4 * h}, .motion = firn_move_in_mode});
     const firn_totals begin = firn_world_measure(&w);
     const double interval = 4 * w.def.dt;
     double before = 0, first = 0, last = 0, energy = 0;
@@ -522,6 +501,16 @@ const firn_case firn_cases[] = {
     {"cantilever", "a clamped beam sags as theory says", true, run_cantilever},
     {"incline", "a block slides or sticks by Coulomb's law", true, run_incline},
     {"energy_drift", "a closed elastic world gains no energy", true, run_energy_drift},
+    {"implicit_bar", "long steps keep a bar's pitch and damp it as predicted", true,
+     firn_case_run_implicit_bar},
+    {"implicit_beam", "a stiff beam swings about its sag in steps of 5 ms", true,
+     firn_case_run_implicit_beam},
+    {"implicit_rest", "a stiff column comes to rest as high as it should", true,
+     firn_case_run_implicit_rest},
+    {"implicit_rebound", "a block bounces as high as with explicit steps", true,
+     firn_case_run_implicit_rebound},
+    {"implicit_incline", "a stiff block slides or sticks by Coulomb's law", true,
+     firn_case_run_implicit_incline},
 };
 const int32_t firn_case_count = sizeof firn_cases / sizeof *firn_cases;
 

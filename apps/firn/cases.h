@@ -49,6 +49,11 @@ typedef struct firn_case {
 
 /* The rows with files of their own. */
 void firn_case_run_mms(firn_case_run *run);
+void firn_case_run_implicit_bar(firn_case_run *run);
+void firn_case_run_implicit_beam(firn_case_run *run);
+void firn_case_run_implicit_rest(firn_case_run *run);
+void firn_case_run_implicit_rebound(firn_case_run *run);
+void firn_case_run_implicit_incline(firn_case_run *run);
 
 extern const firn_case firn_cases[];
 extern const int32_t firn_case_count;

@@ -129,18 +129,19 @@ static void show_frame(void *user_data, const firn_run_frame *f)
         printf("{\"event\": \"frame\", \"frame\": %lld, \"last\": %lld, \"time\": %.9g, "
                "\"particles\": %lld, \"substeps\": %lld, \"retries\": %lld, \"dt\": %.6g, "
                "\"limiter\": \"%s\", \"seconds\": %.4f, \"particle_steps_per_second\": %.4g, "
-               "\"files\": %lld}\n",
+               "\"files\": %lld, \"integrator\": \"%s\", \"iterations\": %lld}\n",
                (long long)f->frame, (long long)f->last, f->report.time, (long long)f->particles,
                (long long)f->report.steps, (long long)f->report.retries, f->report.dt,
-               firn_limit_name(f->report.limit), f->seconds, speed, (long long)f->files);
+               firn_limit_name(f->report.limit), f->seconds, speed, (long long)f->files,
+               firn_integrator_name(f->report.integrator), (long long)f->report.iterations);
     } else if (v->lines) {
         char a[32], b[32];
         printf("frame %lld/%lld  %lld particles", (long long)f->frame, (long long)f->last,
                (long long)f->particles);
         if (f->report.steps) {
-            printf("  %lld substeps  dt %.2e s (%s)  %.1f M/s  %s", (long long)f->report.steps,
-                   f->report.dt, firn_limit_name(f->report.limit), 1e-6 * speed,
-                   firn_duration(elapsed, a));
+            printf("  %lld %ssubsteps  dt %.2e s (%s)  %.1f M/s  %s", (long long)f->report.steps,
+                   f->report.integrator == FIRN_IMPLICIT ? "implicit " : "", f->report.dt,
+                   firn_limit_name(f->report.limit), 1e-6 * speed, firn_duration(elapsed, a));
             if (f->frame < f->last) printf(", %s left", firn_duration(left, b));
         }
         printf("\n");

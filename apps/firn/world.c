@@ -241,3 +241,22 @@ void firn_world_add(firn_world *w, const firn_world_body *body)
     free(position);
     firn_world_look(w);
 }
+
+firn_collider_def firn_roller(double y, bool facing_up)
+{
+    firn_collider_def c = firn_collider_def_default();
+    c.position[1] = y;
+    c.boundary = FIRN_SLIP;
+    if (!facing_up) {
+        const double half_turn[4] = {0, 0, 0, 1};
+        memcpy(c.rotation, half_turn, sizeof half_turn);
+    }
+    return c;
+}
+
+void firn_move_in_mode(const void *context, const double x[3], double v[3], double C[3][3])
+{
+    (void)context;
+    v[0] = 0.01 * cos(FIRN_PI * x[0]);
+    C[0][0] = -0.01 * FIRN_PI * sin(FIRN_PI * x[0]);
+}

@@ -66,6 +66,12 @@ typedef struct firn_rigid_motion {
 } firn_rigid_motion;
 firn_motion firn_move_rigidly;
 
+/* The first mode of a free bar from 0 to 1 along x, at 1 cm/s. */
+firn_motion firn_move_in_mode;
+
+/* A plane through height y that lets nothing through from one side, on rollers. */
+firn_collider_def firn_roller(double y, bool facing_up);
+
 /* Particles two per cell and axis, filling a box or, given a radius, the ball in its middle. */
 typedef struct firn_world_body {
     double low[3], high[3]; /* m; for a box, whole half cells apart */

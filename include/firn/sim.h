@@ -44,6 +44,19 @@ typedef enum firn_path {
     FIRN_PATH_COUNT
 } firn_path;
 
+/* How a step takes forces into account. Implicit steps solve for the velocities at their end, so
+ * that stiffness does not limit them; each costs as much as some ten explicit ones. AUTO takes
+ * whichever looks cheaper at the start of each advance; the report says which. */
+typedef enum firn_integrator {
+    FIRN_EXPLICIT,
+    FIRN_IMPLICIT,
+    FIRN_INTEGRATOR_AUTO,
+    FIRN_INTEGRATOR_COUNT
+} firn_integrator;
+
+/* "implicit", or NULL when there is no such integrator. */
+FIRN_API const char *firn_integrator_name(firn_integrator integrator);
+
 /* Uniform acceleration at a time; linear between keys, constant outside of them. */
 typedef struct firn_acceleration_key {
     double time;            /* s */
@@ -116,6 +129,15 @@ typedef struct firn_sim_def {
     double courant;     /* part of a cell a particle may cross per step, in (0, 0.9] */
     double wave_factor; /* part of a cell a sound wave may cross per step, in (0, 1] */
 
+    firn_integrator integrator;
+    double dt_implicit; /* s, > 0: the largest automatic implicit step */
+    double theta;       /* when in an implicit step forces are taken, in [0.5, 1]: 0.5 keeps energy
+                           and may ring, 1 damps most */
+    double beta;        /* 0: the theta step; in (0, 1]: the form of Stomakhin et al. 2013, which
+                           damps more; 1 is backward Euler */
+    double solver_tolerance;   /* residual over the forces of the step, in (0, 0.1] */
+    int32_t solver_iterations; /* >= 1; a solve that takes more is tried with a shorter step */
+
     int32_t threads; /* 0: all that the machine offers */
     const char *isa; /* NULL: the best this machine runs; else "scalar", "sse2", "avx2", ... */
 
@@ -126,7 +148,8 @@ typedef struct firn_sim_def {
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
  * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
- * contact_friction 0.3. */
+ * contact_friction 0.3, explicit; implicit steps of up to 1 ms with theta 0.55, tolerance 5e-3, 200
+ * iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
 typedef struct firn_sim firn_sim;
@@ -239,24 +262,29 @@ typedef enum firn_limit {
     FIRN_LIMIT_FORCE,     /* velocities after forces broke the courant limit */
     FIRN_LIMIT_FINITE,    /* a non-finite number */
     FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
+    FIRN_LIMIT_SOLVER,    /* an implicit step's solver did not converge with more */
     FIRN_LIMIT_COUNT
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);
 
-enum { FIRN_PHASES = 4 };
-FIRN_API const char *firn_phase_name(int phase); /* "directory", "particles", "grid", "reorder" */
+enum { FIRN_PHASES = 5 };
+/* "directory", "particles", "grid", "reorder", "solve" */
+FIRN_API const char *firn_phase_name(int phase);
 
 /* What an advance did; filled when the caller passes one. */
 typedef struct firn_report {
-    double time;      /* s, of the state now */
-    int64_t steps;    /* taken */
-    int64_t retries;  /* steps rolled back and taken again */
-    double dt;        /* s, of the last step */
-    double dt_least;  /* s, the smallest of this advance */
-    double dt_next;   /* s, proposed for the next step */
-    firn_limit limit; /* of the last step's dt */
-    double max_speed; /* m/s, largest nodal speed of the last step */
-    int64_t blocks;   /* grid blocks alive */
+    double time;                /* s, of the state now */
+    int64_t steps;              /* taken */
+    int64_t retries;            /* steps rolled back and taken again */
+    double dt;                  /* s, of the last step */
+    double dt_least;            /* s, the smallest of this advance */
+    double dt_next;             /* s, proposed for the next step */
+    firn_limit limit;           /* of the last step's dt */
+    double max_speed;           /* m/s, largest nodal speed of the last step */
+    int64_t blocks;             /* grid blocks alive */
+    firn_integrator integrator; /* EXPLICIT or IMPLICIT: of the last step */
+    int64_t iterations;         /* of the solver, in all steps */
+    double residual;            /* largest at which it stopped, over the forces of the step */
     double phase_seconds[FIRN_PHASES];
 } firn_report;
 

@@ -10,6 +10,7 @@
  * stretched more than threefold and the third is nearly flat. */
 #include "material/elastic.h"
 #include "material/law.h"
+#include "material/tangent.h"
 
 static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
@@ -41,5 +42,30 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n)
+{
+    const vr mu = k->mu, lambda = k->lambda;
+    for (int g = 0; g < n; g++) {
+        m_singular F;
+        m_svd(group[g].F, &F);
+        const vr *s = F.s;
+        vr trace = s[0] - 1;
+        for (int i = 1; i < D; i++) trace += s[i] - 1;
+        t_principal t;
+        for (int i = 0; i < DD; i++) t.H[i] = i % (D + 1) ? lambda : 2 * mu + lambda;
+        for (int p = 0; p < PAIRS; p++) {
+            const vr sum = s[PAIR[p][0]] + s[PAIR[p][1]];
+            t.even[p] = 2 * mu;
+            t.odd[p] = 2 * mu + (2 * lambda * trace - 4 * mu) / v_max(sum, v_set(SUM_LEAST));
+        }
+        t_pack(&t, &F, group[g].volume, tangent[g].q);
+    }
+}
+
 const firn_law FIRN_KERNEL(firn_law_corotated) = {
-    .name = "corotated", .stress = stress, .energy = energy};
+    .name = "corotated",
+    .stress = stress,
+    .energy = energy,
+    .tangent = tangent,
+    .differential = FIRN_KERNEL(firn_isotropic_differential)};

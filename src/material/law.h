@@ -37,6 +37,18 @@ typedef struct firn_lane_constants {
 #undef DECLARE
 } firn_lane_constants;
 
+/* What an implicit step keeps of W particles while it solves for the velocities. */
+enum { FIRN_TANGENT = 3 * DD - D }; /* numbers a law's tangent takes at most */
+typedef struct firn_tangent {
+    vr x[D];            /* position in the block, cells */
+    vr q[FIRN_TANGENT]; /* as the law lays it out */
+    vi law;             /* firn_law_kind */
+} firn_tangent;
+
+/* Of n groups: T = volume x dP F^T, J, where dP is the change of stress under the displacement
+ * gradient C, dF = C F. The map from C to T is symmetric and has no negative eigenvalue. */
+typedef void firn_differential(const firn_tangent *tangent, const vr (*C)[DD], vr (*T)[DD], int n);
+
 typedef struct firn_law {
     const char *name; /* as in table.c */
     /* Reads F and state; writes tau, J, stiffness and modulus of n groups, all with the same
@@ -50,7 +62,14 @@ typedef struct firn_law {
     /* Energy per rest volume, J/m3, of n groups into psi[n]; its gradient in F is P wherever it
      * has one, clamps included. */
     void (*energy)(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi);
+    /* For implicit steps; NULL where there are none. Reads F, state and volume, writes q: second
+     * derivatives of the energy, clamped to be positive semi-definite, for `differential`. */
+    void (*tangent)(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n);
+    firn_differential *differential;
 } firn_law;
+
+firn_differential FIRN_KERNEL(firn_isotropic_differential); /* isotropic.c; see tangent.h */
 
 extern const firn_law FIRN_KERNEL(firn_law_linear);
 extern const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff);

@@ -47,5 +47,32 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
-const firn_law FIRN_KERNEL(firn_law_linear) = {
-    .name = "linear", .stress = stress, .energy = energy};
+/* d2Psi is the same everywhere; what is kept is F, to turn it into T. */
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n)
+{
+    for (int g = 0; g < n; g++) {
+        memcpy(tangent[g].q, group[g].F, sizeof group[g].F);
+        tangent[g].q[DD] = group[g].volume * k->mu;
+        tangent[g].q[DD + 1] = group[g].volume * k->lambda;
+    }
+}
+
+static void differential(const firn_tangent *tangent, const vr (*C)[DD], vr (*T)[DD], int n)
+{
+    for (int g = 0; g < n; g++) {
+        const vr *F = tangent[g].q, mu = F[DD], lambda = F[DD + 1];
+        vr dF[DD], dP[DD];
+        m_mul(C[g], F, dF);
+        for (int i = 0; i < D; i++)
+            for (int j = 0; j < D; j++) dP[i * D + j] = mu * (dF[i * D + j] + dF[j * D + i]);
+        e_add_diagonal(dP, lambda * e_trace(dF));
+        m_mul_bt(dP, F, T[g]);
+    }
+}
+
+const firn_law FIRN_KERNEL(firn_law_linear) = {.name = "linear",
+                                               .stress = stress,
+                                               .energy = energy,
+                                               .tangent = tangent,
+                                               .differential = differential};

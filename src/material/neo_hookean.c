@@ -11,6 +11,7 @@
  * below the limit, where the second term vanishes, that of J_LEAST bounds it. */
 #include "material/elastic.h"
 #include "material/law.h"
+#include "material/tangent.h"
 
 #define J_LEAST                                                                                    \
     ((real)0.05) /* a twentieth of the volume: far below what a resolved motion reaches */
@@ -63,5 +64,29 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n)
+{
+    const vr mu = k->mu, lambda = k->lambda;
+    for (int g = 0; g < n; g++) {
+        m_singular F;
+        m_svd(group[g].F, &F);
+        const vr *s = F.s;
+        const vr J = t_product(s);
+        /* f'' vanishes below the limit, where f is a line. */
+        const vr Jc = v_max(v_set(J_LEAST), J), lambda_log = lambda * v_log(Jc), inverse = 1 / Jc;
+        const vr f2 = v_select(J == Jc, (mu + lambda - lambda_log) * inverse * inverse, v_set(0));
+        t_principal t = {{{0}}, {{0}}, {{0}}};
+        for (int i = 0; i < D; i++) t.H[i * D + i] = mu;
+        for (int p = 0; p < PAIRS; p++) t.even[p] = t.odd[p] = mu;
+        t_add_volumetric(&t, s, (lambda_log - mu) * inverse, f2);
+        t_pack(&t, &F, group[g].volume, tangent[g].q);
+    }
+}
+
 const firn_law FIRN_KERNEL(firn_law_neo_hookean) = {
-    .name = "neo_hookean", .stress = stress, .energy = energy};
+    .name = "neo_hookean",
+    .stress = stress,
+    .energy = energy,
+    .tangent = tangent,
+    .differential = FIRN_KERNEL(firn_isotropic_differential)};

@@ -8,6 +8,7 @@
  * The clamp acts on the elastic F as the step has left it, not on the total deformation: clamping
  * the total would let snow remember its first shape and spring back. The state is log J_P. */
 #include "material/plastic.h"
+#include "material/tangent.h"
 
 /* J_P stays within a factor of 20: beyond, it is dust or ice. */
 #define LOG_JP_MOST ((real)3)
@@ -62,5 +63,19 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n)
+{
+    for (int g = 0; g < n; g++) {
+        vr factor = stiffening(k, group[g].state);
+        t_fixed_corotated(k->mu * factor, k->lambda * factor, &group[g], &tangent[g]);
+    }
+}
+
 const firn_law FIRN_KERNEL(firn_law_snow) = {
-    .name = "snow", .stress = stress, .flow = flow, .energy = energy};
+    .name = "snow",
+    .stress = stress,
+    .flow = flow,
+    .energy = energy,
+    .tangent = tangent,
+    .differential = FIRN_KERNEL(firn_isotropic_differential)};

@@ -10,6 +10,7 @@
  * with s^2 as 3 mu + lambda > 0: its value at the bound of s^2, if positive, bounds all. */
 #include "material/elastic.h"
 #include "material/law.h"
+#include "material/tangent.h"
 
 static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
 {
@@ -40,5 +41,35 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n)
+{
+    const vr mu = k->mu, lambda = k->lambda;
+    for (int g = 0; g < n; g++) {
+        m_singular F;
+        m_svd(group[g].F, &F);
+        const vr *s = F.s;
+        vr trace = s[0] * s[0] - 1;
+        for (int i = 1; i < D; i++) trace += s[i] * s[i] - 1;
+        const vr pull = lambda * trace * (real)0.5;
+        t_principal t;
+        for (int i = 0; i < D; i++)
+            for (int j = 0; j < D; j++) {
+                t.H[i * D + j] = lambda * s[i] * s[j];
+                if (i == j) t.H[i * D + i] += mu * (3 * s[i] * s[i] - 1) + pull;
+            }
+        for (int p = 0; p < PAIRS; p++) {
+            const vr a = s[PAIR[p][0]], b = s[PAIR[p][1]], squares = a * a + b * b - 1;
+            t.even[p] = mu * (squares + a * b) + pull;
+            t.odd[p] = mu * (squares - a * b) + pull;
+        }
+        t_pack(&t, &F, group[g].volume, tangent[g].q);
+    }
+}
+
 const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff) = {
-    .name = "st_venant_kirchhoff", .stress = stress, .energy = energy};
+    .name = "st_venant_kirchhoff",
+    .stress = stress,
+    .energy = energy,
+    .tangent = tangent,
+    .differential = FIRN_KERNEL(firn_isotropic_differential)};

@@ -143,7 +143,8 @@ typedef struct statistics {
 
 const char firn_statistics_columns[] =
     "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
-    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds";
+    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds,integrator,iterations,"
+    "residual";
 
 __attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
 {
@@ -200,11 +201,12 @@ static firn_status statistics_add(statistics *s, firn_sim *sim, const firn_run_f
     const firn_report *r = &f->report;
     if (!add_line(s,
                   "%lld,%.9g,%lld,%lld,%lld,%.6g,%.6g,%s,%.6g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,"
-                  "%.6g,%.3f\n",
+                  "%.6g,%.3f,%s,%lld,%.3g\n",
                   (long long)f->frame, firn_sim_time(sim), (long long)f->particles,
                   (long long)r->steps, (long long)r->retries, r->dt_least, r->dt,
                   firn_limit_name(r->limit), t.max_speed, t.kinetic, t.elastic, t.gravitational,
-                  t.momentum[0], t.momentum[1], t.momentum[2], t.min_J, t.max_J, f->seconds)) {
+                  t.momentum[0], t.momentum[1], t.momentum[2], t.min_J, t.max_J, f->seconds,
+                  firn_integrator_name(r->integrator), (long long)r->iterations, r->residual)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     firn_output out;

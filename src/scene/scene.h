@@ -41,6 +41,9 @@ typedef struct firn_scene_simulation {
     int32_t transfer, spline, force_form, path;
     double flip_ratio, flip_interval;
     double dt, dt_max, dt_min, courant, wave_factor, contact_friction;
+    int32_t integrator;
+    double dt_implicit, theta, beta, solver_tolerance;
+    int64_t solver_iterations;
 } firn_scene_simulation;
 
 typedef struct firn_scene_material {

@@ -18,6 +18,7 @@ static const char *const transfer_words[] = {"pic", "flip", "apic", "aflip", "as
 static const char *const spline_words[] = {"quadratic", "cubic", NULL};
 static const char *const form_words[] = {"mls", "gradient", NULL};
 static const char *const path_words[] = {"auto", "plain", "fused", NULL};
+static const char *const integrator_words[] = {"explicit", "implicit", "auto", NULL};
 static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
 static const char *const contact_words[] = {"auto", "apart", "merge", NULL};
@@ -107,6 +108,22 @@ static const firn_row simulation_rows[] = {
      AT(courant), NULL, NULL},
     {"wave_factor", FIRN_REAL, "", "0.6", 1e-3, 1, "part of a cell sound may cross in a step",
      AT(wave_factor), NULL, NULL},
+    {"integrator", FIRN_CHOICE, "", "explicit", ANY,
+     "implicit takes long steps through stiff material; auto whichever looks cheaper",
+     AT(integrator), integrator_words, NULL},
+    {"dt_implicit", FIRN_REAL, "s", "0.001", POSITIVE, "largest automatic implicit step",
+     AT(dt_implicit), NULL, NULL},
+    {"theta", FIRN_REAL, "", "0.55", 0.5, 1,
+     "when in an implicit step forces are taken: 0.5 keeps energy, 1 damps most", AT(theta), NULL,
+     NULL},
+    {"beta", FIRN_REAL, "", "0", 0, 1,
+     "above 0: implicit steps as in Stomakhin et al. 2013, which damp more, instead of theta",
+     AT(beta), NULL, NULL},
+    {"solver_tolerance", FIRN_REAL, "", "0.001", 1e-12, 0.1,
+     "residual of an implicit step, as a part of its forces", AT(solver_tolerance), NULL, NULL},
+    {"solver_iterations", FIRN_WHOLE, "", "200", 1, 1e9,
+     "an implicit step that takes more is tried again with half its length", AT(solver_iterations),
+     NULL, NULL},
     END};
 #undef STRUCT
 

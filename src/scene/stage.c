@@ -130,6 +130,12 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         def.dt_min = s->dt_min;
         def.courant = s->courant;
         def.wave_factor = s->wave_factor;
+        def.integrator = (firn_integrator)s->integrator;
+        def.dt_implicit = s->dt_implicit;
+        def.theta = s->theta;
+        def.beta = s->beta;
+        def.solver_tolerance = s->solver_tolerance;
+        def.solver_iterations = (int32_t)s->solver_iterations;
         def.threads = options->threads;
         def.isa = options->isa;
         def.log = options->log;
@@ -398,14 +404,17 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
         }
         firn_report part = {0};
         st = firn_sim_advance(stage->sim, until - firn_sim_time(stage->sim), &part, error);
-        const int64_t steps = report->steps, retries = report->retries;
-        const double least = report->dt_least;
+        const int64_t steps = report->steps, retries = report->retries,
+                      iterations = report->iterations;
+        const double least = report->dt_least, residual = report->residual;
         double phases[FIRN_PHASES];
         memcpy(phases, report->phase_seconds, sizeof phases);
         *report = part;
         report->steps += steps;
         report->retries += retries;
+        report->iterations += iterations;
         report->dt_least = fmin(least, part.dt_least);
+        report->residual = fmax(residual, part.residual);
         for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
         if (st == FIRN_OK && until < target) st = emit_due(stage, error);
     }

@@ -21,6 +21,11 @@ firn_sim_def firn_sim_def_default(void)
         .dt_min = 1e-9,
         .courant = 0.5,
         .wave_factor = 0.6,
+        .integrator = FIRN_EXPLICIT,
+        .dt_implicit = 1e-3,
+        .theta = 0.55,
+        .solver_tolerance = 1e-3,
+        .solver_iterations = 200,
         .contact_friction = 0.3,
         .stamp = FIRN_STAMP,
     };
@@ -48,6 +53,10 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
         {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
         {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
+        {"dt_implicit", def->dt_implicit, tiny, huge, "the default is 0.001 s"},
+        {"theta", def->theta, 0.5, 1, "the default is 0.55"},
+        {"beta", def->beta, 0, 1, "0 is the theta step, 1 backward Euler"},
+        {"solver_tolerance", def->solver_tolerance, 1e-12, 0.1, "the default is 1e-3"},
         {"contact_friction", def->contact_friction, 0, FRICTION_MOST, "0 is none"},
         {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
         {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
@@ -85,6 +94,8 @@ static firn_status check_choices(const firn_sim_def *def, firn_error *error)
         {"spline", def->spline, 0, FIRN_SPLINE_COUNT - 1},
         {"force_form", def->force_form, 0, FIRN_FORCE_FORM_COUNT - 1},
         {"path", def->path, 0, FIRN_PATH_COUNT - 1},
+        {"integrator", def->integrator, 0, FIRN_INTEGRATOR_COUNT - 1},
+        {"solver_iterations", def->solver_iterations, 1, INT32_MAX},
         {"material_count", def->material_count, 1, 65536},
         {"collider_count", def->collider_count, 0, INT32_MAX},
         {"force_count", def->force_count, 0, INT32_MAX},
@@ -194,6 +205,14 @@ const char *firn_transfer_name(firn_transfer transfer)
     return (unsigned)transfer < FIRN_TRANSFER_COUNT ? name[transfer] : NULL;
 }
 
+const char *firn_integrator_name(firn_integrator integrator)
+{
+    static const char *const name[FIRN_INTEGRATOR_COUNT] = {[FIRN_EXPLICIT] = "explicit",
+                                                            [FIRN_IMPLICIT] = "implicit",
+                                                            [FIRN_INTEGRATOR_AUTO] = "auto"};
+    return (unsigned)integrator < FIRN_INTEGRATOR_COUNT ? name[integrator] : NULL;
+}
+
 /* Whether the fused path serves this combination. */
 static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
 {
@@ -218,6 +237,28 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
     }
     return firn_fail(error, FIRN_UNSUPPORTED,
                      "no isa of this build runs on this machine; use a build that has scalar");
+}
+
+/* Whether all laws have tangents: an implicit step needs them, and AUTO goes without. */
+static firn_status choose_integrator(firn_sim *sim, firn_error *error)
+{
+    const firn_sim_def *def = &sim->def;
+    sim->integrator = def->integrator;
+    const int first = (int)def->materials[0].law;
+    sim->implicit.differential_law = first;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        const int law = (int)def->materials[i].law;
+        if (!sim->kernels->same_differential(law, first)) sim->implicit.differential_law = -1;
+        if (sim->kernels->has_tangent(law)) continue;
+        if (def->integrator == FIRN_IMPLICIT) {
+            return firn_fail(error, FIRN_UNSUPPORTED,
+                             "materials[%d]: there are no implicit steps for %s; use integrator "
+                             "explicit or auto",
+                             i, firn_law_name(def->materials[i].law));
+        }
+        sim->integrator = FIRN_EXPLICIT;
+    }
+    return FIRN_OK;
 }
 
 static firn_status choose_kernels(firn_sim *sim, firn_error *error)
@@ -320,6 +361,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->at = &sim->directory[1];
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
     st = choose_kernels(sim, error);
+    if (st == FIRN_OK) st = choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
     /* Only in 3D do fields take bits from the axes. */
     for (int i = 0; i < 4; i++) {
@@ -370,6 +412,12 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->key_scratch,
         &sim->extremes_pool,
         &sim->partial_pool,
+        &sim->implicit.tangents,
+        &sim->implicit.group,
+        &sim->implicit.cell,
+        &sim->implicit.wall,
+        &sim->implicit.wall_first,
+        &sim->implicit.partial,
     };
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
     a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);

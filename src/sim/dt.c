@@ -16,6 +16,16 @@ static double lone_bound(const firn_sim_def *def)
     return 0.9 * sqrt(s / K);
 }
 
+static firn_dt least_of(const firn_dt *limits, size_t count, double most)
+{
+    firn_dt least = {most, FIRN_LIMIT_MAXIMUM};
+    for (size_t i = 0; i < count; i++) {
+        if (limits[i].dt < least.dt) least = limits[i];
+    }
+    return least;
+}
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed)
 {
     const firn_sim_def *def = &sim->def;
@@ -29,11 +39,21 @@ firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_sp
         {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
         {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
     };
-    firn_dt least = {def->dt_max, FIRN_LIMIT_MAXIMUM};
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        if (limits[i].dt < least.dt) least = limits[i];
-    }
-    return least;
+    return least_of(limits, COUNT(limits), def->dt_max);
+}
+
+/* Stiffness sets no limit. The forces are linear in the motion of the step, which |dt L| keeps
+ * small. */
+firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
+{
+    const firn_sim_def *def = &sim->def;
+    const double h = def->cell_size;
+    const firn_dt limits[] = {
+        {def->courant * h / sqrt((double)e->speed2), FIRN_LIMIT_VELOCITY},
+        {0.5 / (double)e->gradient, FIRN_LIMIT_STRAIN},
+        {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
+    };
+    return least_of(limits, COUNT(limits), fmin(def->dt_max, def->dt_implicit));
 }
 
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
@@ -70,6 +90,7 @@ const char *firn_limit_name(firn_limit limit)
         [FIRN_LIMIT_PARTICLE] = "particle", [FIRN_LIMIT_COLLIDER] = "collider",
         [FIRN_LIMIT_FORCE] = "force",       [FIRN_LIMIT_FINITE] = "finite",
         [FIRN_LIMIT_RETRY] = "retry",       [FIRN_LIMIT_VISCOSITY] = "viscosity",
+        [FIRN_LIMIT_SOLVER] = "solver",
     };
     return limit >= 0 && limit < FIRN_LIMIT_COUNT ? name[limit] : "unknown";
 }

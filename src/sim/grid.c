@@ -29,7 +29,7 @@ typedef struct grid_job {
 
 static block_partial *partials(const firn_sim *sim) { return sim->partial_pool.data; }
 
-static real *channel(const firn_sim *sim, const firn_pool *pool, int64_t block)
+real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block)
 {
     return (real *)pool->data + block * firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE;
 }
@@ -117,10 +117,11 @@ add_box(int32_t dim, real *restrict to, const real *restrict from, int ni, int n
 }
 
 /* Adds up what the arenas hold of a block, plane by plane. */
-static void sum_arenas(const grid_job *job, int64_t block, real (*sum)[NODES][FIRN_NODE])
+void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int32_t planes,
+                          int64_t block, real (*sum)[NODES][FIRN_NODE])
 {
-    const firn_directory *at = job->sim->at;
-    const int32_t dim = at->dim, planes = job->planes;
+    const firn_directory *at = sim->at;
+    const int32_t dim = at->dim;
     const size_t plane = (size_t)firn_pow(FIRN_ARENA, dim) * FIRN_NODE;
     const size_t stride = FIRN_ARENA_REALS(dim, planes * FIRN_NODE);
     overlap o[3][2] = {{{0}}};
@@ -135,10 +136,10 @@ static void sum_arenas(const grid_job *job, int64_t block, real (*sum)[NODES][FI
     /* The rows are scattered over eight arenas: they are all asked for before the first is used. */
     const real *arena[8];
     for (int q = 0; q < firn_pow(2, dim); q++) {
-        const int32_t super = firn_directory_find_super(job->source, key[q] >> dim);
+        const int32_t super = firn_directory_find_super(source, key[q] >> dim);
         arena[q] = NULL;
         if (super < 0) continue;
-        arena[q] = (const real *)job->sim->grid.arena.data + (size_t)super * stride;
+        arena[q] = (const real *)sim->grid.arena.data + (size_t)super * stride;
         const box b = overlap_box(dim, o, q);
         for (int p = 0; p < planes; p++) {
             for (int i = 0; i < b.ni; i++) {
@@ -185,7 +186,7 @@ static double keyed_impulse(const firn_acceleration_key *key, int32_t n, int axi
 }
 
 /* Gravity and keyed forces, averaged over the step. */
-static void body_acceleration(const firn_sim *sim, double dt, double a[3])
+void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3])
 {
     const int32_t n = sim->def.force_count;
     memcpy(a, sim->def.gravity, 3 * sizeof *a);
@@ -199,12 +200,12 @@ static void body_acceleration(const firn_sim *sim, double dt, double a[3])
 static grid_job make_job(firn_sim *sim, const firn_directory *source, int32_t planes, double dt)
 {
     grid_job job = {.sim = sim, .source = source, .planes = planes, .dt = dt};
-    body_acceleration(sim, dt, job.acceleration);
+    firn_grid_body_acceleration(sim, dt, job.acceleration);
     job.keep = exp(-sim->def.damping * dt);
     return job;
 }
 
-static void node_position(const firn_sim *sim, const int32_t coord[3], int n, double position[3])
+void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n, double position[3])
 {
     const int32_t dim = sim->store.dim;
     position[2] = 0;
@@ -214,7 +215,7 @@ static void node_position(const firn_sim *sim, const int32_t coord[3], int n, do
 }
 
 /* Whether a collider is within so many cells of a point. */
-static bool is_near_collider(const firn_sim *sim, const double position[3], double cells)
+bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells)
 {
     const firn_posed_collider *c = sim->posed_pool.data;
     double normal[3];
@@ -229,7 +230,7 @@ static bool is_near_collider(const firn_sim *sim, const double position[3], doub
 
 real *firn_grid_nodes(const firn_sim *sim, int64_t block)
 {
-    return channel(sim, &sim->grid.velocity, block);
+    return firn_grid_channel(sim, &sim->grid.velocity, block);
 }
 
 void firn_grid_collide_block(firn_sim *sim, int64_t block)
@@ -242,7 +243,7 @@ void firn_grid_collide_block(firn_sim *sim, int64_t block)
     for (int a = 0; a < sim->store.dim; a++) {
         center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * h;
     }
-    d->near_collider[block] = is_near_collider(sim, center, 5.25);
+    d->near_collider[block] = firn_grid_is_near_collider(sim, center, 5.25);
     if (!d->near_collider[block]) return;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
@@ -250,16 +251,16 @@ void firn_grid_collide_block(firn_sim *sim, int64_t block)
     for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
         double position[3], velocity[3] = {0};
         if (n % FIRN_BLOCK == 0) { /* most rows of four are clear, which their middle tells */
-            node_position(sim, d->coord[block], n, position);
+            firn_grid_node_position(sim, d->coord[block], n, position);
             position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * h;
-            if (!is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) {
+            if (!firn_grid_is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) {
                 n += FIRN_BLOCK - 1;
                 node += (FIRN_BLOCK - 1) * FIRN_NODE;
                 continue;
             }
         }
         if (!(node[3] > 0)) continue;
-        node_position(sim, d->coord[block], n, position);
+        firn_grid_node_position(sim, d->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
         if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,
                                        position, velocity)) {
@@ -276,7 +277,7 @@ static void call_hook(const firn_sim *sim, int64_t block, const real (*before)[F
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     double position[NODES][3], velocity[NODES][3] = {{0}}, mass[NODES], force[NODES][3] = {{0}};
     for (int n = 0; n < nodes; n++) {
-        node_position(sim, sim->at->coord[block], n, position[n]);
+        firn_grid_node_position(sim, sim->at->coord[block], n, position[n]);
         for (int a = 0; a < dim; a++) velocity[n][a] = (double)before[n][a];
         mass[n] = (double)before[n][3];
     }
@@ -309,9 +310,11 @@ static void sum_block(void *context, int64_t block, int32_t thread)
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real sum[2][NODES][FIRN_NODE];
-    sum_arenas(job, block, sum);
-    real(*before)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity_old, block);
-    real(*acceleration)[FIRN_NODE] = (real(*)[FIRN_NODE])channel(sim, &sim->grid.velocity, block);
+    firn_grid_sum_arenas(sim, job->source, job->planes, block, sum);
+    real(*before)[FIRN_NODE] =
+        (real(*)[FIRN_NODE])firn_grid_channel(sim, &sim->grid.velocity_old, block);
+    real(*acceleration)[FIRN_NODE] =
+        (real(*)[FIRN_NODE])firn_grid_channel(sim, &sim->grid.velocity, block);
     for (int n = 0; n < nodes; n++) {
         const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
         for (int a = 0; a < 3; a++) {
@@ -335,8 +338,8 @@ static void probe_block(void *context, int64_t block, int32_t thread)
     const grid_job *job = context;
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    const real *before = channel(sim, &sim->grid.velocity_old, block);
-    const real *acceleration = channel(sim, &sim->grid.velocity, block);
+    const real *before = firn_grid_channel(sim, &sim->grid.velocity_old, block);
+    const real *acceleration = firn_grid_channel(sim, &sim->grid.velocity, block);
     block_partial p = {0, true};
     for (int n = 0; n < nodes; n++, before += FIRN_NODE, acceleration += FIRN_NODE) {
         if (!(before[3] > 0)) {
@@ -379,8 +382,8 @@ static void apply_block(void *context, int64_t block, int32_t thread)
     const grid_job *job = context;
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    const real *before = channel(sim, &sim->grid.velocity_old, block);
-    real *node = channel(sim, &sim->grid.velocity, block);
+    const real *before = firn_grid_channel(sim, &sim->grid.velocity_old, block);
+    real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     for (int n = 0; n < nodes; n++) {
         for (int a = 0; a < dim; a++) {
             real *v = &node[n * FIRN_NODE + a];
@@ -415,7 +418,7 @@ void firn_grid_note_speed(firn_sim *sim, int64_t block)
 static void part_impulse(const firn_sim *sim, int64_t block, real sum[2][NODES][FIRN_NODE])
 {
     const int32_t nodes = firn_pow(FIRN_BLOCK, sim->store.dim);
-    real *before = channel(sim, &sim->grid.velocity_old, block);
+    real *before = firn_grid_channel(sim, &sim->grid.velocity_old, block);
     for (int n = 0; n < nodes; n++, before += FIRN_NODE) {
         const real mass = sum[0][n][3], inverse = mass > 0 ? 1 / mass : 0;
         for (int a = 0; a < FIRN_NODE; a++) before[a] = sum[0][n][a] * inverse;
@@ -431,9 +434,9 @@ static void update_block(void *context, int64_t block, int32_t thread)
     firn_sim *sim = job->sim;
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real sum[2][NODES][FIRN_NODE];
-    sum_arenas(job, block, sum);
+    firn_grid_sum_arenas(sim, job->source, job->planes, block, sum);
     if (job->planes == 2) part_impulse(sim, block, sum);
-    real *node = channel(sim, &sim->grid.velocity, block);
+    real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     const real keep = (real)job->keep;
     real gain[FIRN_NODE] = {0};
     for (int a = 0; a < dim; a++) gain[a] = (real)(job->dt * job->acceleration[a]);

@@ -9,12 +9,17 @@
 #include "data/store.h"
 #include "transfer/sweep.h"
 
-enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER };
+enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER, PHASE_SOLVE };
 
 /* Grid channels: FIRN_NODE reals per node, by block of the current directory.
  * X(name): velocity    after forces and colliders, and mass
- *          velocity_old before forces, and mass; where there are two planes */
-#define FIRN_CHANNELS(X) X(velocity) X(velocity_old)
+ *          velocity_old before forces, and mass; where there are two planes
+ *          velocity_moved what particles move by, and mass: the unknown of an implicit step
+ *          residual, direction, image, and second ones for the fallback: its solver's vectors */
+#define FIRN_CHANNELS(X)                                                                           \
+    X(velocity)                                                                                    \
+    X(velocity_old)                                                                                \
+    X(velocity_moved) X(residual) X(direction) X(image) X(direction_2) X(image_2)
 
 typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
@@ -44,6 +49,34 @@ typedef struct firn_snapshot {
     int64_t steps;
 } firn_snapshot;
 
+/* A wall that a node is in. */
+typedef struct firn_wall {
+    real normal[3], surface[3]; /* outward; velocity, m/s */
+    real friction;
+    firn_boundary boundary;
+    bool holds; /* whether the node's normal velocity is that of the surface */
+} firn_wall;
+
+/* A node in walls. The directions are orthonormal; along them its velocity is given. */
+enum { FIRN_WALLS = 3 };
+typedef struct firn_wall_node {
+    int32_t node; /* of the block */
+    int32_t count, held;
+    firn_wall wall[FIRN_WALLS];
+    real direction[FIRN_WALLS][3], speed[FIRN_WALLS];
+    int32_t cause[FIRN_WALLS]; /* the wall that a direction comes from */
+    real drag, drift[3];       /* kg, m/s: friction is drag x (drift - velocity), along the walls */
+} firn_wall_node;
+
+/* What an implicit step needs beside grid channels; nothing of it outlives the step. */
+typedef struct firn_implicit {
+    firn_pool tangents, group, cell; /* as in firn_sweep */
+    firn_pool wall;                  /* firn_wall_node, by block */
+    firn_pool wall_first;            /* int32_t per block, and one more: its first */
+    firn_pool partial;               /* double per block */
+    int32_t differential_law;        /* as in firn_sweep */
+} firn_implicit;
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
@@ -57,6 +90,7 @@ struct firn_sim {
     const firn_allocator *allocator; /* of def */
     const firn_kernels *kernels;
     firn_path path;
+    firn_integrator integrator; /* the def's, or explicit where implicit steps do not serve */
     int32_t planes; /* of arenas: 2 where impulses are apart from the momentum, else 1 */
     int32_t threads;
 
@@ -68,6 +102,7 @@ struct firn_sim {
     firn_scratch *scratch; /* per thread */
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
     firn_snapshot snapshot;
+    firn_implicit implicit;
 
     real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
     double time;
@@ -88,6 +123,9 @@ struct firn_sim {
 /* The automatic step for particles with these extremes, on a grid whose fastest node has max_speed
  * (0: not known). */
 firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed);
+
+/* The same for an implicit step. */
+firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e);
 
 /* Adds growth, the fixed dt, the cap after a retry and the end of the time asked for; notes in
  * dt_free what it would be but for that end. */
@@ -119,6 +157,20 @@ void firn_grid_apply(firn_sim *sim, double dt);
  * sets max_speed and finite. */
 void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
 
+/* Adds up what the arenas of `source` hold of a block, plane by plane. */
+void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int32_t planes,
+                          int64_t block, real (*sum)[FIRN_MAX_CELLS][FIRN_NODE]);
+
+/* Gravity and keyed forces, averaged over the step. */
+void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
+
+/* Whether a collider is within so many cells of a point. */
+bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells);
+
+real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);
+void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
+                             double position[3]);
+
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the
  * particles. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
@@ -138,6 +190,33 @@ void firn_grid_note_speed(firn_sim *sim, int64_t block);
 /* Bodies of different fields that approach each other where both have nodes push and rub, in the
  * velocities. */
 void firn_grid_contact(firn_sim *sim);
+
+/* ---- walls.c ---- */
+
+/* Lists the nodes with mass that are in walls. Sticky and slip walls hold; which of the others do,
+ * the caller says. */
+firn_status firn_walls_find(firn_sim *sim, firn_error *error);
+
+/* A block's nodes in walls; *count receives how many. */
+firn_wall_node *firn_walls_of(const firn_sim *sim, int64_t block, int32_t *count);
+
+/* Sets directions and their speeds by which walls hold. */
+void firn_wall_settle(firn_wall_node *c, int32_t dim);
+
+/* v without its parts along held directions. */
+void firn_wall_project(const firn_wall_node *c, real v[3]);
+
+/* ---- implicit.c ---- */
+
+/* Room for an implicit step over the current directory. */
+firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error);
+
+/* From velocity_old and the acceleration in velocity, makes velocity and velocity_moved of a step
+ * of dt, and sets max_speed. *broken: FIRN_LIMIT_NONE, or why a shorter one must be tried, for which
+ * all is still there: the solver did not converge, or a node crosses more than `crossing` of a
+ * cell. */
+firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
+                                firn_error *error);
 
 /* ---- particles.c ---- */
 

@@ -49,7 +49,8 @@ static void book(firn_sim *sim, int phase, double *mark)
 
 const char *firn_phase_name(int phase)
 {
-    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid", "reorder"};
+    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid", "reorder",
+                                                  "solve"};
     return phase >= 0 && phase < FIRN_PHASES ? name[phase] : "unknown";
 }
 
@@ -79,6 +80,10 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
         .colliders = sim->posed_pool.data,
         .collider_count = def->collider_count,
         .extremes = sim->extremes_pool.data,
+        .tangents = sim->implicit.tangents.data,
+        .group = sim->implicit.group.data,
+        .cell = sim->implicit.cell.data,
+        .differential_law = sim->implicit.differential_law,
     };
 }
 
@@ -237,6 +242,7 @@ static const char *remedy(firn_limit limit)
     case FIRN_LIMIT_COLLIDER: return "move the collider slower, use larger cells or lower dt_min";
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
     case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";
+    case FIRN_LIMIT_SOLVER: return "allow more solver_iterations or use integrator explicit";
     default: return "slow it down, use larger cells or lower dt_min";
     }
 }
@@ -251,6 +257,16 @@ static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, fir
         sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who, remedy(limit));
 }
 
+static void tell_retry(firn_sim *sim, firn_limit broken, double dt, double next)
+{
+    sim->report.retries++;
+    if (!sim->def.log.write) return;
+    char text[160];
+    snprintf(text, sizeof text, "at %g s a step of %g s broke the %s limit; again with %g s",
+             sim->time, dt, firn_limit_name(broken), next);
+    sim->def.log.write(sim->def.log.user_data, FIRN_LOG_WARNING, "step", text);
+}
+
 /* Whether a step is shorter than the def allows, other than by the end of the time asked for. */
 static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaining)
 {
@@ -258,6 +274,15 @@ static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaini
 }
 
 /* ---- the plain path ---- */
+
+/* Between scatter and gather the velocity gradients are spent and not yet made anew: the spare buffer
+ * is free. */
+static void reorder_in_turn(firn_sim *sim, double *mark)
+{
+    if (++sim->plain_steps % REORDER_EVERY != 0) return;
+    firn_store_reorder(&sim->store, sim->threads);
+    book(sim, PHASE_REORDER, mark);
+}
 
 /* One step of at most `remaining` seconds. */
 static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error)
@@ -290,11 +315,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     firn_grid_apply(sim, step.dt);
     book(sim, PHASE_GRID, &mark);
 
-    /* The velocity gradients are spent and not yet made anew: the spare buffer is free. */
-    if (++sim->plain_steps % REORDER_EVERY == 0) {
-        firn_store_reorder(&sim->store, sim->threads);
-        book(sim, PHASE_REORDER, &mark);
-    }
+    reorder_in_turn(sim, &mark);
     set_gather_step(sim, &sweep, step.dt);
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
     turn_page(sim);
@@ -305,15 +326,119 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     return FIRN_OK;
 }
 
-static firn_status plain_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
+/* Steps of the plain or the implicit kind, one after the other. */
+typedef firn_status step_function(firn_sim *sim, double remaining, firn_error *error);
+
+static firn_status advance_by(step_function *step, firn_sim *sim, double seconds, bool single,
+                              firn_error *error)
 {
     const double end = sim->time + seconds;
     do {
-        firn_status st = plain_step(sim, end - sim->time, error);
+        firn_status st = step(sim, end - sim->time, error);
         if (st == FIRN_OK) st = ask_hook(sim, error);
         if (st != FIRN_OK) return st;
     } while (!single && end - sim->time > TIME_LEFT * seconds);
     if (!single) sim->time = end;
+    return FIRN_OK;
+}
+
+/* ---- implicit steps ---- */
+
+enum { IMPLICIT_PLANES = 2 };
+
+/* The scatter that an implicit step opens with: momentum and forces. */
+static firn_status scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+{
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, IMPLICIT_PLANES, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, IMPLICIT_PLANES, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    *sweep = firn_sim_sweep(sim);
+    sweep->arena_channels = IMPLICIT_PLANES * FIRN_NODE;
+    sweep->dt_scatter = 1; /* impulses per second: forces */
+    firn_sim_run_sweep(sim, sweep,
+                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
+                                                    : sim->kernels->plain_scatter);
+    sim->extremes = merged_extremes(sim);
+    firn_sim_pose_colliders(sim, sim->time);
+    book(sim, PHASE_PARTICLES, &mark);
+    return FIRN_OK;
+}
+
+/* One step of at most `remaining` seconds. Particles are untouched until its velocities are found, so
+ * a step that does not hold is simply solved again with less. */
+static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *error)
+{
+    const bool fast = sim->path == FIRN_PATH_FUSED, flip = firn_transfer_is_flip(sim->def.transfer);
+    const firn_kernels *kernels = sim->kernels;
+    firn_sweep sweep;
+    firn_status st = scatter_forces(sim, &sweep, error);
+    if (st == FIRN_OK) st = firn_implicit_reserve(sim, error);
+    if (st != FIRN_OK) return st;
+    double mark = seconds_now();
+    sweep.tangents = sim->implicit.tangents.data;
+    sweep.group = sim->implicit.group.data;
+    sweep.cell = sim->implicit.cell.data;
+    firn_sim_run_sweep(sim, &sweep, kernels->tangent[fast]);
+    book(sim, PHASE_PARTICLES, &mark);
+
+    firn_dt step = firn_dt_choose(sim, firn_dt_limit_implicit(sim, &sim->extremes), remaining);
+    firn_grid_sum(sim, sim->def.force_hook != NULL);
+    firn_grid_probe(sim, step.dt);
+    if (!sim->grid.finite) return give_up(sim, FIRN_LIMIT_FINITE, step.dt, error);
+    book(sim, PHASE_GRID, &mark);
+    for (;;) {
+        firn_limit broken;
+        if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
+        firn_sim_pose_colliders(sim, sim->time + step.dt);
+        st = firn_implicit_solve(sim, step.dt, CELL_LIMIT, &broken, error);
+        if (st != FIRN_OK) return st;
+        if (broken == FIRN_LIMIT_NONE) break;
+        tell_retry(sim, broken, step.dt, step.dt / 2);
+        sim->dt_free = step.dt / 2;
+        step = (firn_dt){step.dt / 2, broken};
+    }
+    book(sim, PHASE_SOLVE, &mark);
+
+    reorder_in_turn(sim, &mark);
+    set_gather_step(sim, &sweep, step.dt);
+    sweep.velocity_moved = sim->grid.velocity_moved.data;
+    firn_sim_run_sweep(sim, &sweep, fast ? kernels->moved_gather[flip] : kernels->plain_gather);
+    turn_page(sim);
+    book(sim, PHASE_PARTICLES, &mark);
+
+    sim->dt_next = GROWTH * sim->dt_free;
+    sim->report.integrator = FIRN_IMPLICIT;
+    count_step(sim, step);
+    return FIRN_OK;
+}
+
+/* Which integrator is cheaper for the state as it is. An implicit step costs as much as BASE explicit
+ * ones and PRODUCT for each product of its solver, of which it takes about ITERATIONS per explicit
+ * step it replaces (measured: doc/implicit.md). */
+static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_error *error)
+{
+    const double BASE = 3.5, PRODUCT = 0.7, ITERATIONS = 0.6;
+    firn_sweep sweep;
+    firn_status st = scatter_forces(sim, &sweep, error);
+    if (st != FIRN_OK) return st;
+    const firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
+    const double replaced = firn_dt_limit_implicit(sim, &sim->extremes).dt / limit.dt;
+    const double cost = BASE + PRODUCT * (1 + ITERATIONS * replaced);
+    *out = sim->def.dt == 0 && replaced > cost ? FIRN_IMPLICIT : FIRN_EXPLICIT;
+    /* What the other kind's steps were like must not hold this one up. */
+    if (*out == FIRN_IMPLICIT && sim->dt_next <= GROWTH * limit.dt) sim->dt_next = 0;
+    if (*out == FIRN_EXPLICIT && sim->dt_next > limit.dt) {
+        sim->dt_next = limit.dt;
+        sim->limit_next = limit.limit;
+    }
+    if (sim->def.log.write) {
+        char text[160];
+        snprintf(text, sizeof text, "at %g s %s: a long step replaces %.3g and costs about %.3g",
+                 sim->time, firn_integrator_name(*out), replaced, cost);
+        sim->def.log.write(sim->def.log.user_data, FIRN_LOG_INFO, "integrator", text);
+    }
     return FIRN_OK;
 }
 
@@ -352,13 +477,7 @@ static bool shorten(firn_sim *sim, firn_limit broken, double dt, double dt_fit, 
     s->until = fmax(s->until, until);
     sim->retry_cap = s->cap;
     sim->retry_until = s->until;
-    sim->report.retries++;
-    if (sim->def.log.write) {
-        char text[160];
-        snprintf(text, sizeof text, "at %g s a step of %g s broke the %s limit; again with %g s",
-                 sim->time, dt, firn_limit_name(broken), s->cap);
-        sim->def.log.write(sim->def.log.user_data, FIRN_LOG_WARNING, "step", text);
-    }
+    tell_retry(sim, broken, dt, s->cap);
     return sim->retry_cap >= sim->def.dt_min;
 }
 
@@ -555,6 +674,18 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
 
 /* ---- the calls ---- */
 
+static firn_status advance_particles(firn_sim *sim, double seconds, bool single, firn_error *error)
+{
+    firn_integrator integrator = sim->integrator;
+    if (integrator == FIRN_INTEGRATOR_AUTO) {
+        firn_status st = cheaper_integrator(sim, &integrator, error);
+        if (st != FIRN_OK) return st;
+    }
+    if (integrator == FIRN_IMPLICIT) return advance_by(implicit_step, sim, seconds, single, error);
+    if (sim->path == FIRN_PATH_FUSED) return fused_advance(sim, seconds, single, error);
+    return advance_by(plain_step, sim, seconds, single, error);
+}
+
 static firn_status advance(firn_sim *sim, double seconds, bool single, firn_report *report,
                            firn_error *error)
 {
@@ -565,10 +696,8 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
         sim->report.dt = single ? step : seconds;
         sim->time += sim->report.dt;
         sim->grid.max_speed = 0;
-    } else if (sim->path == FIRN_PATH_FUSED) {
-        st = fused_advance(sim, seconds, single, error);
     } else {
-        st = plain_advance(sim, seconds, single, error);
+        st = advance_particles(sim, seconds, single, error);
     }
     end_report(sim, report);
     return st;

@@ -420,6 +420,45 @@ static void respond(const firn_sweep *s, law_call call, firn_lanes *g, int n, co
     }
 }
 
+/* The tangent of one group, whose particles may differ in material. */
+static void make_tangent(const firn_sweep *s, const firn_lanes *g, const uint32_t index[W],
+                         firn_tangent *t)
+{
+    uint16_t material[W];
+    for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];
+    const firn_lane_constants k = load_constants(s, material);
+    for (int l = 0; l < W; l++) t->law[l] = s->laws[material[l]];
+    for (int a = 0; a < D; a++) t->x[a] = g->x[a];
+    for (int l = 0; l < W; l++) {
+        const int law = (int)t->law[l];
+        const vi mine = t->law == law;
+        bool done = false;
+        for (int m = 0; m < l; m++) done |= t->law[m] == law;
+        if (done) continue;
+        firn_tangent part;
+        memset(&part, 0, sizeof part);
+        FIRN_KERNEL(firn_laws)[law]->tangent(&k, g, &part, 1);
+        for (int c = 0; c < FIRN_TANGENT; c++) t->q[c] = v_select(mine, part.q[c], t->q[c]);
+    }
+}
+
+/* T of n groups. */
+LANE_INLINE void differentiate(const firn_sweep *s, const firn_tangent *t, const vr (*C)[DD],
+                               vr (*T)[DD], int n)
+{
+    if (s->differential_law >= 0) {
+        FIRN_KERNEL(firn_laws)[s->differential_law]->differential(t, C, T, n);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int l = 0; l < W; l++) {
+            vr part[1][DD];
+            FIRN_KERNEL(firn_laws)[t[i].law[l]]->differential(&t[i], &C[i], part, 1);
+            for (int c = 0; c < DD; c++) T[i][c][l] = part[0][c][l];
+        }
+    }
+}
+
 LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g, vr gradient)
 {
     vr speed2 = g->v[0] * g->v[0];

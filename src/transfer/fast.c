@@ -34,6 +34,7 @@ typedef uint16_t vh __attribute__((vector_size(W * 2)));
 static const uint32_t IN_TURN[16]
     __attribute__((aligned(64))) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
+/* Weights of the three nodes at 0, 1, 2 of a particle at f. */
 LANE_INLINE void weights(vr w[3], vr f)
 {
     vr a = 1.5f - f, b = f - 1.0f, c = f - 0.5f;
@@ -124,7 +125,7 @@ LANE_INLINE vr contract(const vr w[3], vr v0, vr v1, vr v2, vr *moment)
 
 /* Velocity and C of a group in run `run`, at f from the lowest stencil node `cell`. */
 LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
-                        const vr w[D][3], real scale, firn_lanes *g)
+                        const vr w[D][3], real scale, vr v[D], vr C[DD])
 {
     const vi at = cell[AXIS_K] + (RUN_ROWS > 1 ? cell[AXIS_J] * 8 : vi_set(0));
     const int ci = D == 3 && RUN_ROWS == 1 ? run / 4 : run;
@@ -150,10 +151,10 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
         const vr sum = contract(wi, a[0], a[1], a[2], &sum_i);
         if (D == 3) sum_j = wi[0] * a_j[0] + (wi[1] * a_j[1] + wi[2] * a_j[2]);
         sum_k = wi[0] * a_k[0] + (wi[1] * a_k[1] + wi[2] * a_k[2]);
-        g->v[c] = sum;
-        g->C[c * D + AXIS_I] = scale * (sum_i - f[AXIS_I] * sum);
-        if (D == 3) g->C[c * D + AXIS_J] = scale * (sum_j - f[AXIS_J] * sum);
-        g->C[c * D + AXIS_K] = scale * (sum_k - f[AXIS_K] * sum);
+        v[c] = sum;
+        C[c * D + AXIS_I] = scale * (sum_i - f[AXIS_I] * sum);
+        if (D == 3) C[c * D + AXIS_J] = scale * (sum_j - f[AXIS_J] * sum);
+        C[c * D + AXIS_K] = scale * (sum_k - f[AXIS_K] * sum);
     }
 }
 
@@ -205,7 +206,7 @@ static void load_local(const firn_sweep *s, const real *velocity, int32_t block,
 }
 
 LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
-                        const vr w[D][3], real scale, firn_lanes *g)
+                        const vr w[D][3], real scale, vr v[D], vr C[DD])
 {
     (void)run;
     for (int l = 0; l < W; l++) {
@@ -215,10 +216,10 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
         for (int i = 0; i < 3; i++) {
             four a = {0}, a_j = {0}, a_k = {0};
             for (int j = 0; j < NJ; j++) {
-                const four *v = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
-                const four p1 = w[AXIS_K][1][l] * v[1], p2 = w[AXIS_K][2][l] * v[2];
+                const four *n = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
+                const four p1 = w[AXIS_K][1][l] * n[1], p2 = w[AXIS_K][2][l] * n[2];
                 const float wj = D == 3 ? w[AXIS_J][j][l] : 1;
-                const four along = wj * (w[AXIS_K][0][l] * v[0] + (p1 + p2));
+                const four along = wj * (w[AXIS_K][0][l] * n[0] + (p1 + p2));
                 a += along;
                 a_k += wj * (p1 + 2 * p2);
                 a_j += (float)j * along;
@@ -230,10 +231,10 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
             sum_i += (float)i * wi * a;
         }
         for (int c = 0; c < D; c++) {
-            g->v[c][l] = sum[c];
-            g->C[c * D + AXIS_K][l] = scale * (sum_k[c] - f[AXIS_K][l] * sum[c]);
-            if (D == 3) g->C[c * D + AXIS_J][l] = scale * (sum_j[c] - f[AXIS_J][l] * sum[c]);
-            g->C[c * D + AXIS_I][l] = scale * (sum_i[c] - f[AXIS_I][l] * sum[c]);
+            v[c][l] = sum[c];
+            C[c * D + AXIS_K][l] = scale * (sum_k[c] - f[AXIS_K][l] * sum[c]);
+            if (D == 3) C[c * D + AXIS_J][l] = scale * (sum_j[c] - f[AXIS_J][l] * sum[c]);
+            C[c * D + AXIS_I][l] = scale * (sum_i[c] - f[AXIS_I][l] * sum[c]);
         }
     }
 }
@@ -287,6 +288,16 @@ LANE_INLINE void write_plane(float *out, const vr base[D], const vr A[DD], vr ma
     store_records(out, IN_TURN, q);
 }
 
+LANE_INLINE void write_weights(float *out, const vr w[D][3])
+{
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < NJ; j++) {
+            v_store(out + (i * NJ + j) * W, D == 3 ? w[AXIS_I][i] * w[AXIS_J][j] : w[AXIS_I][i]);
+        }
+        v_store(out + (9 + i) * W, w[AXIS_K][i]);
+    }
+}
+
 LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], const vr w[D][3],
                                real affine, real force, const bool flip)
 {
@@ -303,13 +314,7 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
         for (int i = 0; i < DD; i++) A[i] = mass_h * g->C[i] - stress * g->tau[i];
         write_plane(out, momentum, A, g->mass, f);
     }
-    float *weight = out + PLANES * ENTRY * W;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < NJ; j++) {
-            v_store(weight + (i * NJ + j) * W, D == 3 ? w[AXIS_I][i] * w[AXIS_J][j] : w[AXIS_I][i]);
-        }
-        v_store(weight + (9 + i) * W, w[AXIS_K][i]);
-    }
+    write_weights(out + PLANES * ENTRY * W, w);
 }
 
 /* Where the scatter finds the particles of the group written at offset `to`. */
@@ -475,7 +480,12 @@ enum {
 
 _Static_assert(RUNS <= 16 && AHEAD + W <= 4 * W, "what reserve_scratch leaves for overruns");
 
-typedef enum sweep_kind { SCATTER, GATHER, FUSED } sweep_kind;
+typedef enum sweep_kind {
+    SCATTER,
+    GATHER,
+    MOVED_GATHER, /* what particles move by is not the velocity they get */
+    FUSED
+} sweep_kind;
 
 LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
 {
@@ -485,31 +495,32 @@ LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
 }
 
 /* FLIP: what the old grid does not see of the particles' own velocity, in part, joins the new one;
- * `step` is the velocity they move by. */
+ * `step` is the velocity they move by, L its gradient. */
 LANE_INLINE void keep_own(const firn_sweep *s, int32_t block, const local_nodes *old, int run,
                           const vi cell[D], const vr w[D][3], bool near, const vr own[D],
-                          firn_lanes *g, vr step[D])
+                          const vr L[DD], firn_lanes *g, vr step[D])
 {
     vr seen[D];
     gather_velocity(old, run, cell, w, seen);
     const bool separable = s->transfer == FIRN_ASFLIP;
-    const vi apart = separable ? moves_apart(s, block, g, g->C, near) : vi_set(0);
+    const vi apart = separable ? moves_apart(s, block, g, L, near) : vi_set(0);
     for (int a = 0; a < D; a++) {
         const vr kept = s->flip * (own[a] - seen[a]);
-        step[a] = g->v[a] + v_select(apart, kept, v_set(0));
+        step[a] += v_select(apart, kept, v_set(0));
         g->v[a] += kept;
     }
 }
 
 /* Particles begin .. end of a block, all in one run, at most CHUNK groups: everything up to the
  * sorting. Their entries are groups `group` on; a last one need not be full. */
-LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes local[2],
+LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes local[3],
                              int run, int begin, int end, int group, firn_scratch *scratch,
                              lane_extremes *extremes, const sweep_kind kind, const bool flip)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, dt_scatter = (real)s->dt_scatter;
     const real affine = firn_transfer_is_affine(s->transfer) ? h : 0;
     const bool near = kind != SCATTER && s->at->near_collider[block];
+    const bool apart = flip || kind == MOVED_GATHER, scatters = kind == SCATTER || kind == FUSED;
     const int groups = (end - begin + W - 1) / W;
     firn_lanes lanes[CHUNK];
     vr gradient[CHUNK]; /* largest entry of C */
@@ -537,14 +548,21 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
             f[a] = g->x[a] - v_to_real(cell[a]) + 0.5f;
             weights(w[a], f[a]);
         }
-        vr own[D];
+        vr own[D], C[DD];
+        const vr *L = g->C;
         for (int a = 0; a < D; a++) own[a] = g->v[a];
-        gather(local, run, cell, f, (const vr(*)[3])w, 4 / h, g);
+        gather(&local[0], run, cell, f, (const vr(*)[3])w, 4 / h, g->v, g->C);
+        if (kind == MOVED_GATHER) {
+            gather(&local[2], run, cell, f, (const vr(*)[3])w, 4 / h, step[i], C);
+            L = C;
+        } else if (flip) {
+            for (int a = 0; a < D; a++) step[i][a] = g->v[a];
+        }
         if (flip)
-            keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, own, g, step[i]);
-        gradient[i] = deform(g, g->C, dt);
+            keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, own, L, g, step[i]);
+        gradient[i] = deform(g, L, dt);
     }
-    const law_call call = kind == SCATTER ? STRESS : kind == GATHER ? FLOW : FLOW_AND_STRESS;
+    const law_call call = kind == SCATTER ? STRESS : scatters ? FLOW_AND_STRESS : FLOW;
     respond(s, call, lanes, groups, index, end - begin, extremes);
     for (int i = 0; i < groups; i++) {
         firn_lanes *g = &lanes[i];
@@ -558,13 +576,13 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
                 cell = cell * FIRN_SHIFTED + cell_of(y[a]) + 1;
             }
         } else {
-            for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * (flip ? step[i][a] : g->v[a]);
+            for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * (apart ? step[i][a] : g->v[a]);
             if (near) collide_lanes(s, block, y, g->v, i < groups - 1 ? W : end - begin - i * W);
             cell = move(g, y);
             store_lanes(g, s->store, mine);
-            if (kind == GATHER) store_gradient(g, s->store, mine);
+            if (!scatters) store_gradient(g, s->store, mine);
         }
-        if (kind != GATHER) {
+        if (scatters) {
             note_motion(extremes, g, gradient[i]);
             vr f[D], w[D][3];
             for (int a = 0; a < D; a++) {
@@ -590,9 +608,10 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
     const int n = collect(s, block, index, row);
     for (int i = n; i < n + AHEAD + W; i++) index[i] = index[n - 1]; /* for prefetching */
     for (int i = 0; i < AHEAD; i += W) prefetch(s->store, index + i);
-    local_nodes local[2];
+    local_nodes local[3];
     if (kind != SCATTER) load_local(s, s->velocity, block, &local[0]);
     if (kind != SCATTER && flip) load_local(s, s->velocity_old, block, &local[1]);
+    if (kind == MOVED_GATHER) load_local(s, s->velocity_moved, block, &local[2]);
 
     int groups = 0;
     for (int run = 0; run < RUNS; run++) {
@@ -603,7 +622,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
             groups += (end - begin + W - 1) / W;
         }
     }
-    if (kind == GATHER) {
+    if (kind == GATHER || kind == MOVED_GATHER) {
         bin_block(s, block, index, scratch->cell, n, NULL, NULL);
         return;
     }
@@ -625,13 +644,14 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
 LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
                                   const sweep_kind kind, const bool flip)
 {
-    float *arena = kind == GATHER ? NULL : superblock_arena(s, superblock);
-    if (kind != GATHER) memset(arena, 0, FIRN_ARENA_REALS(D, PLANES * FIRN_NODE) * sizeof(float));
+    const bool scatters = kind == SCATTER || kind == FUSED;
+    float *arena = scatters ? superblock_arena(s, superblock) : NULL;
+    if (scatters) memset(arena, 0, FIRN_ARENA_REALS(D, PLANES * FIRN_NODE) * sizeof(float));
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) sweep_block(s, b, arena, scratch, &e, kind, flip);
     }
-    if (kind == GATHER) return;
+    if (!scatters) return;
     s->extremes[superblock] = (firn_extremes){0};
     merge_extremes(&s->extremes[superblock], &e);
 }
@@ -648,5 +668,140 @@ SWEEP(firn_fused, FUSED, false)
 SWEEP(firn_fast_scatter_flip, SCATTER, true)
 SWEEP(firn_fast_gather_flip, GATHER, true)
 SWEEP(firn_fused_flip, FUSED, true)
+SWEEP(firn_moved_gather, MOVED_GATHER, false)
+SWEEP(firn_moved_gather_flip, MOVED_GATHER, true)
+
+/* ---- implicit steps ---- */
+
+/* Particles do not move while the solver runs. So they are laid out once, by cell within each run, with
+ * all that a product needs: groups are loaded as they lie, and the scatter finds cells in order. */
+
+LANE_INLINE firn_tangent *block_tangents(const firn_sweep *s, int32_t block)
+{
+    return (firn_tangent *)s->tangents + s->group[block];
+}
+
+/* As cell_of has it. */
+LANE_INLINE int cell_in_row(const firn_sweep *s, uint32_t particle)
+{
+    return (int)(s->store->record[(size_t)particle * FIRN_RECORD + AXIS_K] + 1) - 1;
+}
+
+/* Sorts the block's particles by cell, into `to`; writes the cells' offsets. */
+static void sort_by_cell(const firn_sweep *s, const int row[ROWS + 1], const uint32_t *index,
+                         uint32_t *to, uint32_t first[CELLS + 1])
+{
+    for (int r = 0; r < ROWS; r++) {
+        uint32_t count[FIRN_BLOCK] = {0}, at[FIRN_BLOCK];
+        for (int i = row[r]; i < row[r + 1]; i++) count[cell_in_row(s, index[i])]++;
+        uint32_t next = (uint32_t)row[r];
+        for (int c = 0; c < FIRN_BLOCK; c++) {
+            first[r * FIRN_BLOCK + c] = at[c] = next;
+            next += count[c];
+        }
+        for (int i = row[r]; i < row[r + 1]; i++) to[at[cell_in_row(s, index[i])]++] = index[i];
+    }
+    first[CELLS] = (uint32_t)row[ROWS];
+}
+
+firn_sweep_function FIRN_KERNEL(firn_fast_tangent);
+void FIRN_KERNEL(firn_fast_tangent)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (!s->at->population[b]) continue;
+        int row[ROWS + 1];
+        uint32_t *index = (uint32_t *)scratch->place; /* which has room for two of each */
+        collect(s, b, scratch->index, row);
+        sort_by_cell(s, row, scratch->index, index, s->cell[b]);
+        firn_tangent *t = block_tangents(s, b);
+        for (int run = 0; run < RUNS; run++) {
+            const int end = row[(run + 1) * RUN_ROWS];
+            for (int i = row[run * RUN_ROWS]; i < end; i += W, t++) {
+                uint32_t padded[W];
+                const uint32_t *mine = pad_group(index + i, end - i, padded);
+                firn_lanes g;
+                load_lanes(&g, s->store, mine);
+                identity_plus(g.H, g.F);
+                make_tangent(s, &g, mine, t);
+            }
+        }
+    }
+}
+
+enum { PRODUCT_AHEAD = 6 }; /* groups fetched before they are needed */
+
+/* Groups t .. t + n of a run: gather, differentiate, and lay out for the scatter. */
+LANE_INLINE void product_chunk(const firn_sweep *s, const local_nodes *local, int run,
+                               const firn_tangent *t, int n, float *entries, uint32_t to,
+                               firn_place *slot)
+{
+    const bool flip = false; /* one plane */
+    const real scale = 4 / (real)s->cell_size;
+    vr C[CHUNK][DD], T[CHUNK][DD], f[CHUNK][D], w[CHUNK][D][3];
+    for (int i = 0; i < n; i++) {
+        vi cell[D];
+        vr v[D];
+        for (size_t at = 0; at < sizeof *t; at += 64) {
+            __builtin_prefetch((const char *)(t + i + PRODUCT_AHEAD) + at);
+        }
+        for (int a = 0; a < D; a++) {
+            cell[a] = cell_of(t[i].x[a]);
+            f[i][a] = t[i].x[a] - v_to_real(cell[a]) + 0.5f;
+            weights(w[i][a], f[i][a]);
+        }
+        gather(local, run, cell, f[i], (const vr(*)[3])w[i], scale, v, C[i]);
+    }
+    differentiate(s, t, (const vr(*)[DD])C, T, n);
+    for (int i = 0; i < n; i++, to += GROUP, slot += W) {
+        const vr none[D] = {{0}};
+        for (int c = 0; c < DD; c++) T[i][c] *= scale;
+        write_plane(entries + to, none, T[i], v_set(0), f[i]);
+        write_weights(entries + to + ENTRY * W, (const vr(*)[3])w[i]);
+        write_places(slot, to, flip);
+    }
+}
+
+static void product_block(const firn_sweep *s, int32_t block, float *arena, firn_scratch *scratch)
+{
+    const bool flip = false;
+    const uint32_t *first = s->cell[block];
+    const firn_tangent *t = block_tangents(s, block);
+    local_nodes local;
+    load_local(s, s->velocity, block, &local);
+    uint32_t to = 0;
+    for (int run = 0; run < RUNS; run++) {
+        const uint32_t begin = first[run * RUN_ROWS * FIRN_BLOCK],
+                       end = first[(run + 1) * RUN_ROWS * FIRN_BLOCK];
+        const int groups = (int)(end - begin + W - 1) / W;
+        for (int i = 0; i < groups; i += CHUNK) {
+            const int n = groups - i < CHUNK ? groups - i : CHUNK;
+            product_chunk(s, &local, run, t, n, scratch->scatter, to,
+                          scratch->slot + begin + i * W);
+            t += n;
+            to += (uint32_t)n * GROUP;
+        }
+    }
+    /* The scatter's cells are those that particles may have moved to; these are all at home. */
+    uint32_t cell[SHIFTED_CELLS + 1];
+    for (int c = 0, own = 0; c <= SHIFTED_CELLS; c++) {
+        bool home = c < SHIFTED_CELLS;
+        for (int a = 0, rest = c; a < D; a++, rest /= FIRN_SHIFTED) {
+            home = home && rest % FIRN_SHIFTED > 0 && rest % FIRN_SHIFTED < FIRN_SHIFTED - 1;
+        }
+        cell[c] = first[own];
+        own += home;
+    }
+    scatter_cells(s, block, arena, cell, scratch->scatter, scratch->slot, flip);
+}
+
+firn_sweep_function FIRN_KERNEL(firn_fast_product);
+void FIRN_KERNEL(firn_fast_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    float *arena = superblock_arena(s, superblock);
+    memset(arena, 0, FIRN_ARENA_REALS(D, FIRN_NODE) * sizeof(float));
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) product_block(s, b, arena, scratch);
+    }
+}
 
 #endif

@@ -2,14 +2,26 @@
 #include "material/law.h"
 #include "transfer/sweep.h"
 
-firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather);
+firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
+    FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_pressure_function FIRN_KERNEL(firn_pressure);
 #ifndef FIRN_DOUBLE
 firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
     FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
-    FIRN_KERNEL(firn_fused_flip);
+    FIRN_KERNEL(firn_fused_flip), FIRN_KERNEL(firn_moved_gather),
+    FIRN_KERNEL(firn_moved_gather_flip), FIRN_KERNEL(firn_fast_tangent),
+    FIRN_KERNEL(firn_fast_product);
+#define FAST(name) FIRN_KERNEL(name)
+#else
+#define FAST(name) NULL
 #endif
+
+static bool has_tangent(int law) { return FIRN_KERNEL(firn_laws)[law]->tangent != NULL; }
+static bool same_differential(int law, int other)
+{
+    return FIRN_KERNEL(firn_laws)[law]->differential == FIRN_KERNEL(firn_laws)[other]->differential;
+}
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)
@@ -21,10 +33,16 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .energy = FIRN_KERNEL(firn_energy),
+    .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
+    .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},
+    .tangent_bytes = sizeof(firn_tangent),
+    .has_tangent = has_tangent,
+    .same_differential = same_differential,
     .pressure = FIRN_KERNEL(firn_pressure),
 #ifndef FIRN_DOUBLE
     .fast_scatter = {FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip)},
     .fast_gather = {FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip)},
     .fused = {FIRN_KERNEL(firn_fused), FIRN_KERNEL(firn_fused_flip)},
+    .moved_gather = {FIRN_KERNEL(firn_moved_gather), FIRN_KERNEL(firn_moved_gather_flip)},
 #endif
 };

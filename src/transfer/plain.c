@@ -193,25 +193,28 @@ static void load_local(const int32_t corner[CORNERS], const real *channel,
     }
 }
 
-/* What a particle finds on the grid. */
+/* What a particle finds on the grid. In implicit steps v and C are those of the step's end, moved and L
+ * those it moves by; else they are the same. */
 typedef struct gathered {
     real v[D], old[D]; /* velocity now, and before forces */
+    real moved[D];
     real C[DD], L[DD]; /* affine matrix, velocity gradient; 1/s */
 } gathered;
 
 static gathered gather_particle(const firn_sweep *s, const real x[D], const real (*now)[FIRN_NODE],
-                                const real (*old)[FIRN_NODE])
+                                const real (*moved)[FIRN_NODE], const real (*old)[FIRN_NODE])
 {
     static const int origin[D] = {0};
     const real inverse_D = inverse_moment(s);
     stencil_node node[STENCIL * STENCIL * STENCIL];
     const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
-    gathered r = {{0}, {0}, {0}, {0}};
+    gathered r = {{0}, {0}, {0}, {0}, {0}};
     for (int k = 0; k < count; k++) {
         const stencil_node *t = &node[k];
         for (int a = 0; a < D; a++) {
-            const real v = now[t->node][a], wv = t->w * v;
+            const real v = moved[t->node][a], wv = t->w * now[t->node][a];
             r.v[a] += wv;
+            r.moved[a] += t->w * v;
             for (int b = 0; b < D; b++) {
                 r.C[a * D + b] += wv * t->offset[b];
                 r.L[a * D + b] += v * t->gradient[b];
@@ -231,8 +234,10 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
     const int n = collect(s, block, scratch->index, row);
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
-    real now[LOCAL_NODES][FIRN_NODE], old[LOCAL_NODES][FIRN_NODE];
+    real now[LOCAL_NODES][FIRN_NODE], other[LOCAL_NODES][FIRN_NODE], old[LOCAL_NODES][FIRN_NODE];
     load_local(corner, s->velocity, now);
+    if (s->velocity_moved) load_local(corner, s->velocity_moved, other);
+    const real(*moved)[FIRN_NODE] = (const real(*)[FIRN_NODE])(s->velocity_moved ? other : now);
     if (flip) load_local(corner, s->velocity_old, old);
 
     for (int i = 0; i < n; i += W) {
@@ -241,23 +246,24 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr L[DD], y[D],
-            kept[D]; /* y: velocity of the motion at first; kept: FLIP's part of the velocity */
+        /* y: velocity of the motion at first; kept: FLIP's part of the velocity */
+        vr L[DD], y[D], kept[D];
         for (int l = 0; l < W; l++) {
             real x[D];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
-            const gathered r = gather_particle(s, x, (const real(*)[FIRN_NODE])now,
+            const gathered r = gather_particle(s, x, (const real(*)[FIRN_NODE])now, moved,
                                                flip ? (const real(*)[FIRN_NODE])old : NULL);
             for (int a = 0; a < D; a++) {
-                y[a][l] = r.v[a];
+                y[a][l] = r.moved[a];
                 kept[a][l] = flip ? s->flip * (g.v[a][l] - r.old[a]) : 0;
+                g.v[a][l] = r.v[a];
             }
             for (int c = 0; c < DD; c++) {
                 g.C[c][l] = r.C[c];
                 L[c][l] = r.L[c];
             }
         }
-        for (int a = 0; a < D; a++) g.v[a] = y[a] + kept[a];
+        for (int a = 0; a < D; a++) g.v[a] += kept[a];
         if (s->transfer == FIRN_ASFLIP) {
             const vi apart = moves_apart(s, block, &g, L, near);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
@@ -282,6 +288,84 @@ void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, fir
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) gather_block(s, b, scratch);
+    }
+}
+
+/* ---- implicit steps ---- */
+
+static firn_tangent *block_tangents(const firn_sweep *s, int32_t block)
+{
+    return (firn_tangent *)s->tangents + s->group[block];
+}
+
+void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock,
+                                     firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        int row[ROWS + 1];
+        const int n = s->at->population[b] ? collect(s, b, scratch->index, row) : 0;
+        for (int i = 0; i < n; i += W) {
+            uint32_t padded[W];
+            const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+            firn_lanes g;
+            load_lanes(&g, s->store, index);
+            identity_plus(g.H, g.F);
+            make_tangent(s, &g, index, block_tangents(s, b) + i / W);
+        }
+    }
+}
+
+/* Adds the force that T is to the nodes around a particle. */
+static void scatter_force(const firn_sweep *s, const real x[D], const real T[DD],
+                          const int origin[D], real *arena)
+{
+    stencil_node node[STENCIL * STENCIL * STENCIL];
+    const int count = list_stencil(s, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+    for (int k = 0; k < count; k++) {
+        real *out = arena + node[k].node * FIRN_NODE;
+        for (int a = 0; a < D; a++)
+            for (int b = 0; b < D; b++) out[a] += T[a * D + b] * node[k].gradient[b];
+    }
+}
+
+static void product_block(const firn_sweep *s, int32_t block, real *arena)
+{
+    int origin[D];
+    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    real local[LOCAL_NODES][FIRN_NODE];
+    load_local(corner, s->velocity, local);
+    const real(*velocity)[FIRN_NODE] = (const real(*)[FIRN_NODE])local;
+    const int n = (int)s->at->population[block];
+    const firn_tangent *t = block_tangents(s, block);
+    for (int i = 0; i < n; i += W, t++) {
+        vr C[1][DD], T[1][DD];
+        real x[W][D];
+        for (int l = 0; l < W; l++) {
+            for (int d = 0; d < D; d++) x[l][d] = t->x[d][l];
+            const gathered r = gather_particle(s, x[l], velocity, velocity, NULL);
+            for (int c = 0; c < DD; c++) C[0][c][l] = r.L[c];
+        }
+        differentiate(s, t, (const vr(*)[DD])C, T, 1);
+        for (int l = 0; l < W && i + l < n; l++) {
+            real lane[DD];
+            for (int c = 0; c < DD; c++) lane[c] = T[0][c][l];
+            scatter_force(s, x[l], lane, origin, arena);
+        }
+    }
+}
+
+void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock,
+                                     firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    (void)scratch;
+    real *arena = superblock_arena(s, superblock);
+    memset(arena, 0, FIRN_ARENA_REALS(D, s->arena_channels) * sizeof(real));
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) product_block(s, b, arena);
     }
 }
 

@@ -81,6 +81,13 @@ typedef struct firn_sweep {
     int32_t collider_count;
 
     firn_extremes *extremes; /* out, per superblock */
+
+    /* Implicit steps. */
+    const real *velocity_moved; /* NULL, or what positions and F move with instead of velocity */
+    void *tangents;             /* firn_tangent by group; see material/law.h */
+    const uint32_t *group;      /* by block: its first group */
+    uint32_t (*cell)[FIRN_MAX_CELLS + 1]; /* by block: offsets of its cells' particles */
+    int32_t differential_law;             /* a law whose differential serves all materials, or -1 */
 } firn_sweep;
 
 typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock,
@@ -102,6 +109,13 @@ typedef struct firn_kernels {
     firn_sweep_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_energy_function *energy;
     firn_pressure_function *pressure;
+    /* Implicit steps, plain and fast: fill tangents; then, as often as the solver asks, gather a
+     * velocity's gradients and scatter the forces that the tangents answer with. */
+    firn_sweep_function *tangent[2], *product[2];
+    firn_sweep_function *moved_gather[2]; /* fast_gather with velocity_moved */
+    size_t tangent_bytes;                 /* of a group */
+    bool (*has_tangent)(int law);
+    bool (*same_differential)(int law, int other);
 } firn_kernels;
 
 /* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */

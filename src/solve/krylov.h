@@ -1,0 +1,44 @@
+/* Krylov solvers for symmetric systems A x = b on the block grid, matrix-free.
+ *
+ * Vectors are grid channels: `block_reals` numbers per block, blocks in key order. Sums are taken
+ * per block and then over blocks in order, in double, so no result depends on the thread count.
+ *
+ * The preconditioner M^-1 also carries the constraints: where it leaves out a direction, x keeps the
+ * value it came with there, and the residual ends up as what it takes to hold it. */
+#ifndef FIRN_KRYLOV_H
+#define FIRN_KRYLOV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/real.h"
+
+typedef struct firn_system {
+    int32_t threads;
+    int64_t blocks;
+    int32_t block_reals;
+    /* out = A in; returns in . out. */
+    double (*apply)(void *context, const real *in, real *out);
+    /* z = M^-1 r on one block, positive semi-definite. Called from worker threads. */
+    void (*precondition)(void *context, int64_t block, const real *r, real *z);
+    void *context;
+    double *partial; /* room for one per block */
+} firn_system;
+
+typedef struct firn_solution {
+    int32_t iterations;
+    double residual; /* sqrt(r . M^-1 r) */
+    bool converged;
+} firn_solution;
+
+/* Conjugate gradients (Hestenes & Stiefel 1952), for positive definite A. x comes in as the guess
+ * and r as its residual b - A x; both leave as they are when sqrt(r . M^-1 r) <= goal, or after
+ * `most` iterations, or where A turns out not to be positive. work: two vectors. */
+firn_solution firn_solve_cg(const firn_system *system, real *x, real *r, real *const work[2],
+                            double goal, int32_t most);
+
+/* Conjugate residuals (Stiefel 1955), for A that need not be positive. work: four vectors. */
+firn_solution firn_solve_cr(const firn_system *system, real *x, real *r, real *const work[4],
+                            double goal, int32_t most);
+
+#endif
