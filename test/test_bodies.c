@@ -154,30 +154,88 @@ static void a_stack_of_three_at_rest_stays(void **state)
 }
 
 /* A block thrown along a slab: once it lies on it, mu g of friction slows it. */
+static void check_rubbing(int d, firn_path path, int i)
+{
+    const double coefficient[] = {0, 0.1, 0.4}, g = 9.81;
+    world w = bodies_world(d, path, false);
+    const firn_contact rough = {{1, 0}, 0.4};
+    w.def.contact_friction = i == 2 ? 9 : coefficient[i];
+    w.def.contacts = &rough;
+    w.def.contact_count = i == 2;
+    w.def.gravity[1] = -g;
+    w.def.collider_count = 1;
+    w.collider[0].boundary = FIRN_STICKY;
+    w.material[0].young = d == 2 ? 1e7 : 1e6;
+    firn_sim *sim = world_create(&w);
+    add_body(sim, &w, 0, (int[]){-10, 0, -5}, (int[]){60, 4, 10}, (double[]){0, 0, 0});
+    add_body(sim, &w, 1, (int[]){-4, 4, -3}, (int[]){8, 6, 6}, (double[]){2, 0, 0});
+    assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    const double start = look_at(sim, d, 1).v[0];
+    assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+    const double end = look_at(sim, d, 1).v[0];
+    assert_close((start - end) / 0.2, coefficient[i] * g, (0.03 + 0.2 * coefficient[i]) * g);
+    firn_sim_destroy(sim);
+}
+
 static void sliding_bodies_rub_by_coulombs_law(void **state)
 {
     (void)state;
-    const double coefficient[] = {0, 0.1, 0.4}, g = 9.81;
-    for (int i = 0; i < 3; i++) {
-        world w = bodies_world(2, both_paths[0], false);
-        const firn_contact rough = {{1, 0}, 0.4};
-        w.def.contact_friction = i == 2 ? 9 : coefficient[i];
-        w.def.contacts = &rough;
-        w.def.contact_count = i == 2;
-        w.def.gravity[1] = -g;
-        w.def.collider_count = 1;
-        w.collider[0].boundary = FIRN_STICKY;
-        w.material[0].young = 1e7;
-        firn_sim *sim = world_create(&w);
-        add_body(sim, &w, 0, (int[]){-10, 0, 0}, (int[]){60, 4, 1}, (double[]){0, 0, 0});
-        add_body(sim, &w, 1, (int[]){-4, 4, 0}, (int[]){8, 6, 1}, (double[]){2, 0, 0});
-        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
-        const double start = look_at(sim, 2, 1).v[0];
-        assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
-        const double end = look_at(sim, 2, 1).v[0];
-        assert_close((start - end) / 0.2, coefficient[i] * g, (0.03 + 0.2 * coefficient[i]) * g);
-        firn_sim_destroy(sim);
-    }
+    for (int i = 0; i < 3; i++) check_rubbing(2, FIRN_PATH_PLAIN, i);
+    for (int i = 0; i < 3; i++) check_rubbing(2, both_paths[PATHS - 1], i);
+    check_rubbing(3, both_paths[PATHS - 1], 2);
+}
+
+static int keep_others(void *user_data, uint64_t id, const double position[3], uint16_t material,
+                       uint16_t object)
+{
+    (void)id, (void)position, (void)material;
+    return object != *(const uint16_t *)user_data;
+}
+
+/* What one body pressed on is free when that is removed; a body added beside it does not stick. */
+static void bodies_come_and_go(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (size_t p = 0; p < PATHS; p++) {
+            world w = bodies_world(d, both_paths[p], false);
+            firn_sim *sim = world_create(&w);
+            add_body(sim, &w, 0, (int[]){-6, 0, 0}, (int[]){6, 6, 6}, (double[]){-1, 0, 0});
+            add_body(sim, &w, 1, (int[]){0, 0, 0}, (int[]){6, 6, 6}, (double[]){0, 0, 0});
+            assert_ok(firn_sim_advance(sim, 0.01, NULL, &error));
+            uint16_t gone = 0;
+            int64_t removed = 0;
+            assert_ok(firn_sim_remove(sim, keep_others, &gone, &removed, &error));
+            assert_int_equal(removed, firn_sim_count(sim));
+            add_body(sim, &w, 2, (int[]){0, 6, 0}, (int[]){6, 6, 6}, (double[]){0, 1, 0});
+            assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+            assert_close(look_at(sim, d, 1).v[1], 0, 1e-3);
+            assert_close(look_at(sim, d, 2).v[1], 1, 1e-3);
+            firn_sim_destroy(sim);
+        }
+}
+
+/* Bodies that meet fast: steps are taken back on the way, and no momentum is lost. */
+static void steps_taken_back_keep_momentum(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (size_t p = 0; p < PATHS; p++) {
+            world w = bodies_world(d, both_paths[p], false);
+            w.material[0].young = 1e4;
+            firn_sim *sim = world_create(&w);
+            add_body(sim, &w, 0, (int[]){-7, 0, 0}, (int[]){6, 6, 6}, (double[]){15, 0, 0});
+            add_body(sim, &w, 1, (int[]){0, 1, 0}, (int[]){6, 6, 6}, (double[]){-15, 1, 0});
+            const firn_totals before = totals_of(sim);
+            firn_report report;
+            assert_ok(firn_sim_advance(sim, 0.02, &report, &error));
+            if (both_paths[p] == FIRN_PATH_FUSED) assert_true(report.retries > 0);
+            const firn_totals after = totals_of(sim);
+            for (int a = 0; a < d; a++) {
+                assert_close(after.momentum[a], before.momentum[a], 15e-5 * before.mass);
+            }
+            firn_sim_destroy(sim);
+        }
 }
 
 typedef struct saved {
@@ -296,6 +354,8 @@ int main(void)
         cmocka_unit_test(a_block_lifted_off_a_slab_parts),
         cmocka_unit_test(a_stack_of_three_at_rest_stays),
         cmocka_unit_test(sliding_bodies_rub_by_coulombs_law),
+        cmocka_unit_test(bodies_come_and_go),
+        cmocka_unit_test(steps_taken_back_keep_momentum),
         cmocka_unit_test(a_saved_state_keeps_its_fields),
         cmocka_unit_test(same_bytes_at_any_thread_count),
         cmocka_unit_test(bad_fields_are_refused),
