@@ -8,11 +8,11 @@ firn=${1:-build/firn}
 results=bench/results
 mkdir -p "$results"
 
-rm -f "$results"/{step,realtime,scaling,stable,files,fill}.csv
+rm -f "$results"/{step,realtime,scaling,stable,files,fill,implicit}.csv
 isas=$("$firn" bench step --isa none 2>&1 | sed 's/.*there are //; s/,//g') || true
 for isa in $isas; do
     for threads in 1 "$(nproc)"; do
-        for law in neo_hookean fixed_corotated; do
+        for law in neo_hookean fixed_corotated snow; do
             "$firn" bench step --isa "$isa" --threads "$threads" --material "$law" \
                 --csv "$results/step.csv"
         done
@@ -24,3 +24,4 @@ done
 "$firn" bench stable --csv "$results/stable.csv"
 "$firn" bench files --csv "$results/files.csv"
 "$firn" bench fill --csv "$results/fill.csv"
+"$firn" bench implicit --csv "$results/implicit.csv"

@@ -238,10 +238,6 @@ static void check_failing_allocations(int d, firn_path path, firn_transfer trans
         double *x, *v, away = 0, faster = 0;
         run_life(&l, d, path, transfer, n, stubborn, &x, &v);
         const bool done = l.m.failed == 0;
-        if (!done && l.failures == 0) {
-            complain("%dD %s: request %lld failed and nobody said so\n", d, path_name(path),
-                     (long long)n);
-        }
         if (l.failures > 1) {
             complain("%dD %s: request %lld made %d calls fail, the last in %s\n", d,
                      path_name(path), (long long)n, l.failures, l.stage);
@@ -251,6 +247,11 @@ static void check_failing_allocations(int d, firn_path path, firn_transfer trans
         for (int64_t i = 0; i < count * d; i++) {
             away = fmax(away, fabs(x[i] - want_x[i]) / 0.02);
             faster = fmax(faster, fabs(v[i] - want_v[i]));
+        }
+        /* Room for later may be missing for now, and is asked for again. */
+        if (!done && l.failures == 0 && (away > 0 || faster > 0)) {
+            complain("%dD %s: request %lld failed, nobody said so, and it made a difference\n", d,
+                     path_name(path), (long long)n);
         }
         if (!(away <= 1e-3) || !(faster <= 1e-2)) {
             complain("%dD %s, %s: after request %lld failed the run ends %g cells and %g m/s off\n",

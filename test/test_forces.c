@@ -197,6 +197,50 @@ static void damping_decays_exponentially(void **state)
             }
 }
 
+/* A step hook that uses the sim it is called from. */
+typedef struct meddler {
+    firn_sim *sim;
+    int64_t calls;
+} meddler;
+
+static int meddle(void *user_data, const firn_report *report)
+{
+    meddler *m = user_data;
+    (void)report;
+    double x[3];
+    firn_hash hash;
+    firn_error error = {0};
+    assert_int_equal(firn_sim_read(m->sim, FIRN_POSITION, 0, 1, x, &error), FIRN_INVALID);
+    assert_int_equal(firn_sim_hash(m->sim, &hash, &error), FIRN_INVALID);
+    assert_int_equal(firn_sim_step(m->sim, NULL, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "advancing"));
+    m->calls++;
+    return 0;
+}
+
+static void a_step_hook_cannot_use_the_sim(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PATHS; p++) {
+        firn_hash hash[2];
+        for (int hooked = 0; hooked < 2; hooked++) {
+            meddler m = {0};
+            world w = world_default(2, 0.03);
+            w.def.path = both_paths[p];
+            w.def.step_hook = hooked ? meddle : NULL;
+            w.def.step_user_data = &m;
+            m.sim = world_create(&w);
+            const brick b = {.cells = {4, 5, 3}, .per_axis = 2, .velocity = {1, 2, 3}};
+            brick_add(m.sim, &w, &b);
+            assert_ok(firn_sim_advance(m.sim, 0.05, NULL, &error));
+            assert_true(!hooked || m.calls > 1);
+            hash[hooked] = hash_of(m.sim);
+            firn_sim_destroy(m.sim);
+        }
+        assert_same_hash(hash[0], hash[1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +248,7 @@ int main(void)
         cmocka_unit_test(keyframed_forces_interpolate),
         cmocka_unit_test(a_keyframed_pulse_shorter_than_a_step_is_not_missed),
         cmocka_unit_test(damping_decays_exponentially),
+        cmocka_unit_test(a_step_hook_cannot_use_the_sim),
     };
     return cmocka_run_group_tests_name("forces", tests, NULL, NULL);
 }

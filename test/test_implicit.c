@@ -353,6 +353,25 @@ static void separating_walls_do_not_pull(void **state)
     }
 }
 
+/* A floor that is there twice rubs once: mu g slows what slides on it. */
+static void the_same_wall_twice_rubs_once(void **state)
+{
+    (void)state;
+    for (int floors = 1; floors <= 2; floors++) {
+        world w = stiff_world(2, FIRN_PATH_AUTO, 1);
+        w.def.collider_count = floors;
+        for (int i = 0; i < floors; i++) w.collider[i].friction = 0.3;
+        w.def.gravity[1] = -9.81;
+        firn_sim *sim = world_create(&w);
+        const brick b = {.cells = {8, 4, 1}, .per_axis = 2, .velocity = {2, 0, 0}};
+        brick_add(sim, &w, &b);
+        const double mass = totals_of(sim).mass;
+        assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+        assert_close(totals_of(sim).momentum[0] / mass, 2 - 0.3 * 9.81 * 0.2, 0.05);
+        firn_sim_destroy(sim);
+    }
+}
+
 /* ---- steps ---- */
 
 static void a_solver_that_does_not_converge_shortens_the_step(void **state)
@@ -367,13 +386,19 @@ static void a_solver_that_does_not_converge_shortens_the_step(void **state)
     assert_ok(firn_sim_advance(sim, 2e-3, &report, &error));
     assert_true(report.retries > 0);
     assert_true(report.dt_least < 5e-4);
+    assert_at_most(report.iterations, 2 * 3 * (report.steps + report.retries)); /* 3: walls */
     firn_sim_destroy(sim);
+
+    firn_error error = {0};
+    w.def.dt_min = 2 * w.def.dt_implicit;
+    world_point(&w);
+    assert_int_equal(firn_sim_create(&w.def, &sim, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "dt_implicit"));
 
     w.def.dt_min = 5e-4; /* which is too long */
     sim = world_create(&w);
     add_stiff(sim, &w, true);
     const firn_hash before = hash_of(sim);
-    firn_error error = {0};
     assert_int_equal(firn_sim_advance(sim, 2e-3, NULL, &error), FIRN_DIVERGED);
     assert_non_null(strstr(error.message, "solver"));
     assert_non_null(strstr(error.message, "solver_iterations"));
@@ -433,6 +458,35 @@ static world sliding_world(int d, firn_path path, firn_integrator integrator)
     for (int i = 0; i < 4; i++) w.material[i].young = 1e7;
     return w;
 }
+
+#ifndef FIRN_DOUBLE
+/* A position whose sum with 1 rounds to the next block's: no step leaves one. */
+static void a_position_between_blocks_is_refused(void **state)
+{
+    (void)state;
+    world w = stiff_world(2, FIRN_PATH_AUTO, 1);
+    firn_sim *sim = world_create(&w), *other = world_create(&w);
+    const double at[2] = {0.02 * 1.25, 0.02 * 1.25};
+    firn_particles one = firn_particles_default();
+    one.count = 1;
+    one.position = at;
+    one.each_volume = 1e-4;
+    assert_ok(firn_sim_add(sim, &one, NULL, &error));
+    bytes b = {0};
+    assert_ok(firn_sim_save(sim, put, &b, &error));
+    const real is = (real)0.75, bad = nextafterf(4, 0);
+    size_t place = 0;
+    while (place + sizeof is <= b.size && memcmp(b.data + place, &is, sizeof is)) place++;
+    assert_true(place + sizeof is <= b.size);
+    memcpy(b.data + place, &bad, sizeof bad);
+    firn_error error = {0};
+    assert_int_equal(firn_sim_load(other, take, &b, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "damaged"));
+    free(b.data);
+    firn_sim_destroy(sim);
+    firn_sim_destroy(other);
+}
+#endif
 
 static void a_loaded_state_goes_on_with_the_same_bits(void **state)
 {
@@ -517,8 +571,12 @@ int main(void)
         cmocka_unit_test(all_methods_take_long_steps),
         cmocka_unit_test(moving_walls_carry_what_they_hold),
         cmocka_unit_test(separating_walls_do_not_pull),
+        cmocka_unit_test(the_same_wall_twice_rubs_once),
         cmocka_unit_test(a_solver_that_does_not_converge_shortens_the_step),
         cmocka_unit_test(the_cheaper_integrator_is_taken_and_told),
+#ifndef FIRN_DOUBLE
+        cmocka_unit_test(a_position_between_blocks_is_refused),
+#endif
         cmocka_unit_test(a_loaded_state_goes_on_with_the_same_bits),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads),
         cmocka_unit_test(steps_allocate_nothing_once_warm),

@@ -77,7 +77,8 @@ typedef struct firn_nodes {
 typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*force)[3]);
 
 /* Called after every step with what the advance has done so far, from the thread that called it.
- * Anything but 0 ends the advance there, with FIRN_STOPPED. */
+ * Anything but 0 ends the advance there, with FIRN_STOPPED. No hook can use the sim itself, which is
+ * between two states: calls return FIRN_INVALID. */
 struct firn_report;
 typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 
@@ -148,7 +149,7 @@ typedef struct firn_sim_def {
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
  * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
- * contact_friction 0.3, explicit; implicit steps of up to 1 ms with theta 0.55, tolerance 5e-3, 200
+ * contact_friction 0.3, explicit; implicit steps of up to 1 ms with theta 0.55, tolerance 1e-3, 200
  * iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
@@ -250,7 +251,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
 typedef enum firn_limit {
     FIRN_LIMIT_NONE,
     FIRN_LIMIT_FIXED,     /* the def's dt */
-    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max */
+    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max, or dt_implicit */
     FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before */
     FIRN_LIMIT_FRAME,     /* the time asked for ends here */
     FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C| */
@@ -326,14 +327,16 @@ typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit,
                                                          void *user_data, firn_error *error);
 
-/* 128-bit hash of the state (fields in id order, time, next dt): equal states, equal hashes. */
+/* 128-bit hash of the state (fields in id order, time, next dt, how dense
+ * each velocity field has been): equal states, equal hashes. */
 typedef struct firn_hash {
     uint64_t word[2];
 } firn_hash;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash,
                                                    firn_error *error);
 
-/* The state as bytes, in pieces: particles, their order, time, next dt. A sim made with the same
+/* The state as bytes, in pieces: particles, their order, time, next dt, how dense each
+ * velocity field has been. A sim made with the same
  * dimension, cell size and spline that loads them goes on with the same bits, at any thread count
  * and on the same instruction set; materials, colliders and forces come from its own def. The
  * functions return 0 when all bytes were taken or given. Not for exchange between machines. */

@@ -116,17 +116,6 @@ LANE_INLINE vr m_det(const vr A[DD])
 #endif
 }
 
-/* max |a_ij|; NaN if any entry is NaN, since as integers those are the largest. */
-LANE_INLINE vr m_norm_max(const vr A[DD])
-{
-    vi norm = (vi)v_abs(A[0]);
-    for (int i = 1; i < DD; i++) {
-        vi a = (vi)v_abs(A[i]), larger = a > norm;
-        norm = (a & larger) | (norm & ~larger);
-    }
-    return (vr)norm;
-}
-
 /* B = A / size, with size a power of two such that the largest entry of B lies in [1/DD, 4). A zero
  * matrix gives B = I and size 0, so that its rotations come out as I. Where the processor flushes
  * denormals to zero, matrices with all entries that small count as zero. */

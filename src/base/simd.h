@@ -182,9 +182,6 @@ LANE_INLINE vr v_expm1(vr x)
 }
 #endif
 
-/* x^y of positive normal x. */
-LANE_INLINE vr v_pow(vr x, vr y) { return v_exp(y * v_log(x)); }
-
 /* Rounds a product before it is summed. Contracted into its sums it would make each of them a fused
  * operation on the multipliers; adders are units of their own on AMD's processors and Intel's since
  * 2021, and kernels short of multipliers gain by using both. */

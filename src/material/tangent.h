@@ -61,8 +61,8 @@ LANE_INLINE void t_add_volumetric(t_principal *t, const vr s[D], vr f1, vr f2)
 LANE_INLINE void t_clamp(vr H[DD])
 {
     const vr minor = H[0] * H[D + 1] - H[1] * H[D];
-    vi fine = (H[0] >= 0) & (minor >= 0);
-    if (D == 3) fine &= m_det(H) >= 0;
+    vi fine = (H[0] > 0) & (minor > 0);
+    if (D == 3) fine &= m_det(H) > 0;
     if (!v_any(~fine)) return;
     m_singular h;
     vr Vs[DD], size[DD];

@@ -80,6 +80,10 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_max %g", def->dt_min,
                          def->dt_max);
     }
+    if (def->integrator != FIRN_EXPLICIT && def->dt_min > def->dt_implicit) {
+        return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_implicit %g",
+                         def->dt_min, def->dt_implicit);
+    }
     return FIRN_OK;
 }
 

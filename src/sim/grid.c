@@ -34,18 +34,22 @@ real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t bloc
     return (real *)pool->data + block * firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE;
 }
 
+size_t firn_grid_channel_size(const firn_sim *sim)
+{
+    return (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE *
+           sizeof(real);
+}
+
 firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
 {
-    const size_t blocks = (size_t)sim->at->count;
-    const size_t size =
-        blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE * sizeof(real);
+    const size_t size = firn_grid_channel_size(sim);
     firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity, size, error);
     if (st == FIRN_OK && planes > 1) {
         st = firn_pool_reserve_slack(sim->allocator, &sim->grid.velocity_old, size, error);
     }
     if (st == FIRN_OK) {
         st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
-                                     blocks * sizeof(block_partial), error);
+                                     (size_t)sim->at->count * sizeof(block_partial), error);
     }
     return st;
 }

@@ -41,8 +41,7 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error)
 {
     const firn_directory *d = sim->at;
     const size_t blocks = (size_t)d->count;
-    const size_t channel =
-        blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE * sizeof(real);
+    const size_t channel = firn_grid_channel_size(sim);
     firn_implicit *m = &sim->implicit;
     firn_grid *g = &sim->grid;
     /* A block's groups end with each row of cells. */
@@ -51,7 +50,7 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error)
     uint32_t groups = 0;
     firn_status st = FIRN_OK;
 #define RESERVE(pool, size)                                                                        \
-    if (st == FIRN_OK) st = firn_pool_reserve_slack(sim->allocator, &(pool), size, error)
+    if (st == FIRN_OK) st = firn_pool_renew(sim->allocator, &(pool), size, error)
     RESERVE(m->group, blocks * sizeof(uint32_t));
     if (st != FIRN_OK) return st;
     for (size_t b = 0; b < blocks; b++) {
@@ -203,9 +202,9 @@ static void set_drag(const implicit_job *job, const block_view *v, firn_wall_nod
 {
     c->drag = 0;
     memset(c->drift, 0, sizeof c->drift);
-    for (int i = 0; i < c->count; i++) {
-        const firn_wall *t = &c->wall[i];
-        if (!t->holds || t->boundary != FIRN_SEPARATE || !(t->friction > 0)) continue;
+    for (int k = 0; k < c->held; k++) { /* the same wall twice rubs once */
+        const firn_wall *t = &c->wall[c->cause[k]];
+        if (t->boundary != FIRN_SEPARATE || !(t->friction > 0)) continue;
         real pressing = 0, slide[3] = {0};
         for (int a = 0; a < v->dim; a++) {
             pressing -= t->normal[a] * (v->acceleration[c->node][a] + (real)job->body[a]);
@@ -431,15 +430,14 @@ static firn_solution solve(const firn_system *system, firn_sim *sim, double goal
     const int32_t most = sim->def.solver_iterations;
     real *const two[2] = {g->direction.data, g->image.data};
     firn_solution s = firn_solve_cg(system, x, r, two, goal, most);
-    if (s.converged || !isfinite(s.residual)) return s;
+    if (s.converged || s.iterations == most || !isfinite(s.residual)) return s;
     /* Rounding may cost the system its sign: conjugate residuals do not mind. */
-    *st = firn_pool_reserve_slack(sim->allocator, &g->direction_2, g->direction.size, error);
-    if (*st == FIRN_OK) {
-        *st = firn_pool_reserve_slack(sim->allocator, &g->image_2, g->direction.size, error);
-    }
+    const size_t channel = firn_grid_channel_size(sim);
+    *st = firn_pool_renew(sim->allocator, &g->direction_2, channel, error);
+    if (*st == FIRN_OK) *st = firn_pool_renew(sim->allocator, &g->image_2, channel, error);
     if (*st != FIRN_OK) return s;
     real *const four[4] = {g->direction.data, g->image.data, g->direction_2.data, g->image_2.data};
-    firn_solution t = firn_solve_cr(system, x, r, four, goal, most);
+    firn_solution t = firn_solve_cr(system, x, r, four, goal, most - s.iterations);
     t.iterations += s.iterations;
     return t;
 }

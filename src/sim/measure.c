@@ -54,7 +54,7 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
 
 firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!totals) return firn_fail(error, FIRN_INVALID, "totals is NULL");
     const firn_store *s = &sim->store;
     const double h = sim->def.cell_size;
@@ -78,7 +78,7 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
 firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *user_data,
                                 firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
     firn_status st = firn_sim_prepare(sim, 2, error);

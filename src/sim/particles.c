@@ -128,6 +128,13 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                            "material of particle %lld is %d; the sim has materials 0 to %d",
                            (long long)i, material, sim->def.material_count - 1);
         }
+        const double volume = p->volume ? p->volume[i] : p->each_volume;
+        if (st == FIRN_OK && p->mass && !(p->mass[i] / volume <= 1e18)) {
+            st = firn_fail(error, FIRN_INVALID,
+                           "mass of particle %lld is %g and its volume %g; their quotient must be "
+                           "below 1e18",
+                           (long long)i, p->mass[i], volume);
+        }
         int32_t coord[3];
         real local[3];
         if (st == FIRN_OK && !locate(sim, p->position + i * dim, coord, local)) {
@@ -183,7 +190,7 @@ static void commit_bins(firn_sim *sim)
 firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
                          firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     firn_store *s = &sim->store;
     firn_status st = check_particles(sim, p, error);
     if (st != FIRN_OK) return st;
@@ -244,7 +251,7 @@ firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_
                             int64_t *removed, firn_error *error)
 {
     if (removed) *removed = 0;
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     firn_store *s = &sim->store;
     if (!keep)
         return firn_fail(error, FIRN_INVALID, "keep is NULL; give a function that says which stay");
@@ -372,7 +379,7 @@ static const uint64_t *order_by_id(const firn_sim *sim)
 
 firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
     if (sim->store.count == 0) return FIRN_OK;
     const firn_sweep sweep = firn_sim_sweep(sim);
@@ -383,7 +390,7 @@ firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error 
 firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, int64_t count,
                           double *out, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     const firn_store *s = &sim->store;
     if (field < 0 || field >= FIRN_FIELD_COUNT) {
         return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field",
@@ -445,13 +452,14 @@ static uint64_t bits_of(double value)
 
 firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!hash) return firn_fail(error, FIRN_INVALID, "hash is NULL; give a place for it");
     firn_store *s = &sim->store;
     firn_hash h = {{0x243f6a8885a308d3u, 0x13198a2e03707344u}};
     hash_word(&h, bits_of(sim->time));
     hash_word(&h, bits_of(sim->dt_next));
     hash_word(&h, (uint64_t)s->count);
+    for (int f = 0; f < FIRN_MAX_FIELDS; f++) hash_word(&h, bits_of((double)sim->field_density[f]));
     if (s->count) {
         const uint64_t *by_id = order_by_id(sim);
         uint64_t *key = firn_store_key_scratch(s, s->count) + 2 * s->count;

@@ -106,6 +106,7 @@ struct firn_sim {
 
     real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
     double time;
+    bool advancing;      /* hooks are being called */
     int64_t plain_steps; /* since the sim was made: when to reorder, which changes no result */
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free; /* the step under way, but for the frame's end */
@@ -168,6 +169,7 @@ void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells);
 
 real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);
+size_t firn_grid_channel_size(const firn_sim *sim); /* bytes, for the blocks of sim->at */
 void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
                              double position[3]);
 
@@ -229,6 +231,10 @@ void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, d
 /* ---- step.c ---- */
 
 /* A sweep's description, filled in from the sim. */
+/* Whether a call may use the sim: false, with an error, when there is none or a hook asks during an
+ * advance, while particles, bins and scratch are between two states. */
+bool firn_sim_is_idle(const firn_sim *sim, firn_error *error);
+
 firn_sweep firn_sim_sweep(const firn_sim *sim);
 
 /* Makes `at` the directory of the particles as the bins of `from` have them, with all room a sweep

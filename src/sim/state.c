@@ -37,7 +37,7 @@ typedef struct header {
 firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void *user_data,
                           firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!write) return firn_fail(error, FIRN_INVALID, "write is NULL; give a function");
     const firn_store *s = &sim->store;
     const firn_directory *d = sim->from;
@@ -105,7 +105,7 @@ static bool numbers_are_sound(const firn_sim *sim)
             if (!isfinite(r[c])) return false;
         }
         for (int a = 0; a < s->dim; a++) {
-            if (!(r[a] >= 0 && r[a] < FIRN_BLOCK)) return false;
+            if (!(r[a] >= 0 && r[a] + 1 < FIRN_BLOCK + 1)) return false; /* x + 1 gives the cell */
         }
         for (int c = 0; c < s->dim * s->dim; c++) {
             if (!isfinite(firn_store_gradient(s, i)[c])) return false;
@@ -150,7 +150,7 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
     }
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
         !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
-        h->limit_next >= FIRN_LIMIT_COUNT) {
+        h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX) {
         return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
     }
     return FIRN_OK;
@@ -159,7 +159,7 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
 firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_data,
                           firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!read) return firn_fail(error, FIRN_INVALID, "read is NULL; give a function");
     firn_store *s = &sim->store;
     firn_directory *d = sim->at;
@@ -185,7 +185,6 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     if (fine && n > 0) fine = read(user_data, (array), (bytes)) == 0;
     ARRAYS(LOAD, s)
 #undef LOAD
-    /* Keys go to the scratch behind the gradients until the directory can be made of them. */
     firn_pool keys = {0};
     if (fine && blocks) {
         st = firn_pool_reserve(sim->allocator, &keys, blocks * sizeof(uint64_t), error);

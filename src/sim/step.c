@@ -3,8 +3,8 @@
  * One step is: directory of touched blocks - scatter - forces, colliders - gather - bins. The plain
  * path runs exactly that, once per step (plain_step). The fused path opens an advance with a
  * scatter and closes it with a gather, and in between gathers and scatters each particle in one
- * sweep (fused_advance). Either way the state between calls is the particles, their order and the
- * last free dt; the grid lives only inside a step.
+ * sweep (fused_advance). Either way the state between calls is the particles, their order, the last
+ * free dt and how dense velocity fields have been; the grid lives only inside a step.
  *
  * Broken limits. Whatever can be known before particles are touched is checked there: the plain
  * path rescales velocities and dt after forces, the opening scatters again with a smaller dt. A
@@ -52,6 +52,15 @@ const char *firn_phase_name(int phase)
     static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid", "reorder",
                                                   "solve"};
     return phase >= 0 && phase < FIRN_PHASES ? name[phase] : "unknown";
+}
+
+bool firn_sim_is_idle(const firn_sim *sim, firn_error *error)
+{
+    if (sim && !sim->advancing) return true;
+    firn_fail(error, FIRN_INVALID,
+              sim ? "the sim is advancing: hooks cannot use it; do so when the advance returns"
+                  : "sim is NULL; create one first");
+    return false;
 }
 
 /* ---- sweeps ---- */
@@ -275,6 +284,28 @@ static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaini
 
 /* ---- the plain path ---- */
 
+enum { FORCE_PLANES = 2 };
+
+/* The scatter that plain and implicit steps open with: momentum and, apart from it, forces. */
+static firn_status scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+{
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, FORCE_PLANES, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, FORCE_PLANES, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    *sweep = firn_sim_sweep(sim);
+    sweep->arena_channels = FORCE_PLANES * FIRN_NODE;
+    sweep->dt_scatter = 1; /* impulses per second: forces */
+    firn_sim_run_sweep(sim, sweep,
+                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
+                                                    : sim->kernels->plain_scatter);
+    sim->extremes = merged_extremes(sim);
+    firn_sim_pose_colliders(sim, sim->time);
+    book(sim, PHASE_PARTICLES, &mark);
+    return FIRN_OK;
+}
+
 /* Between scatter and gather the velocity gradients are spent and not yet made anew: the spare buffer
  * is free. */
 static void reorder_in_turn(firn_sim *sim, double *mark)
@@ -288,18 +319,10 @@ static void reorder_in_turn(firn_sim *sim, double *mark)
 static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error)
 {
     const double h = sim->def.cell_size;
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, sim->planes, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
-    book(sim, PHASE_DIRECTORY, &mark);
+    firn_sweep sweep;
+    firn_status st = scatter_forces(sim, &sweep, error);
     if (st != FIRN_OK) return st;
-
-    firn_sweep sweep = firn_sim_sweep(sim);
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
-    sim->extremes = merged_extremes(sim);
-    book(sim, PHASE_PARTICLES, &mark);
-
-    firn_sim_pose_colliders(sim, sim->time);
+    double mark = seconds_now();
     firn_dt step = firn_dt_choose(sim, firn_dt_limit(sim, &sim->extremes, 0), remaining);
     firn_grid_sum(sim, sim->def.force_hook != NULL);
     firn_grid_probe(sim, step.dt);
@@ -343,28 +366,6 @@ static firn_status advance_by(step_function *step, firn_sim *sim, double seconds
 }
 
 /* ---- implicit steps ---- */
-
-enum { IMPLICIT_PLANES = 2 };
-
-/* The scatter that an implicit step opens with: momentum and forces. */
-static firn_status scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
-{
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, IMPLICIT_PLANES, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, IMPLICIT_PLANES, error);
-    book(sim, PHASE_DIRECTORY, &mark);
-    if (st != FIRN_OK) return st;
-    *sweep = firn_sim_sweep(sim);
-    sweep->arena_channels = IMPLICIT_PLANES * FIRN_NODE;
-    sweep->dt_scatter = 1; /* impulses per second: forces */
-    firn_sim_run_sweep(sim, sweep,
-                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
-                                                    : sim->kernels->plain_scatter);
-    sim->extremes = merged_extremes(sim);
-    firn_sim_pose_colliders(sim, sim->time);
-    book(sim, PHASE_PARTICLES, &mark);
-    return FIRN_OK;
-}
 
 /* One step of at most `remaining` seconds. Particles are untouched until its velocities are found, so
  * a step that does not hold is simply solved again with less. */
@@ -518,19 +519,12 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     return give_up(sim, broken == FIRN_LIMIT_NONE ? step->limit : broken, step->dt, error);
 }
 
-/* Bytes of one grid channel. */
-static size_t channel_size(const firn_sim *sim)
-{
-    return (size_t)sim->at->count * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE *
-           sizeof(real);
-}
-
 /* Keeps the state at the entry of a fused sweep, and puts the records into list order on the
  * way. */
 static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
 {
     firn_snapshot *s = &sim->snapshot;
-    const size_t size = channel_size(sim);
+    const size_t size = firn_grid_channel_size(sim);
     firn_status st =
         firn_pool_renew(sim->allocator, &s->velocity, (size_t)sim->planes * size, error);
     if (st != FIRN_OK) return st;
@@ -616,15 +610,15 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
 }
 
 /* What the advance did not use at its peak gets as much room, so that the next one asks for none. */
-static firn_status reserve_spares(firn_sim *sim, firn_error *error)
+static void reserve_spares(firn_sim *sim)
 {
+    firn_error later; /* where there is no room now, the next advance asks again and says so */
     firn_status st = firn_pool_reserve(sim->allocator, &sim->snapshot.velocity,
-                                       (size_t)sim->planes * sim->grid.velocity.size, error);
+                                       (size_t)sim->planes * sim->grid.velocity.size, &later);
     for (firn_directory *d = sim->directory; st == FIRN_OK && d < sim->directory + 4; d++) {
         if (d == sim->from) continue;
-        st = firn_directory_reserve(d, sim->block_peak, sim->allocator, error);
+        st = firn_directory_reserve(d, sim->block_peak, sim->allocator, &later);
     }
-    return st;
 }
 
 static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
@@ -668,8 +662,10 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
     }
     sim->snapshot.from = sim->snapshot.at = NULL;
     close_fused(sim, &step);
-    if (st == FIRN_OK && !single) sim->time = end;
-    return st == FIRN_OK ? reserve_spares(sim, error) : st;
+    if (st != FIRN_OK) return st;
+    if (!single) sim->time = end;
+    reserve_spares(sim);
+    return FIRN_OK;
 }
 
 /* ---- the calls ---- */
@@ -691,6 +687,7 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
 {
     begin_report(sim);
     firn_status st = FIRN_OK;
+    sim->advancing = true;
     if (sim->store.count == 0) { /* a step through nothing is as long as steps may be */
         const double step = sim->def.dt > 0 ? sim->def.dt : sim->def.dt_max;
         sim->report.dt = single ? step : seconds;
@@ -699,13 +696,14 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
     } else {
         st = advance_particles(sim, seconds, single, error);
     }
+    sim->advancing = false;
     end_report(sim, report);
     return st;
 }
 
 firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!(seconds > 0) || !isfinite(seconds)) {
         return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0 and finite", seconds);
     }
@@ -714,6 +712,6 @@ firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report,
 
 firn_status firn_sim_step(firn_sim *sim, firn_report *report, firn_error *error)
 {
-    if (!sim) return firn_fail(error, FIRN_INVALID, "sim is NULL; create one first");
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     return advance(sim, 1e30, true, report, error);
 }

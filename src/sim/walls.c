@@ -13,7 +13,7 @@ firn_wall_node *firn_walls_of(const firn_sim *sim, int64_t block, int32_t *count
 {
     const int32_t *first = sim->implicit.wall_first.data;
     *count = first[block + 1] - first[block];
-    return (firn_wall_node *)sim->implicit.wall.data + first[block];
+    return *count ? (firn_wall_node *)sim->implicit.wall.data + first[block] : NULL;
 }
 
 /* The walls that a node is in, the first few. */
@@ -89,8 +89,8 @@ firn_status firn_walls_find(firn_sim *sim, firn_error *error)
         first[b] = sum;
         sum += count;
     }
-    firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->implicit.wall,
-                                             (size_t)sum * sizeof(firn_wall_node), error);
+    firn_status st = firn_pool_renew(sim->allocator, &sim->implicit.wall,
+                                     (size_t)sum * sizeof(firn_wall_node), error);
     if (st == FIRN_OK) firn_parallel_for(sim->threads, blocks, 16, list_task, sim);
     return st;
 }

@@ -420,21 +420,31 @@ static void respond(const firn_sweep *s, law_call call, firn_lanes *g, int n, co
     }
 }
 
+/* Whether no lane before this one has its law. */
+LANE_INLINE bool is_first_of_law(vi law, int lane)
+{
+    for (int l = 0; l < lane; l++) {
+        if (law[l] == law[lane]) return false;
+    }
+    return true;
+}
+
 /* The tangent of one group, whose particles may differ in material. */
 static void make_tangent(const firn_sweep *s, const firn_lanes *g, const uint32_t index[W],
                          firn_tangent *t)
 {
     uint16_t material[W];
     for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];
-    const firn_lane_constants k = load_constants(s, material);
+    bool same = true;
+    for (int l = 1; l < W; l++) same &= material[l] == material[0];
+    const firn_lane_constants k =
+        same ? same_constants(s, material[0]) : load_constants(s, material);
     for (int l = 0; l < W; l++) t->law[l] = s->laws[material[l]];
     for (int a = 0; a < D; a++) t->x[a] = g->x[a];
     for (int l = 0; l < W; l++) {
+        if (!is_first_of_law(t->law, l)) continue;
         const int law = (int)t->law[l];
         const vi mine = t->law == law;
-        bool done = false;
-        for (int m = 0; m < l; m++) done |= t->law[m] == law;
-        if (done) continue;
         firn_tangent part;
         memset(&part, 0, sizeof part);
         FIRN_KERNEL(firn_laws)[law]->tangent(&k, g, &part, 1);
@@ -452,9 +462,12 @@ LANE_INLINE void differentiate(const firn_sweep *s, const firn_tangent *t, const
     }
     for (int i = 0; i < n; i++) {
         for (int l = 0; l < W; l++) {
+            if (!is_first_of_law(t[i].law, l)) continue;
+            const vi mine = t[i].law == t[i].law[l];
             vr part[1][DD];
             FIRN_KERNEL(firn_laws)[t[i].law[l]]->differential(&t[i], &C[i], part, 1);
-            for (int c = 0; c < DD; c++) T[i][c][l] = part[0][c][l];
+            for (int c = 0; c < DD; c++)
+                T[i][c] = l ? v_select(mine, part[0][c], T[i][c]) : part[0][c];
         }
     }
 }

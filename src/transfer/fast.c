@@ -1,8 +1,9 @@
 /* The fast path: every transfer with MLS forces on quadratic splines, W particles at a time.
  *
- * Three sweeps from one source: scatter (opens an advance), gather (closes it), and fused, which
- * gathers from the finished grid, deforms, moves, and scatters to the next grid while the particle
- * is in registers (Wang et al. 2020 call it G2P2G). A block goes through four stages:
+ * Sweeps from one source: scatter (opens an advance), gather (closes it; of implicit steps too), and
+ * fused, which gathers from the finished grid, deforms, moves, and scatters to the next grid while the
+ * particle is in registers (Wang et al. 2020 call it G2P2G). The product of implicit steps is built of
+ * the same parts. A block goes through four stages:
  *
  *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes
  *            are one or two registers and every lane picks its own by a permute
