@@ -9,6 +9,7 @@
 
 static const char drop_scene[] = FIRN_SCENES "/drop.yaml";
 static const char hose_scene[] = FIRN_SCENES "/hose.yaml";
+static const char chunks_scene[] = FIRN_SCENES "/chunks.yaml";
 
 static double size_of_file(const char *folder, const char *name)
 {
@@ -352,11 +353,11 @@ static void all_examples_run(void **state)
 static void resuming_gives_the_state_of_running_through(void **state)
 {
     (void)state;
-    static const char *const scenes[] = {drop_scene, hose_scene};
+    static const char *const scenes[] = {drop_scene, hose_scene, chunks_scene};
     static const char *const paths[] = {"simulation.path=fused", "simulation.path=plain"};
     static const char *const threads[] = {"1", "2", "3"};
     char folder[PATH_SIZE], want[64], got[64];
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < 3; s++) {
         for (int p = 0; p < 2; p++) {
             fresh_folder("through", folder);
             const outcome *o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--hash",
@@ -379,6 +380,40 @@ static void resuming_gives_the_state_of_running_through(void **state)
             }
         }
     }
+    assert_no_complaints();
+}
+
+/* ---- variants of materials ---- */
+
+static void files_and_messages_speak_of_the_materials_of_the_scene(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("named", folder);
+    expect_exit(run(folder, WORDS("run", chunks_scene, "--frames", "1:2")), 0, "chunks");
+    const outcome *o = run(folder, WORDS("info", "out/chunks.0002.csv"));
+    if (!strstr(o->out, "material       i32[1]   0..1\n")) complain("info: %s\n", o->out);
+    o = run(folder, WORDS("run", chunks_scene, "--set", "simulation.dt_min=0.005", "--set",
+                          "objects.cushion.material=chunky", "--set", "contacts=[]"));
+    expect_exit(o, 5, "steps that are too long");
+    if (!strstr(o->err, "of material chunky (snow)")) complain("diverged: %s\n", o->err);
+    assert_no_complaints();
+}
+
+static void a_state_of_other_variants_is_refused(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("varied", folder);
+    expect_exit(run(folder, WORDS("run", chunks_scene, "--frames", "1:2")), 0, "chunks");
+    /* Other amounts are another scene, but the same variants. */
+    const outcome *o = run(folder, WORDS("run", chunks_scene, "--resume", "--frames", "1:3",
+                                         "--set", "materials.chunky.noise[0].amount=0.5"));
+    expect_exit(o, 0, "other amounts");
+    if (!strstr(o->err, "going on from frame 2")) complain("other amounts: %s\n", o->err);
+    o = run(folder, WORDS("run", chunks_scene, "--resume", "--set", "materials.chunky.noise=[]"));
+    expect_exit(o, 3, "no noise");
+    if (!strstr(o->err, "noises or shells on other parameters")) complain("none: %s\n", o->err);
     assert_no_complaints();
 }
 
@@ -987,6 +1022,51 @@ static void a_plan_brackets_what_files_take(void **state)
     assert_no_complaints();
 }
 
+/* Emitters that have begun, that begin later, and that end before the run does; nothing is lost to
+ * sinks. */
+static void a_plan_counts_what_is_emitted(void **state)
+{
+    (void)state;
+    static const char *const emits[] = {"{start: 0}", "{start: 0.1}", "{start: 0.05, end: 0.2}"};
+    char folder[PATH_SIZE];
+    for (size_t e = 0; e < sizeof emits / sizeof *emits; e++) {
+        char emit[200];
+        snprintf(
+            emit, sizeof emit,
+            "objects=[{shape: {sphere: {radius: 0.2}}, translate: [0, 2, 0], velocity: [0, -5, "
+            "0], material: jelly, emit: %s}]",
+            emits[e]);
+#define EMITTED                                                                                    \
+    "run", drop_scene, "--set", emit, "--set", "output=[{file: a.$F.bgeo}]", "--set",              \
+        "checkpoint.keep=100", "--set", "resolution=0.025"
+        fresh_folder("emitted", folder);
+        const outcome *o = run(folder, WORDS(EMITTED, "--plan", "--log", "json"));
+        expect_exit(o, 0, "plan");
+        const double particles = planned(o->out, "particles_end\": "),
+                     low = planned(o->out, "disk_least\": "),
+                     high = planned(o->out, "disk_most\": ");
+        if (!(planned(o->out, "substeps\": ") > 0)) complain("%s: no substeps\n", emits[e]);
+        o = run(folder, WORDS(EMITTED));
+        expect_exit(o, 0, "run");
+        const char *last = strstr(o->out, "frame 8/8  ");
+        assert_non_null(last);
+        assert_close(particles, strtod(last + strlen("frame 8/8  "), NULL), 0);
+        double bytes = 0;
+        for (int frame = 1; frame <= 8; frame++) {
+            char name[64];
+            snprintf(name, sizeof name, "a.%d.bgeo", frame);
+            bytes += size_of_file(folder, name);
+            snprintf(name, sizeof name, "drop.ckpt/drop.%06d.ckpt", frame);
+            bytes += size_of_file(folder, name);
+        }
+        /* What a state takes beside its particles grows with the blocks they are in. */
+        if (!(bytes >= 0.9 * low && bytes <= 1.1 * high && high < 1.5 * bytes)) {
+            complain("%s: %.0f bytes, planned %.0f to %.0f\n", emits[e], bytes, low, high);
+        }
+    }
+    assert_no_complaints();
+}
+
 static void a_full_disk_stops_and_keeps_what_is_whole(void **state)
 {
     (void)state;
@@ -1020,6 +1100,8 @@ int main(void)
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(files_and_messages_speak_of_the_materials_of_the_scene),
+        cmocka_unit_test(a_state_of_other_variants_is_refused),
         cmocka_unit_test(what_files_bring_along_survives_sinks_emitters_and_resume),
         cmocka_unit_test(what_files_say_of_state_is_kept_as_it_is_placed),
         cmocka_unit_test(attributes_of_different_types_share_one_that_holds_both),
@@ -1032,6 +1114,7 @@ int main(void)
         cmocka_unit_test(elastic_objects_part_and_others_merge),
         cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
         cmocka_unit_test(a_plan_brackets_what_files_take),
+        cmocka_unit_test(a_plan_counts_what_is_emitted),
         cmocka_unit_test(a_full_disk_stops_and_keeps_what_is_whole),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

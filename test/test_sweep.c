@@ -262,7 +262,6 @@ static void bad_varies_are_refused_before_anything_runs(void **state)
         {"objects[1].velocity=[0,0,0]", "no objects[1]"},
         {"simulation.path=plain,fast", "path \"fast\" is not known"},
         {"simulation.spline=quadratic,cubic", "fused"}, /* with --set simulation.path=fused */
-        {"frames.end=8,4", "--frames 1:6 must be"},
         {"output[0].attributes=[P],[Q]", "\"Q\""},
         {"frames..end=3", "is not a path"},
         {"objects[0]={mesh: " FIRN_SCENES "/cube.obj},{mesh: none.obj}", "none.obj"},
@@ -280,7 +279,12 @@ static void bad_varies_are_refused_before_anything_runs(void **state)
     fresh_folder("refused", folder);
     expect_exit(run(folder, WORDS("sweep", DROP)), 2, "nothing to vary");
     const outcome *o =
-        run(folder, WORDS("sweep", DROP, "--vary", "seed=1,2", "--vary", "seed=3,4"));
+        run(folder, WORDS("sweep", DROP, "--vary", "frames.end=8,4", "--frames", "1:6"));
+    expect_exit(o, 2, "frames that a variant does not have");
+    assert_non_null(strstr(o->err, "end_4: --frames 1:6 must be"));
+    expect_exit(run(folder, WORDS("sweep", DROP, "--vary", "seed=1,2", "--frames", "soon")), 2,
+                "no frames");
+    o = run(folder, WORDS("sweep", DROP, "--vary", "seed=1,2", "--vary", "seed=3,4"));
     expect_exit(o, 3, "the same path twice");
     assert_int_equal(count_entries(folder), 0);
     char path[PATH_SIZE];

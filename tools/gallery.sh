@@ -14,6 +14,7 @@ creature_large      | 19 |
 creature_medium     | 19 | --color speed
 creature_small      | 19 | --look spheres --color id
 spheres             | 12 |
+snowball            | 16 |
 ball                | 14 |
 colliders           | 36 |
 emitter             | 60 |

@@ -16,19 +16,24 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
     const firn_status st = firn_run_plan(scene, options, hooks, &p, &error);
     if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
     if (json) {
-        printf("{\"particles\": %lld, \"frames\": %lld, \"cells\": %lld, \"memory\": %.0f, "
-               "\"disk_least\": %.0f, \"disk_most\": %.0f, \"dt\": %.6g, \"substeps\": %.0f, "
+        printf("{\"particles\": %lld, \"particles_end\": %lld, \"frames\": %lld, \"cells\": %lld, "
+               "\"memory\": %.0f, \"disk_least\": %.0f, \"disk_most\": %.0f, \"dt\": %.6g, "
+               "\"substeps\": %.0f, "
                "\"seconds\": %.1f}\n",
-               (long long)p.particles, (long long)p.frames, (long long)p.cells, p.memory,
-               p.disk_least, p.disk_most, p.dt, p.steps, p.seconds);
+               (long long)p.particles, (long long)p.particles_end, (long long)p.frames,
+               (long long)p.cells, p.memory, p.disk_least, p.disk_most, p.dt, p.steps, p.seconds);
         return 0;
     }
     char memory[32], least[32], most[32], time[32];
-    printf("particles  %lld\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
+    printf("particles  %lld", (long long)p.particles);
+    if (p.particles_end > p.particles) {
+        printf(", %lld at the end", (long long)p.particles_end);
+    }
+    printf("\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
            "disk       %s to %s\nsubsteps   about %.0f of %.2e s\ntime       about %s\n",
-           (long long)p.particles, (long long)p.frames, (long long)p.cells, scene->cell_size,
-           firn_amount(p.memory, memory), firn_amount(p.disk_least, least),
-           firn_amount(p.disk_most, most), p.steps, p.dt, firn_duration(p.seconds, time));
+           (long long)p.frames, (long long)p.cells, scene->cell_size, firn_amount(p.memory, memory),
+           firn_amount(p.disk_least, least), firn_amount(p.disk_most, most), p.steps, p.dt,
+           firn_duration(p.seconds, time));
     return 0;
 }
 

@@ -188,14 +188,17 @@ static firn_status choose_run(const firn_scene *scene, firn_run_options *how, fi
     return firn_frames_choose(chosen.frames, scene, how, error);
 }
 
-/* All that can be known without filling. */
-static firn_status check_variant(const firn_sweep *s, int64_t index, firn_error *error)
+/* All that can be known without filling more than emitters. *usage receives whether the command line is to blame. */
+static firn_status check_variant(const firn_sweep *s, int64_t index, bool *usage, firn_error *error)
 {
     firn_scene scene = {0};
     firn_run_options how;
     firn_error inner = {0};
     firn_status st = read_variant(s, index, &scene, &inner);
-    if (st == FIRN_OK) st = choose_run(&scene, &how, &inner);
+    if (st == FIRN_OK) {
+        st = choose_run(&scene, &how, &inner);
+        *usage = st != FIRN_OK;
+    }
     if (st == FIRN_OK) st = firn_run_check(&scene, &inner);
     if (st == FIRN_OK) {
         firn_stage stage = {0};
@@ -451,7 +454,7 @@ static char *choose_folder(void)
 }
 
 /* Reads what varies, and checks every variant. */
-static firn_status open_sweep(firn_sweep *s, firn_error *error)
+static firn_status open_sweep(firn_sweep *s, bool *usage, firn_error *error)
 {
     firn_tree tree = {0};
     s->folder = choose_folder();
@@ -462,7 +465,9 @@ static firn_status open_sweep(firn_sweep *s, firn_error *error)
     }
     firn_tree_free(&tree);
     if (st == FIRN_OK) st = firn_sweep_expand(s, error);
-    for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) st = check_variant(s, i, error);
+    for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) {
+        st = check_variant(s, i, usage, error);
+    }
     return st;
 }
 
@@ -475,10 +480,12 @@ static int run(void)
     }
     static firn_sweep s;
     firn_error error = {0};
-    const firn_status st = open_sweep(&s, &error);
-    const int exit_code = st != FIRN_OK ? firn_options_failure(command_name, st, &error)
-                          : chosen.plan ? plan_all(&s)
-                                        : run_all(&s);
+    bool usage = false;
+    const firn_status st = open_sweep(&s, &usage, &error);
+    int exit_code = st != FIRN_OK ? firn_options_failure(command_name, st, &error)
+                    : chosen.plan ? plan_all(&s)
+                                  : run_all(&s);
+    if (usage) exit_code = FIRN_EXIT_USAGE;
     firn_sweep_free(&s);
     return exit_code;
 }

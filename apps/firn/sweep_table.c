@@ -183,7 +183,7 @@ static void plan_cell(const void *context, int64_t row, int column, char text[CE
     if (!p) {
         snprintf(text, CELL_SIZE, "%s", head[column]);
     } else if (column == 0) {
-        snprintf(text, CELL_SIZE, "%lld", (long long)p->particles);
+        snprintf(text, CELL_SIZE, "%lld", (long long)p->particles_end);
     } else if (column == 1 || column == 2) {
         snprintf(text, CELL_SIZE, "%s", firn_amount(column == 1 ? p->memory : p->disk_most, part));
     } else if (column == 3) {

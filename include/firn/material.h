@@ -46,6 +46,7 @@ typedef struct firn_material_def {
     double bulk;          /* bulk modulus of a liquid, Pa, 1e-6 to 1e13 */
     double tait_exponent; /* how a liquid stiffens: Tait's exponent, or 0: log J; 0 to 20 */
     double tension;       /* pull that a liquid bears, Pa, 0 to 1e13 */
+    char name[32];        /* what messages call it; empty: its number */
     uint32_t stamp;       /* set by the default function */
 } firn_material_def;
 

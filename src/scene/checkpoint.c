@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "scene/stage.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 static const char MAGIC[8] = {'F', 'I', 'R', 'N', 'C', 'K', 'P', 'T'};
 
 typedef struct head {
@@ -24,6 +24,7 @@ typedef struct head {
     int64_t frame;
     uint64_t object_bytes, scene_bytes, state_bytes;
     char isa[16];
+    uint64_t variants; /* of materials: firn_variants_sum */
 } head;
 
 /* One per object; its columns follow: all heads, then all data. */
@@ -193,7 +194,9 @@ double firn_checkpoint_bytes(const char *folder, const char *name)
 /* All but the frame; *lines is to be freed. */
 static firn_status make_head(const firn_stage *stage, head *h, char **lines, firn_error *error)
 {
-    *h = (head){.version = VERSION, .objects = (uint32_t)stage->scene->object_count};
+    *h = (head){.version = VERSION,
+                .objects = (uint32_t)stage->scene->object_count,
+                .variants = firn_variants_sum(&stage->variants, stage->scene)};
     memcpy(h->magic, MAGIC, sizeof h->magic);
     snprintf(h->isa, sizeof h->isa, "%s", firn_sim_get_info(stage->sim).isa);
     *lines = firn_scene_lines(stage->scene);
@@ -203,13 +206,18 @@ static firn_status make_head(const firn_stage *stage, head *h, char **lines, fir
     return firn_sim_save(stage->sim, count_bytes, &h->state_bytes, error);
 }
 
-firn_status firn_checkpoint_size(const firn_stage *stage, uint64_t *bytes, firn_error *error)
+firn_status firn_checkpoint_size(const firn_stage *stage, int64_t particles, double *bytes,
+                                 firn_error *error)
 {
+    const double usual = 140; /* bytes of a particle, where there is none yet to measure */
+    const double count = (double)firn_sim_count(stage->sim);
     head h;
     char *lines = NULL;
     const firn_status st = make_head(stage, &h, &lines, error);
     free(lines);
-    *bytes = sizeof h + h.object_bytes + h.scene_bytes + h.state_bytes + sizeof(uint64_t);
+    *bytes = (double)(sizeof h + h.object_bytes + h.scene_bytes + sizeof(uint64_t));
+    *bytes += count > 0 ? (double)h.state_bytes * ((double)particles / count)
+                        : (double)h.state_bytes + usual * (double)particles;
     return st;
 }
 
@@ -355,6 +363,7 @@ static const char *examine(firn_checkpoint *out)
     if (objects.left > 0) return "is damaged: its objects do not fill their room";
     const size_t scene = sizeof h + (size_t)h.object_bytes;
     out->frame = h.frame;
+    out->variants = h.variants;
     out->scene = (const char *)b->data + scene;
     out->state = scene + (size_t)h.scene_bytes;
     memcpy(out->isa, h.isa, sizeof out->isa);
@@ -411,6 +420,12 @@ firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_stage *stage,
             "the checkpoint was made with %d objects and the scene has %d: run it from "
             "the start",
             checkpoint->object_count, stage->scene->object_count);
+    }
+    if (checkpoint->variants != firn_variants_sum(&stage->variants, stage->scene)) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "the checkpoint was made with noises or shells on other parameters: run the "
+            "scene from the start");
     }
     const size_t end = checkpoint->bytes.size - sizeof(uint64_t); /* the checksum's */
     source s = {checkpoint->bytes.data + checkpoint->state, end - checkpoint->state};

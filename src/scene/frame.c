@@ -263,6 +263,12 @@ static bool takes(const firn_column *column, int f, firn_field field)
     return feeds[f].field == field && strcmp(column->name, feeds[f].attribute) == 0;
 }
 
+/* The engine's materials as those of the scene. */
+static void to_scene_materials(const firn_stage *stage, int64_t count, double *material)
+{
+    for (int64_t p = 0; p < count; p++) material[p] = stage->variants.of[(int)material[p]];
+}
+
 /* Turns states into the volume ratios they stand for: 1 where the law keeps something else there. Uses
  * as much room behind them. */
 static firn_status to_volume_ratios(const firn_stage *stage, int64_t count, double *state,
@@ -271,7 +277,7 @@ static firn_status to_volume_ratios(const firn_stage *stage, int64_t count, doub
     double *material = state + count;
     const firn_status st = firn_sim_read(stage->sim, FIRN_MATERIAL, 0, count, material, error);
     for (int64_t p = 0; p < count && st == FIRN_OK; p++) {
-        const firn_law_kind law = stage->scene->material[(int)material[p]].def.law;
+        const firn_law_kind law = stage->variants.def[(int)material[p]].law;
         state[p] = firn_law_state(law) == FIRN_STATE_LOG_VOLUME ? exp(state[p]) : 1;
     }
     return st;
@@ -292,6 +298,7 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
         st = to_volume_ratios(stage, out->count, scratch, error);
     }
     if (st != FIRN_OK) return st;
+    if (field == FIRN_MATERIAL) to_scene_materials(stage, out->count, scratch);
     for (int32_t c = 0; c < out->column_count; c++) {
         firn_column *to = &out->column[c];
         for (int f = 0; f < FEEDS; f++) {

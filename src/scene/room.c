@@ -15,7 +15,7 @@
 #include "scene/random.h"
 #include "scene/run.h"
 
-enum { SAMPLE = 8192, MOST_STATS = 100000 };
+enum { SAMPLE = 8192, MOST_LOOKS = 100000 };
 
 const char *firn_amount(double bytes, char text[32])
 {
@@ -42,24 +42,43 @@ static void make_noise(firn_points *points, double whole)
     }
 }
 
-/* Bytes of a file of all particles, at the start and at the worst. Fails, at the output's place, when
- * the format cannot hold what it is given. */
-static firn_status measure(const firn_stage *stage, const firn_scene_output *o, double *least,
-                           double *most, firn_error *error)
+/* Bytes of a file without particles, and of each particle in it. */
+typedef struct file_size {
+    double empty, least, most; /* least: as at the start; most: as noise */
+} file_size;
+
+/* So many particles that are all 0, where there are none yet to measure. */
+static firn_status make_empty(firn_points *points, int64_t count, firn_error *error)
+{
+    firn_points made = {.count = count};
+    for (int32_t c = 0; c < points->column_count; c++) {
+        const firn_column *from = &points->column[c];
+        if (firn_points_add(&made, from->name, from->type, from->components, error)) continue;
+        firn_points_free(&made);
+        return FIRN_NO_MEMORY;
+    }
+    firn_points_free(points);
+    *points = made;
+    return FIRN_OK;
+}
+
+/* Fails, at the output's place, when the format cannot hold what it is given. */
+static firn_status measure(const firn_stage *stage, const firn_scene_output *o, file_size *out,
+                           firn_error *error)
 {
     const firn_write_options options = {
         .half = o->half, .classic = o->classic, .level = (int32_t)o->level, .frame = NAN};
-    const double count = (double)firn_sim_count(stage->sim);
     firn_points points;
     firn_error inner = {0};
     size_t empty = 0, now = 0, noisy = 0;
     /* Nodes are about as many as particles, or fewer, and their numbers as noisy. */
     firn_status st =
         firn_stage_points(stage, o->of == 0 ? o->attributes : NULL, SAMPLE, &points, &inner);
+    if (st == FIRN_OK && points.count == 0) st = make_empty(&points, SAMPLE, &inner);
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &now, &inner);
-    const int64_t sampled = points.count;
+    const double sampled = (double)points.count;
     if (st == FIRN_OK) {
-        make_noise(&points, count);
+        make_noise(&points, fmax((double)firn_sim_count(stage->sim), sampled));
         st = firn_points_size(o->file, &points, &options, &noisy, &inner);
         points.count = 0;
     }
@@ -67,10 +86,26 @@ static firn_status measure(const firn_stage *stage, const firn_scene_output *o, 
     firn_points_free(&points);
     if (st == FIRN_INVALID) return firn_value_fail(o->where, error, "%s", inner.message);
     if (st != FIRN_OK) return firn_fail(error, st, "%s", inner.message);
-    const double times = sampled > 0 ? count / (double)sampled : 0;
-    *least = (double)empty + times * fmax((double)now - (double)empty, 0);
-    *most = (double)empty + times * fmax((double)noisy - (double)empty, 0);
+    *out = (file_size){(double)empty, fmax((double)now - (double)empty, 0) / sampled,
+                       fmax((double)noisy - (double)empty, 0) / sampled};
     return FIRN_OK;
+}
+
+static double count_at(const firn_stage *stage, int64_t frame)
+{
+    const firn_scene_frames *f = &stage->scene->frames;
+    return (double)firn_stage_count_at(stage, (double)(frame - f->start) / f->fps);
+}
+
+double firn_frames_particles(const firn_stage *stage, int64_t first, int64_t last, int64_t every)
+{
+    if (last < first) return 0;
+    const int64_t files = (last - first) / every + 1, stride = files / MOST_LOOKS + 1;
+    double sum = 0, looked = 0;
+    for (int64_t i = 0; i < files; i += stride, looked++) {
+        sum += count_at(stage, first + i * every);
+    }
+    return sum / looked * (double)files;
 }
 
 /* A frame of an output's from `first` on. */
@@ -104,22 +139,22 @@ static bool may_shrink(const firn_scene *scene)
 static firn_status need_of_output(const firn_stage *stage, const firn_scene_output *o,
                                   int64_t first, int64_t last, firn_need *out, firn_error *error)
 {
-    double least = 0, most = 0;
-    firn_status st = measure(stage, o, &least, &most, error);
-    int64_t count = 0;
-    for (int64_t f = first_file(stage->scene, o, first); f <= last && st == FIRN_OK;
-         f += o->every, count++) {
-        if (count >= MOST_STATS) { /* too many to look at each */
-            count += (last - f) / o->every + 1;
-            break;
-        }
-        char *path = firn_frame_path(o->file, f);
+    file_size size = {0};
+    firn_status st = measure(stage, o, &size, error);
+    const int64_t begin = first_file(stage->scene, o, first);
+    const int64_t files = begin <= last ? (last - begin) / o->every + 1 : 0;
+    for (int64_t i = 0; i < files && i < MOST_LOOKS && st == FIRN_OK; i++) {
+        char *path = firn_frame_path(o->file, begin + i * o->every);
         if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         out->replaced += file_bytes(path);
         free(path);
     }
-    out->least = least * (double)(count > 1 && may_shrink(stage->scene) ? 1 : count);
-    out->most = most * (double)count;
+    const double particles = firn_frames_particles(stage, begin, last, o->every);
+    out->least = (double)files * size.empty + particles * size.least;
+    out->most = (double)files * size.empty + particles * size.most;
+    if (files > 1 && may_shrink(stage->scene)) {
+        out->least = size.empty + (double)firn_sim_count(stage->sim) * size.least;
+    }
     out->folder = st == FIRN_OK ? firn_frame_path(o->file, first) : NULL;
     if (st == FIRN_OK && !out->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (out->folder && folder_of(out->folder) != out->folder) strcpy(out->folder, ".");
@@ -139,14 +174,19 @@ firn_status firn_needs_find(const firn_stage *stage, const char *checkpoints, in
     }
     const int64_t every = scene->checkpoint.every;
     if (st == FIRN_OK && every > 0) {
-        uint64_t bytes = 0;
         firn_need *n = &out->need[out->count++];
-        st = firn_checkpoint_size(stage, &bytes, error);
+        double now = 0, then = 0;
+        st = firn_checkpoint_size(stage, firn_sim_count(stage->sim), &now, error);
         /* The new one is there before the oldest goes. */
         const double files =
             fmin((double)scene->checkpoint.keep + 1, ceil((double)(last - first + 1) / every));
-        n->most = (double)bytes * files;
-        n->least = may_shrink(scene) ? (double)bytes : n->most;
+        const int64_t oldest = last - ((int64_t)files - 1) * every;
+        const double particles = firn_frames_particles(stage, oldest, last, every);
+        if (st == FIRN_OK && files > 0) {
+            st = firn_checkpoint_size(stage, (int64_t)(particles / files), &then, error);
+        }
+        n->most = then * files;
+        n->least = may_shrink(scene) ? now : fmin(now, then) * files;
         n->folder = strdup(checkpoints);
         n->replaced = firn_checkpoint_bytes(checkpoints, scene->name);
         if (st == FIRN_OK && !n->folder) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");

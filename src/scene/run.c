@@ -479,12 +479,16 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     if (st == FIRN_OK) st = fill_stage(&r, error);
     if (st == FIRN_OK) {
         plan->particles = firn_sim_count(r.stage.sim);
-        plan->frames = scene->frames.end - scene->frames.start + 1;
+        plan->frames = options->last - scene->frames.start + 1;
+        plan->particles_end =
+            firn_stage_count_at(&r.stage, (double)(plan->frames - 1) / scene->frames.fps);
         /* The sim; a frame and its making; a state on its way to the disk. */
-        plan->memory = (scene->output_count ? 370.0 : 200.0) * (double)plan->particles;
-        uint64_t bytes = 0;
-        if (scene->checkpoint.every > 0) st = firn_checkpoint_size(&r.stage, &bytes, error);
-        plan->memory += (double)bytes;
+        plan->memory = (scene->output_count ? 370.0 : 200.0) * (double)plan->particles_end;
+        double bytes = 0;
+        if (scene->checkpoint.every > 0) {
+            st = firn_checkpoint_size(&r.stage, plan->particles_end, &bytes, error);
+        }
+        plan->memory += bytes;
     }
     firn_needs needs = {0};
     if (st == FIRN_OK) st = check_attributes(&r.stage, error);
@@ -494,12 +498,16 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     plan->disk_least = needs.least;
     plan->disk_most = needs.most;
     firn_needs_free(&needs);
-    double spent = 0;
+    double spent = 0, particles = 0;
+    if (st == FIRN_OK) {
+        particles = firn_frames_particles(&r.stage, scene->frames.start, options->last, 1);
+        if (plan->particles == 0) st = firn_stage_emit(&r.stage, error);
+    }
     firn_report report = {0};
-    for (int i = 0; i < 3 && st == FIRN_OK && plan->particles > 0; i++) { /* the first finds dt */
+    for (int i = 0; i < 3 && st == FIRN_OK; i++) { /* the first finds dt */
         const double mark = seconds_now();
         st = firn_sim_step(r.stage.sim, &report, error);
-        spent = seconds_now() - mark;
+        spent = i < 2 ? seconds_now() - mark : fmin(spent, seconds_now() - mark);
         plan->dt = report.dt;
         plan->cells = report.blocks * (scene->dimension == 3 ? 64 : 16);
     }
@@ -507,7 +515,8 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         const double length = (double)(plan->frames - 1) / scene->frames.fps;
         plan->steps = ceil(length / plan->dt);
         /* A lone step scatters and gathers apart; within a frame the two are one. */
-        plan->seconds = plan->steps * spent * 0.6;
+        const double usual = particles / (double)plan->frames;
+        plan->seconds = plan->steps * spent * 0.6 * usual / (double)firn_sim_count(r.stage.sim);
     }
     firn_stage_free(&r.stage);
     free(r.folder);

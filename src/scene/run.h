@@ -52,6 +52,7 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
 /* What a run would take, from filling alone. */
 typedef struct firn_plan {
     int64_t particles, frames, cells;
+    int64_t particles_end;        /* with what is emitted, without what sinks take */
     double memory;                /* bytes */
     double disk_least, disk_most; /* bytes, see firn_needs */
     double dt;                    /* s, of a first step */
@@ -63,7 +64,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
 
 /* ---- room.c ---- */
 
-/* Room that files of one kind take, without what is emitted later. */
+/* Room that files of one kind take. */
 typedef struct firn_need {
     char *folder;
     double least, most; /* bytes: compressed as well as at the start, or as badly as noise */
@@ -75,6 +76,8 @@ typedef struct firn_needs {
     double least, most; /* bytes, of all */
 } firn_needs;
 
+/* Particles in all files together: a file every so many frames, from first to last. */
+double firn_frames_particles(const firn_stage *stage, int64_t first, int64_t last, int64_t every);
 /* Of frames first to last. Fails where an output's format cannot hold its attributes. */
 firn_status firn_needs_find(const firn_stage *stage, const char *checkpoints, int64_t first,
                             int64_t last, firn_needs *out, firn_error *error);

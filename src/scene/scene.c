@@ -186,6 +186,73 @@ static firn_status check_name(const char *name, const firn_value *where, const c
 
 /* ---- sections with code of their own ---- */
 
+/* Whether a parameter is one that the material's law reads. */
+static bool law_reads(const firn_scene_material *m, const firn_param *p)
+{
+    const firn_param *const *at = firn_law_params(m->def.law);
+    while (*at && *at != p) at++;
+    return *at != NULL;
+}
+
+/* Whether a parameter stays within its range, times a factor and whatever noise makes of it. `where` is
+ * what to blame. */
+static firn_status check_varied(const firn_scene_material *m, const firn_param *p, double factor,
+                                const firn_value *where, firn_error *error)
+{
+    double low, high;
+    memcpy(&low, (const char *)&m->def + p->offset, sizeof low);
+    if (!law_reads(m, p)) {
+        return firn_value_fail(where, error,
+                               "%.60s has no %s under the law %s; `firn list laws` says what each "
+                               "reads",
+                               m->name, p->name, firn_law_name(m->def.law));
+    }
+    if (low == 0) {
+        return firn_value_fail(
+            where, error, "%s of %.60s is 0, and stays so times anything; give it a value first",
+            p->name, m->name);
+    }
+    low = high = low * factor;
+    for (int32_t i = 0; i < m->noise_count; i++) {
+        const firn_scene_noise *n = &m->noise[i];
+        if (firn_param_get(n->parameter) != p) continue;
+        low *= 1 - n->amount;
+        high *= 1 + n->amount;
+    }
+    if (fmin(low, high) >= p->least && fmax(low, high) <= p->most) return FIRN_OK;
+    return firn_value_fail(
+        where, error, "%s of %.60s would be from %g to %g%s%s; it must be from %g to %g", p->name,
+        m->name, fmin(low, high), fmax(low, high), *p->unit ? " " : "", p->unit, p->least, p->most);
+}
+
+static bool same_field(const firn_scene_noise *a, const firn_scene_noise *b)
+{
+    return a->feature == b->feature && a->octaves == b->octaves && a->seed == b->seed;
+}
+
+/* Noises that are the same function of position count as one field. That on density is in the masses. */
+static firn_status number_field(firn_scene_material *m, int32_t index, const firn_value *where,
+                                firn_error *error)
+{
+    firn_scene_noise *n = &m->noise[index];
+    n->field = -1;
+    if (firn_param_get(n->parameter)->offset == offsetof(firn_material_def, density)) {
+        return FIRN_OK;
+    }
+    for (int32_t i = 0; i < index && n->field < 0; i++) {
+        if (m->noise[i].field >= 0 && same_field(&m->noise[i], n)) n->field = m->noise[i].field;
+    }
+    if (n->field >= 0) return FIRN_OK;
+    if (m->field_count == FIRN_NOISE_FIELDS) {
+        return firn_value_fail(where, error,
+                               "%.60s has more than %d noises that differ; give some the same "
+                               "feature, octaves and seed",
+                               m->name, FIRN_NOISE_FIELDS);
+    }
+    n->field = m->field_count++;
+    return FIRN_OK;
+}
+
 static firn_status read_noise(firn_scene_material *m, firn_error *error)
 {
     firn_status st = make_array(m->noise_value, FIRN_LIST, "noise", sizeof *m->noise,
@@ -193,6 +260,11 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
     const firn_value *v = m->noise_value ? m->noise_value->child : NULL;
     for (int32_t i = 0; i < m->noise_count && st == FIRN_OK; i++, v = v->next) {
         st = firn_section_read(&firn_section_noise, v, &m->noise[i], error);
+        if (st == FIRN_OK) st = number_field(m, i, v, error);
+    }
+    v = m->noise_value ? m->noise_value->child : NULL;
+    for (int32_t i = 0; i < m->noise_count && st == FIRN_OK; i++, v = v->next) {
+        st = check_varied(m, firn_param_get(m->noise[i].parameter), 1, v, error);
     }
     return st;
 }
@@ -246,6 +318,16 @@ static firn_status read_preset(firn_scene_material *m, int index, const firn_val
     return firn_value_fail(v, error, "%s", inner.message);
 }
 
+/* As messages of the engine call it: what fits, in whole characters. */
+static void name_material(firn_scene_material *m)
+{
+    size_t n = strlen(m->name);
+    if (n >= sizeof m->def.name) n = sizeof m->def.name - 1;
+    while (n > 0 && ((unsigned char)m->name[n] & 0xc0) == 0x80) n--;
+    memcpy(m->def.name, m->name, n);
+    m->def.name[n] = 0;
+}
+
 static firn_status read_materials(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -255,11 +337,12 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
     for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_material *m = &scene->material[i];
         st = firn_section_read(&firn_section_material, v, m, error);
-        if (st == FIRN_OK) st = read_noise(m, error);
         if (st != FIRN_OK) return st;
         m->name = v->key;
         m->where = v;
         st = read_preset(m, i, v, error);
+        name_material(m);
+        if (st == FIRN_OK) st = read_noise(m, error);
         if (st == FIRN_OK) st = read_look(m, firn_preset_find(m->preset), error);
         if (st != FIRN_OK) return st;
     }
@@ -296,6 +379,30 @@ static firn_status find_material(const firn_scene *scene, firn_scene_object *o, 
                            "there is no material \"%.60s\"%s", o->material, near);
 }
 
+static firn_status read_shell(const firn_scene *scene, firn_scene_object *o, firn_error *error)
+{
+    const firn_value *v = o->shell_value;
+    if (!v) return FIRN_OK;
+    firn_status st = firn_section_read(&firn_section_shell, v, &o->shell, error);
+    if (st != FIRN_OK) return st;
+    if (o->particles) {
+        return firn_value_fail(v, error, "particle files have no surface to put a shell under");
+    }
+    if (!(o->shell.thickness > 0)) {
+        return firn_value_fail(v, error,
+                               "a shell needs a thickness, as {thickness: 0.02, young: 3}");
+    }
+    for (int32_t i = 0; firn_param_get(i) && st == FIRN_OK; i++) {
+        const firn_param *p = firn_param_get(i);
+        if (!firn_section_given(&firn_section_shell, &o->shell, p->name)) continue;
+        double factor;
+        memcpy(&factor, (const char *)&o->shell.factor + p->offset, sizeof factor);
+        const firn_value *given = firn_value_get(v, p->name);
+        st = check_varied(&scene->material[o->material_index], p, factor, given ? given : v, error);
+    }
+    return st;
+}
+
 static firn_status read_objects(firn_scene *scene, firn_error *error)
 {
     firn_status st = make_array(scene->objects_value, FIRN_LIST, "objects", sizeof *scene->object,
@@ -330,12 +437,58 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
             }
         }
         if (st == FIRN_OK) st = find_material(scene, o, error);
+        if (st == FIRN_OK) st = read_shell(scene, o, error);
         if (st == FIRN_OK && firn_section_given(&firn_section_object, o, "count") &&
             firn_section_given(&firn_section_object, o, "separation")) {
             st = firn_value_fail(v, error, "give count or separation, not both");
         }
         for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
             st = check_name(o->name, v, scene->object[k].name, error);
+        }
+    }
+    return st;
+}
+
+static firn_status find_object(const firn_scene *scene, const firn_value *v, int32_t *out,
+                               firn_error *error)
+{
+    const char *names[65];
+    int n = 0;
+    for (*out = 0; *out < scene->object_count; ++*out) {
+        const char *name = scene->object[*out].name;
+        if (!name) continue;
+        if (v->kind == FIRN_SCALAR && strcmp(name, v->text) == 0) return FIRN_OK;
+        if (n < 64) names[n++] = name;
+    }
+    names[n] = NULL;
+    char near[300];
+    const char *name = v->kind == FIRN_SCALAR ? v->text : "";
+    return firn_value_fail(v, error, "there is no object \"%.60s\"%s", name,
+                           n ? firn_nearest(name, names, near, sizeof near)
+                             : "; give objects a name");
+}
+
+static firn_status read_contacts(firn_scene *scene, firn_error *error)
+{
+    firn_status st =
+        make_array(scene->contacts_value, FIRN_LIST, "contacts", sizeof *scene->contact,
+                   (void **)&scene->contact, &scene->contact_count, error);
+    const firn_value *v = scene->contacts_value ? scene->contacts_value->child : NULL;
+    for (int32_t i = 0; i < scene->contact_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_contact *c = &scene->contact[i];
+        st = firn_section_read(&firn_section_contact, v, c, error);
+        if (st != FIRN_OK) return st;
+        c->where = v;
+        if (!c->objects || c->objects->kind != FIRN_LIST || firn_value_count(c->objects) != 2 ||
+            !firn_section_given(&firn_section_contact, c, "friction")) {
+            return firn_value_fail(c->objects ? c->objects : v, error,
+                                   "a contact is {objects: [one, other], friction: 0.5}");
+        }
+        const firn_value *one = c->objects->child, *other = one->next;
+        st = find_object(scene, one, &c->object[0], error);
+        if (st == FIRN_OK) st = find_object(scene, other, &c->object[1], error);
+        if (st == FIRN_OK && c->object[0] == c->object[1]) {
+            st = firn_value_fail(other, error, "a contact takes two different objects");
         }
     }
     return st;
@@ -599,6 +752,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     }
     if (st == FIRN_OK) st = read_materials(scene, error);
     if (st == FIRN_OK) st = read_objects(scene, error);
+    if (st == FIRN_OK) st = read_contacts(scene, error);
     if (st == FIRN_OK) st = read_colliders(scene, error);
     if (st == FIRN_OK) st = read_forces(scene, error);
     if (st == FIRN_OK) st = read_sinks(scene, error);
@@ -629,6 +783,7 @@ void firn_scene_free(firn_scene *scene)
     for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
     free(scene->material);
     free(scene->object);
+    free(scene->contact);
     free(scene->collider);
     free(scene->force);
     free(scene->sink);

@@ -57,14 +57,23 @@ typedef struct firn_scene_material {
     firn_look look;
     struct firn_scene_noise *noise;
     int32_t noise_count;
+    int32_t field_count; /* of noise that differ, on parameters other than density */
 } firn_scene_material;
 
+enum { FIRN_NOISE_FIELDS = 3 }; /* that differ, of a material */
 typedef struct firn_scene_noise {
     firn_given given;
-    int32_t parameter; /* of firn_scene_noisy */
+    int32_t parameter; /* of firn_scene_noisy and firn_param_get */
     double amount, feature;
     int64_t octaves, seed;
+    int32_t field; /* of the material's; -1: on density */
 } firn_scene_noise;
+
+typedef struct firn_scene_shell {
+    firn_given given;
+    double thickness;         /* m */
+    firn_material_def factor; /* on each parameter */
+} firn_scene_shell;
 
 typedef struct firn_scene_emit {
     firn_given given;
@@ -82,7 +91,7 @@ typedef struct firn_scene_object {
     firn_given given;
     const firn_value *where;
     const char *name, *material;
-    const firn_value *shape_value, *emit_value;
+    const firn_value *shape_value, *shell_value, *emit_value;
     const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
     double translate[3], rotate[3], scale[3];
     double velocity[3], spin[3];
@@ -93,9 +102,18 @@ typedef struct firn_scene_object {
     /* Read from the above. */
     bool has_shape, emits;
     firn_scene_shape shape;
+    firn_scene_shell shell;
     firn_scene_emit emit;
     int32_t material_index;
 } firn_scene_object;
+
+typedef struct firn_scene_contact {
+    firn_given given;
+    const firn_value *where;
+    const firn_value *objects;
+    double friction;
+    int32_t object[2];
+} firn_scene_contact;
 
 typedef struct firn_scene_collider {
     firn_given given;
@@ -150,8 +168,8 @@ typedef struct firn_scene {
     int32_t up;
     const char *statistics; /* NULL: none */
     const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
-        *colliders_value, *forces_value, *sinks_value, *domain_value, *output_value,
-        *checkpoint_value, *camera_value, *light_value;
+        *contacts_value, *colliders_value, *forces_value, *sinks_value, *domain_value,
+        *output_value, *checkpoint_value, *camera_value, *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;
@@ -161,11 +179,13 @@ typedef struct firn_scene {
     firn_light light;
     firn_scene_material *material;
     firn_scene_object *object;
+    firn_scene_contact *contact;
     firn_scene_collider *collider;
     firn_acceleration_key *force;
     firn_scene_sink *sink;
     firn_scene_output *output;
-    int32_t material_count, object_count, collider_count, force_count, sink_count, output_count;
+    int32_t material_count, object_count, contact_count, collider_count, force_count, sink_count,
+        output_count;
     double cell_size; /* m, as it will be */
     firn_tree tree;
 } firn_scene;
@@ -173,9 +193,9 @@ typedef struct firn_scene {
 /* ---- sections.c: the table ---- */
 
 extern const firn_section firn_section_scene, firn_section_frames, firn_section_simulation,
-    firn_section_material, firn_section_noise, firn_section_object, firn_section_emit,
-    firn_section_collider, firn_section_sink, firn_section_domain, firn_section_output,
-    firn_section_checkpoint;
+    firn_section_material, firn_section_noise, firn_section_object, firn_section_shell,
+    firn_section_emit, firn_section_contact, firn_section_collider, firn_section_sink,
+    firn_section_domain, firn_section_output, firn_section_checkpoint;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
 

@@ -24,7 +24,11 @@ static const char *const pattern_words[] = {"regular", "jittered", "random", "bl
 static const char *const contact_words[] = {"auto", "apart", "merge", NULL};
 static const char *const output_words[] = {"particles", "grid", NULL};
 static const char *const leaving_words[] = {"stop", "delete", NULL};
-const char *const firn_scene_noisy[] = {"density", NULL};
+const char *const firn_scene_noisy[] = {
+#define NAME(name, ...) #name,
+    FIRN_MATERIAL_PARAMS(NAME)
+#undef NAME
+        NULL};
 
 #define STRUCT firn_scene
 static const firn_row scene_rows[] = {
@@ -45,6 +49,8 @@ static const firn_row scene_rows[] = {
      NULL},
     {"objects", FIRN_VALUE, "", "", ANY, "list of what is filled with particles", AT(objects_value),
      NULL, NULL},
+    {"contacts", FIRN_VALUE, "", "", ANY, "list of pairs of objects: see a contact",
+     AT(contacts_value), NULL, NULL},
     {"colliders", FIRN_VALUE, "", "", ANY, "list of what they meet", AT(colliders_value), NULL,
      NULL},
     {"forces", FIRN_VALUE, "", "", ANY, "map of times (s) to accelerations [x, y, z] (m/s2)",
@@ -148,12 +154,15 @@ static const firn_row material_rows[] = {
 static const firn_row noise_rows[] = {
     {"parameter", FIRN_CHOICE, "", "density", ANY, "what it acts on", AT(parameter),
      firn_scene_noisy, NULL},
-    {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change", AT(amount), NULL, NULL},
+    {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change, up and down", AT(amount),
+     NULL, NULL},
     {"feature", FIRN_REAL, "m", "0.1", POSITIVE, "size of the largest features", AT(feature), NULL,
      NULL},
     {"octaves", FIRN_WHOLE, "", "3", 1, 12, "each half the size and half the amount", AT(octaves),
      NULL, NULL},
-    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed, another noise", AT(seed), NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53,
+     "another seed, another noise; the same feature, octaves and seed: parameters vary together",
+     AT(seed), NULL, NULL},
     END};
 #undef STRUCT
 
@@ -194,8 +203,30 @@ static const firn_row object_rows[] = {
     {"contact", FIRN_CHOICE, "", "auto", ANY,
      "with other objects: apart pushes, rubs and parts, merge sticks; auto: apart if elastic",
      AT(contact), contact_words, NULL},
+    {"shell", FIRN_VALUE, "", "", ANY, "other material below its surface: see shell",
+     AT(shell_value), NULL, NULL},
     {"emit", FIRN_VALUE, "", "", ANY, "fills again and again: see emit", AT(emit_value), NULL,
      NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_shell
+static const firn_row shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE,
+                                       "how deep it reaches below the surface", AT(thickness), NULL,
+                                       NULL},
+#define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
+    {#name, FIRN_REAL, "", "1", 0, 1e6, "times the material's", AT(factor.name), NULL, alias},
+                                      FIRN_MATERIAL_PARAMS(ROW)
+#undef ROW
+                                          END};
+#undef STRUCT
+
+#define STRUCT firn_scene_contact
+static const firn_row contact_rows[] = {
+    {"objects", FIRN_VALUE, "", "", ANY, "their two names; objects that merge rub as one",
+     AT(objects), NULL, NULL},
+    {"friction", FIRN_REAL, "", "", 0, 1e6, "between them, instead of contact_friction",
+     AT(friction), NULL, NULL},
     END};
 #undef STRUCT
 
@@ -348,6 +379,9 @@ const firn_section firn_section_simulation = {"simulation", "grid, forces and ti
 const firn_section firn_section_material = {"a material", "an entry of materials", material_rows};
 const firn_section firn_section_noise = {"noise", "an entry of a material's noise", noise_rows};
 const firn_section firn_section_object = {"an object", "an entry of objects", object_rows};
+const firn_section firn_section_shell = {
+    "shell", "of an object: factors on its material's parameters", shell_rows};
+const firn_section firn_section_contact = {"a contact", "an entry of contacts", contact_rows};
 const firn_section firn_section_emit = {"emit", "of an object", emit_rows};
 const firn_section firn_section_collider = {"a collider", "an entry of colliders", collider_rows};
 const firn_section firn_section_sink = {"a sink", "an entry of sinks", sink_rows};
@@ -361,10 +395,12 @@ const firn_section firn_section_camera = {"camera", "where pictures are seen fro
 const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
 
 const firn_section *const firn_sections[] = {
-    &firn_section_scene, &firn_section_frames, &firn_section_simulation, &firn_section_material,
-    &firn_section_noise, &firn_section_object, &firn_section_emit,       &firn_section_collider,
-    &firn_section_sink,  &firn_section_domain, &firn_section_output,     &firn_section_checkpoint,
-    &firn_section_look,  &firn_section_camera, &firn_section_light,      NULL};
+    &firn_section_scene,    &firn_section_frames,     &firn_section_simulation,
+    &firn_section_material, &firn_section_noise,      &firn_section_object,
+    &firn_section_shell,    &firn_section_emit,       &firn_section_contact,
+    &firn_section_collider, &firn_section_sink,       &firn_section_domain,
+    &firn_section_output,   &firn_section_checkpoint, &firn_section_look,
+    &firn_section_camera,   &firn_section_light,      NULL};
 
 /* ---- shapes ---- */
 

@@ -226,6 +226,12 @@ bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const doub
     return firn_region_inside(&sources->sink[index].region, position);
 }
 
+double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],
+                          double limit)
+{
+    return firn_region_depth(&sources->object[index].region, position, limit);
+}
+
 /* ---- filling ---- */
 
 static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
@@ -344,22 +350,21 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
     return st;
 }
 
-firn_status firn_source_interval(const firn_scene *scene, const firn_scene_object *object,
-                                 double *seconds, firn_error *error)
+firn_status firn_sources_interval(const firn_sources *sources, int32_t index, double *seconds,
+                                  firn_error *error)
 {
-    firn_source s = {0};
-    firn_status st = open_object(&s, scene, object, error);
+    const firn_scene *scene = sources->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const firn_region *region = &sources->object[index].region;
     double speed = 0, length = 0;
-    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, object->velocity[a]);
-    /* The extent along the motion of a box around it. */
-    for (int a = 0; a < scene->dimension && speed > 0; a++) {
-        length += fabs(object->velocity[a]) / speed * (s.region.high[a] - s.region.low[a]);
-    }
-    close_source(&s);
-    if (st != FIRN_OK) return st;
+    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
     if (!(speed > 0)) {
-        return firn_value_fail(object->emit_value, error,
+        return firn_value_fail(o->emit_value, error,
                                "what emits needs a velocity, to make room for what follows");
+    }
+    /* The extent along the motion of a box around it. */
+    for (int a = 0; a < scene->dimension; a++) {
+        length += fabs(o->velocity[a]) / speed * (region->high[a] - region->low[a]);
     }
     *seconds = length / speed;
     return FIRN_OK;

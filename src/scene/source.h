@@ -29,6 +29,12 @@ void firn_sources_close(firn_sources *sources);
 firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
                               firn_batch *out, firn_error *error);
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
+/* How deep a place is below the surface of an object that is not a particle file, m, up to `limit`. */
+double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],
+                          double limit);
+/* Seconds after which what an emitter gave has moved by its own length. */
+firn_status firn_sources_interval(const firn_sources *sources, int32_t index, double *seconds,
+                                  firn_error *error);
 
 firn_placement firn_object_placement(const firn_scene_object *object);
 
@@ -37,9 +43,5 @@ firn_placement firn_object_placement(const firn_scene_object *object);
 /* The particles of a file, placed as the object says. */
 firn_status firn_import(const firn_scene *scene, const firn_scene_object *object, const char *path,
                         firn_batch *out, firn_error *error);
-
-/* Seconds after which what an emitter gave has moved by its own length. */
-firn_status firn_source_interval(const firn_scene *scene, const firn_scene_object *object,
-                                 double *seconds, firn_error *error);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "scene/noise.h"
 #include "scene/source.h"
 
 /* ---- the sim ---- */
@@ -84,6 +83,56 @@ static int32_t choose_fields(const firn_scene *scene, uint8_t *field)
     return apart > 0 && scene->object_count > 1 ? scene->object_count : 0;
 }
 
+/* Frictions of pairs of objects as those of their fields. */
+static firn_status choose_contacts(const firn_scene *scene, const uint8_t *field, firn_contact *out,
+                                   firn_error *error)
+{
+    for (int32_t i = 0; i < scene->contact_count; i++) {
+        const firn_scene_contact *c = &scene->contact[i];
+        const uint8_t one = field[c->object[0]], other = field[c->object[1]];
+        const char *first = scene->object[c->object[0]].name,
+                   *second = scene->object[c->object[1]].name;
+        if (one == other) {
+            return firn_value_fail(c->where, error,
+                                   "%.60s and %.60s merge, without friction; give one of them "
+                                   "contact: apart",
+                                   first, second);
+        }
+        for (int32_t k = 0; k < i; k++) {
+            const uint8_t *before = out[k].field;
+            if ((before[0] == one && before[1] == other) ||
+                (before[0] == other && before[1] == one)) {
+                return firn_value_fail(c->where, error,
+                                       "friction between %.60s and %.60s, or what they merge with, "
+                                       "is given twice",
+                                       first, second);
+            }
+        }
+        out[i] = (firn_contact){{one, other}, c->friction};
+    }
+    return FIRN_OK;
+}
+
+/* What emits comes again when what it gave has moved out of the way. */
+static firn_status open_emitters(firn_stage *stage, firn_error *error)
+{
+    const firn_scene *scene = stage->scene;
+    firn_sources sources = {0};
+    bool any = false;
+    for (int32_t i = 0; i < scene->object_count; i++) any = any || scene->object[i].emits;
+    firn_status st = any ? firn_sources_open(&sources, scene, error) : FIRN_OK;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        if (!scene->object[i].emits) continue;
+        firn_batch b = {0};
+        st = firn_sources_interval(&sources, i, &stage->object[i].interval, error);
+        if (st == FIRN_OK) st = firn_sources_fill(&sources, i, false, &b, error);
+        stage->object[i].each = b.count;
+        firn_batch_free(&b);
+    }
+    if (any) firn_sources_close(&sources);
+    return st;
+}
+
 firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
                               const firn_stage_options *options, firn_error *error)
 {
@@ -91,16 +140,15 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
     const firn_scene_simulation *s = &scene->simulation;
     const int32_t walls = scene->domain_value && scene->domain.leaving == 0;
     stage->object = calloc((size_t)scene->object_count + 1, sizeof *stage->object);
-    firn_material_def *materials = calloc((size_t)scene->material_count + 1, sizeof *materials);
+    firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
     firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
     uint8_t *field = calloc((size_t)scene->object_count + 1, 1);
-    firn_status st = stage->object && materials && colliders && field
-                         ? FIRN_OK
+    firn_status st = stage->object && contacts && colliders && field
+                         ? firn_variants_make(&stage->variants, scene, error)
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const int32_t parted = st == FIRN_OK ? choose_fields(scene, field) : 0;
+    if (st == FIRN_OK) st = choose_contacts(scene, field, contacts, error);
     if (st == FIRN_OK) {
-        for (int32_t i = 0; i < scene->material_count; i++) {
-            materials[i] = scene->material[i].def;
-        }
         for (int32_t i = 0; i < scene->collider_count; i++) {
             colliders[i] = firn_stage_collider(&scene->collider[i], (int)scene->dimension);
         }
@@ -108,8 +156,8 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         firn_sim_def def = firn_sim_def_default();
         def.dimension = (int32_t)scene->dimension;
         def.cell_size = scene->cell_size;
-        def.materials = materials;
-        def.material_count = scene->material_count;
+        def.materials = stage->variants.def;
+        def.material_count = stage->variants.count;
         def.colliders = colliders;
         def.collider_count = scene->collider_count + walls;
         memcpy(def.gravity, s->gravity, sizeof def.gravity);
@@ -117,7 +165,9 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         def.force_count = scene->force_count;
         def.damping = s->damping;
         def.object_fields = field;
-        def.object_count = choose_fields(scene, field);
+        def.object_count = parted;
+        def.contacts = contacts;
+        def.contact_count = scene->contact_count;
         def.contact_friction = s->contact_friction;
         def.transfer = (firn_transfer)s->transfer;
         def.spline = (firn_spline)s->spline;
@@ -150,16 +200,10 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
             *error = inner;
         }
     }
-    free(materials);
+    free(contacts);
     free(colliders);
     free(field);
-    /* What emits comes again when what it gave has moved out of the way. */
-    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
-        if (scene->object[i].emits) {
-            st = firn_source_interval(scene, &scene->object[i], &stage->object[i].interval, error);
-        }
-    }
-    return st;
+    return st == FIRN_OK ? open_emitters(stage, error) : st;
 }
 
 void firn_stage_free(firn_stage *stage)
@@ -169,6 +213,7 @@ void firn_stage_free(firn_stage *stage)
         firn_points_free(&stage->object[i].carried);
     }
     free(stage->object);
+    firn_variants_free(&stage->variants);
     *stage = (firn_stage){0};
 }
 
@@ -213,23 +258,6 @@ static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o
     return FIRN_OK;
 }
 
-/* Changes masses by the material's noise at the places of rest. */
-static void apply_noise(const firn_scene *scene, const firn_scene_object *o, firn_batch *b)
-{
-    const int dim = (int)scene->dimension;
-    for (int64_t i = 0; i < b->count; i++) {
-        const firn_scene_material *m =
-            &scene->material[b->material ? b->material[i] : o->material_index];
-        double x[3] = {0};
-        memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
-        for (int32_t k = 0; k < m->noise_count; k++) {
-            const firn_scene_noise *n = &m->noise[k];
-            b->mass[i] *= 1 + n->amount * firn_noise(x, n->feature, (int32_t)n->octaves,
-                                                     (uint64_t)(scene->seed + n->seed));
-        }
-    }
-}
-
 /* Particles further apart than the cells are wide do not feel each other. Fillings give each an equal
  * part of the volume, which may be a little more than the separation says. */
 static void warn_of_coarse(firn_stage *stage, int32_t index, const firn_batch *b)
@@ -251,7 +279,8 @@ static void warn_of_coarse(firn_stage *stage, int32_t index, const firn_batch *b
 }
 
 /* Adds what an object fills. */
-static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, firn_error *error)
+static firn_status add_object(firn_stage *stage, const firn_sources *sources, int32_t index,
+                              firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -261,8 +290,11 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         const bool given = firn_section_given(&firn_section_object, o, "density");
         st = give_mass(scene, o, given ? o->density : 0, b, error);
     }
+    if (st == FIRN_OK) {
+        const int32_t threads = firn_sim_get_info(stage->sim).threads;
+        st = firn_variants_apply(&stage->variants, sources, index, threads, b, error);
+    }
     if (st != FIRN_OK) return st;
-    apply_noise(scene, o, b);
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;
@@ -311,7 +343,7 @@ firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
                                      ? "its file has none"
                                      : "make it larger or resolution finer");
         }
-        if (st == FIRN_OK) st = add_object(stage, i, &b, error);
+        if (st == FIRN_OK) st = add_object(stage, &sources, i, &b, error);
         if (st == FIRN_OK && scene->object[i].emits) stage->object[i].emitted = 1;
         firn_batch_free(&b);
     }
@@ -331,7 +363,24 @@ static double next_emission(const firn_stage *stage, int32_t index)
     return time <= o->emit.end ? time : INFINITY;
 }
 
-static firn_status emit_due(firn_stage *stage, firn_error *error)
+int64_t firn_stage_count_at(const firn_stage *stage, double time)
+{
+    int64_t count = firn_sim_count(stage->sim);
+    for (int32_t i = 0; i < stage->scene->object_count; i++) {
+        const firn_scene_object *o = &stage->scene->object[i];
+        const firn_stage_object *w = &stage->object[i];
+        if (!o->emits) continue;
+        /* Those that are due at `time` itself come after it. */
+        const double rounding = 1e-6, before = (time - o->emit.start) / w->interval,
+                     open = (o->emit.end - o->emit.start) / w->interval;
+        const double times = fmin(ceil(before - rounding), floor(open + rounding) + 1);
+        if (times > (double)w->emitted) count += ((int64_t)times - w->emitted) * w->each;
+    }
+    return count;
+}
+
+/* Emits what is due by a time. */
+static firn_status emit_until(firn_stage *stage, double time, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     firn_sources sources = {0};
@@ -339,17 +388,23 @@ static firn_status emit_due(firn_stage *stage, firn_error *error)
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const double rounding = 1e-9 * stage->object[i].interval;
-        if (next_emission(stage, i) > firn_sim_time(stage->sim) + rounding) continue;
+        const double next = next_emission(stage, i);
+        if (isinf(next) || next > time + rounding) continue;
         if (!open) st = firn_sources_open(&sources, scene, error);
         open = true;
         firn_batch b = {0};
         if (st == FIRN_OK) st = firn_sources_fill(&sources, i, false, &b, error);
-        if (st == FIRN_OK && b.count > 0) st = add_object(stage, i, &b, error);
+        if (st == FIRN_OK && b.count > 0) st = add_object(stage, &sources, i, &b, error);
         stage->object[i].emitted++;
         firn_batch_free(&b);
     }
     if (open) firn_sources_close(&sources);
     return st;
+}
+
+firn_status firn_stage_emit(firn_stage *stage, firn_error *error)
+{
+    return emit_until(stage, INFINITY, error);
 }
 
 typedef struct keeper {
@@ -396,7 +451,7 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
                                firn_error *error)
 {
     *report = (firn_report){.dt_least = INFINITY};
-    firn_status st = emit_due(stage, error);
+    firn_status st = emit_until(stage, firn_sim_time(stage->sim), error);
     while (st == FIRN_OK && target - firn_sim_time(stage->sim) > 1e-9 * target) {
         double until = target;
         for (int32_t i = 0; i < stage->scene->object_count; i++) {
@@ -416,7 +471,9 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
         report->dt_least = fmin(least, part.dt_least);
         report->residual = fmax(residual, part.residual);
         for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
-        if (st == FIRN_OK && until < target) st = emit_due(stage, error);
+        if (st == FIRN_OK && until < target) {
+            st = emit_until(stage, firn_sim_time(stage->sim), error);
+        }
     }
     return st == FIRN_OK ? remove_leavers(stage, error) : st;
 }

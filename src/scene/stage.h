@@ -4,6 +4,7 @@
 
 #include "io/io.h"
 #include "scene/scene.h"
+#include "scene/variant.h"
 
 typedef struct firn_stage_options {
     int32_t threads; /* 0: all */
@@ -20,6 +21,7 @@ typedef struct firn_stage_object {
     bool coarse;                /* some of its particles are larger than a cell */
     int64_t emitted;            /* how often it was filled again */
     double interval;            /* s between fillings; 0: does not emit */
+    int64_t each;               /* particles that a later filling brings */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
      * less first_id: particle files are added once, in one piece. */
     firn_points carried;
@@ -30,6 +32,7 @@ typedef struct firn_stage {
     const firn_scene *scene;
     firn_sim *sim;
     firn_log log;
+    firn_variants variants; /* the sim's materials */
     firn_stage_object *object;
     int64_t removed; /* by sinks and the domain */
 } firn_stage;
@@ -39,6 +42,10 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
                               const firn_stage_options *options, firn_error *error);
 /* Fills all objects. */
 firn_status firn_stage_fill(firn_stage *stage, firn_error *error);
+/* Particles there will be at a later time, with what is emitted and without what sinks take. */
+int64_t firn_stage_count_at(const firn_stage *stage, double time);
+/* Emits from every emitter, whatever the time. */
+firn_status firn_stage_emit(firn_stage *stage, firn_error *error);
 /* To a time, emitting on the way and deleting at the end; `report` sums the parts. */
 firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *report,
                                firn_error *error);
@@ -95,6 +102,7 @@ typedef struct firn_checkpoint {
     size_t state; /* where the sim's state begins */
     int64_t frame;
     char isa[16];
+    uint64_t variants;         /* firn_variants_sum */
     const char *scene;         /* the scene it was made with, as lines of path: value */
     firn_stage_object *object; /* emitted, carried and first_id alone */
     int32_t object_count;
@@ -111,8 +119,9 @@ firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_chec
 /* Into a stage that was just created, which takes over what is carried. */
 firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_stage *stage, firn_error *error);
 void firn_checkpoint_free(firn_checkpoint *checkpoint);
-/* Bytes that a checkpoint of this stage takes. */
-firn_status firn_checkpoint_size(const firn_stage *stage, uint64_t *bytes, firn_error *error);
+/* Bytes that a checkpoint of this stage takes once it has so many particles. */
+firn_status firn_checkpoint_size(const firn_stage *stage, int64_t particles, double *bytes,
+                                 firn_error *error);
 /* Bytes of those there are under that name. */
 double firn_checkpoint_bytes(const char *folder, const char *name);
 /* What the last 8 bytes of a checkpoint must be. */

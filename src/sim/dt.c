@@ -134,6 +134,10 @@ void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t siz
             worst = i;
         }
     }
-    snprintf(text, size, "particle %llu of material %d (%s)", (unsigned long long)s->id[worst],
-             s->material[worst], firn_law_name(sim->materials[s->material[worst]].law));
+    const firn_material_def *m = &sim->materials[s->material[worst]];
+    char name[sizeof m->name + 1];
+    snprintf(name, sizeof name, "%d", s->material[worst]);
+    if (m->name[0]) snprintf(name, sizeof name, "%.*s", (int)sizeof m->name, m->name);
+    snprintf(text, size, "particle %llu of material %s (%s)", (unsigned long long)s->id[worst],
+             name, firn_law_name(m->law));
 }

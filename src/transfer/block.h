@@ -374,6 +374,13 @@ static void respond_mixed(const firn_sweep *s, law_call call, firn_lanes *g,
                           const uint16_t material[W], lane_extremes *e)
 {
     const firn_lane_constants k = load_constants(s, material);
+    const int first = s->laws[material[0]];
+    bool same = true;
+    for (int l = 1; l < W; l++) same &= s->laws[material[l]] == first;
+    if (same) { /* which only differ in parameters */
+        if (call_law(first, call, &k, g, 1, (real)s->dt)) note_stiffness(e, &k, g, vi_set(-1));
+        return;
+    }
     uint32_t left = (1u << W) - 1;
     while (left) {
         const int law = s->laws[material[__builtin_ctz(left)]];

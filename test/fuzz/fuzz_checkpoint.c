@@ -18,22 +18,29 @@ static void *limited(void *user_data, void *block, size_t old_size, size_t new_s
 
 static void load(firn_checkpoint *c, int32_t dimension)
 {
-    const firn_material_def material = firn_material_def_default();
+    firn_scene_material material = {.def = firn_material_def_default()};
     const firn_collider_def ground = firn_collider_def_default();
     firn_sim_def def = firn_sim_def_default();
     def.dimension = dimension;
     def.cell_size = 0.125;
-    def.materials = &material;
+    def.materials = &material.def;
     def.material_count = 1;
     def.colliders = &ground;
     def.collider_count = 1;
     def.threads = 1;
     def.allocator = (firn_allocator){limited, NULL};
-    const firn_scene scene = {.dimension = dimension, .object_count = c->object_count};
-    firn_stage stage = {.scene = &scene};
-    stage.object = calloc((size_t)c->object_count + 1, sizeof *stage.object);
+    const size_t objects = (size_t)c->object_count + 1;
+    const firn_scene scene = {.dimension = dimension,
+                              .material = &material,
+                              .material_count = 1,
+                              .object = calloc(objects, sizeof *scene.object),
+                              .object_count = c->object_count};
+    firn_stage stage = {.scene = &scene, .object = calloc(objects, sizeof *stage.object)};
     firn_error error = {0};
-    if (!stage.object || firn_sim_create(&def, &stage.sim, &error) != FIRN_OK) abort();
+    if (!scene.object || !stage.object || firn_sim_create(&def, &stage.sim, &error) != FIRN_OK ||
+        firn_variants_make(&stage.variants, &scene, &error) != FIRN_OK) {
+        abort();
+    }
     if (firn_checkpoint_load(c, &stage, &error) == FIRN_OK) {
         firn_hash hash;
         firn_points points;
@@ -45,11 +52,12 @@ static void load(firn_checkpoint *c, int32_t dimension)
         abort();
     }
     firn_stage_free(&stage);
+    free(scene.object);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { SIZES = 24, HEAD = 64 }; /* where the head has its three sizes, and where it ends */
+    enum { SIZES = 24, HEAD = 72 }; /* where the head has its three sizes, and where it ends */
     firn_bytes bytes = {malloc(size + 1), size};
     if (!bytes.data) abort();
     if (size) memcpy(bytes.data, data, size);

@@ -1,8 +1,10 @@
-/* Any text read as a scene: an error that names a place, or a scene that can be written out again. The
+/* Any text read as a scene: an error that names a place, or a scene that can be written out again and
+ * whose materials, with all that noise and shells make of them, the engine takes. The
  * bytes up to the first zero are the scene; each further line changes it as --set does. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "material/material.h"
 #include "scene/stage.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,6 +33,18 @@ static firn_status change(firn_tree *tree, const char *lines, size_t size, firn_
     return FIRN_OK;
 }
 
+static void check_variants(const firn_scene *scene)
+{
+    firn_variants variants;
+    firn_error error = {0};
+    const firn_status st = firn_variants_make(&variants, scene, &error);
+    expect_reason(st, &error);
+    for (int32_t i = 0; st == FIRN_OK && i < variants.count; i++) {
+        if (firn_material_check(&variants.def[i], i, &error) != FIRN_OK) abort();
+    }
+    firn_variants_free(&variants);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *zero = size ? memchr(data, 0, size) : NULL;
@@ -53,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (st == FIRN_OK) {
         if (scene.object_count < 1 || !(scene.cell_size > 0)) abort();
         free(firn_scene_lines(&scene));
+        check_variants(&scene);
         for (int32_t i = 0; i < scene.output_count; i++) {
             free(firn_frame_path(scene.output[i].file, scene.frames.end));
         }
