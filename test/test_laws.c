@@ -693,17 +693,34 @@ static double beyond_clay(const subject *s, const double *F)
     return (shear_norm(s, F, &trace) / sqrt(2) - most) / (2 * (double)s->k.mu);
 }
 
+/* The ellipse, from Cauchy-like invariants of the stress; its own size makes a strain of it. */
+static double beyond_brittle(const subject *s, const double *F)
+{
+    const firn_material_def *m = &s->def;
+    const double mu = (double)s->k.mu, bulk = (double)s->k.lambda + 2 * mu / s->dim;
+    const double sine = sin(m->friction_angle * 3.14159265358979323846 / 180);
+    const double M = s->dim == 2 ? 2 * sine : 6 * sine / (3 - sine), B = m->tensile_ratio;
+    const double p0 =
+        bulk * fmin(0.45, 1e-5 + sinh(m->hardening * fmax(m->compaction - s->state, 0)));
+    double trace, size = shear_norm(s, F, &trace);
+    const double p = -trace / s->dim, q2 = (6 - s->dim) / 2.0 * size * size;
+    if (p > p0 || p < -B * p0) return fmax(p - p0, -B * p0 - p) / (2 * mu);
+    return ((1 + 2 * B) * q2 / (M * M) + (p + B * p0) * (p - p0)) / ((1 + B) * p0 * 2 * mu);
+}
+
 typedef double beyond_yield(const subject *s, const double *F);
 static const struct {
     beyond_yield *beyond;
     bool by_rate; /* a step leaves it beyond, by how fast it went */
     bool fluid;   /* a step sets F to I */
+    bool moves;   /* the surface, after the return, and its ends change the volume */
 } surfaces[FIRN_LAW_COUNT] = {
     [FIRN_SNOW] = {.beyond = beyond_snow},
     [FIRN_DRUCKER_PRAGER] = {.beyond = beyond_grains},
     [FIRN_VON_MISES] = {.beyond = beyond_clay},
     [FIRN_HERSCHEL_BULKLEY] = {.beyond = beyond_clay, .by_rate = true},
     [FIRN_LIQUID] = {.fluid = true},
+    [FIRN_NACC] = {.beyond = beyond_brittle, .moves = true},
 };
 
 static void for_plastic(subject_test *test)
@@ -754,7 +771,7 @@ static void lands_on_surface(const subject *s)
         const double before = beyond(s, F);
         const answer a = flow_of(s, F);
         subject then = *s;
-        then.state = a.state;
+        if (!surfaces[s->law].moves) then.state = a.state;
         const double after = beyond(&then, a.F);
         if (before < -near) {
             inside++;
@@ -786,11 +803,11 @@ static void is_idempotent(const subject *s)
         random_strain(s, F);
         const answer once = flow_of(s, F);
         subject then = *s;
-        then.state = once.state;
+        if (!surfaces[s->law].moves) then.state = once.state;
         const answer twice = flow_of(&then, once.F);
         for (int i = 0; i < s->dim * s->dim; i++)
             EXPECT_NEAR(s, F, "F returned twice", twice.F[i], once.F[i], near);
-        EXPECT_NEAR(s, F, "state returned twice", twice.state, once.state, near);
+        EXPECT_NEAR(s, F, "state returned twice", twice.state, then.state, near);
     }
 }
 static void returning_twice_is_returning_once(void **state)
@@ -846,7 +863,8 @@ static void rotating_the_input_rotates_what_a_step_leaves(void **state)
     for_plastic(step_turns);
 }
 
-/* det F exp(state) is the volume, which yielding does not change; other plasticity keeps det F. */
+/* det F exp(state) is the volume, which yielding does not change; other plasticity keeps det F. Brittle
+ * solids do one or the other. */
 static void keeps_volume(const subject *s)
 {
     const bool held = firn_law_state((firn_law_kind)s->law) == FIRN_STATE_LOG_VOLUME;
@@ -858,7 +876,9 @@ static void keeps_volume(const subject *s)
         const answer a = flow_of(&then, F);
         const double before = log(determinant(s->dim, F)) + (held ? then.state : 0);
         const double after = log(determinant(s->dim, a.F)) + (held ? a.state : 0);
-        EXPECT_NEAR(s, F, "log of the volume", after, before, precise ? 1e-12 : 4e-6);
+        const double near = precise ? 1e-12 : 4e-6;
+        if (surfaces[s->law].moves && fabs(after + a.state - before - then.state) <= near) continue;
+        EXPECT_NEAR(s, F, "log of the volume", after, before, near);
     }
 }
 static void yielding_keeps_the_volume(void **state)

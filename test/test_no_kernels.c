@@ -16,6 +16,7 @@
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
 #include "../apps/firn/implicit_cases.c"
+#include "../apps/firn/material_cases.c"
 #include "../apps/firn/cases.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 

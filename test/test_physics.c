@@ -18,6 +18,7 @@
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
 #include "../apps/firn/implicit_cases.c"
+#include "../apps/firn/material_cases.c"
 #include "../apps/firn/cases.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
@@ -76,7 +77,15 @@ static void claim(const char *name)
     X(stiff_beams_swing_in_long_steps, "implicit_beam")                                            \
     X(stiff_columns_rest_in_long_steps, "implicit_rest")                                           \
     X(blocks_bounce_as_high_in_long_steps, "implicit_rebound")                                     \
-    X(stiff_blocks_slide_and_stick_in_long_steps, "implicit_incline")
+    X(stiff_blocks_slide_and_stick_in_long_steps, "implicit_incline")                              \
+    X(liquids_press_as_deep_as_they_are, "hydrostatic")                                            \
+    X(liquids_at_rest_keep_their_volume, "liquid_at_rest")                                         \
+    X(dams_break_as_measured, "dam_break")                                                         \
+    X(sand_runs_out_as_measured, "sand_column")                                                    \
+    X(snow_hardens_by_its_law, "snow_compression")                                                 \
+    X(snow_rests_on_slopes_without_dents, "snow_at_rest")                                          \
+    X(snowballs_mix_with_snow, "snow_into_block")                                                  \
+    X(snow_slides_and_sheds_by_friction, "snow_on_slope")
 
 #define DEFINE(name, case_name)                                                                    \
     static void name(void **state)                                                                 \

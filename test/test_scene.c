@@ -121,7 +121,7 @@ static void defaults_are_those_of_the_engine(void **state)
     assert_ok(firn_section_read(&firn_section_simulation, NULL, &s, &error));
     const firn_sim_def def = firn_sim_def_default();
     assert_close(s.damping, def.damping, 0);
-    assert_int_equal(s.transfer, def.transfer);
+    assert_int_equal(s.transfer, FIRN_TRANSFER_COUNT); /* auto: by the materials */
     assert_int_equal(s.spline, def.spline);
     assert_int_equal(s.force_form, def.force_form);
     assert_int_equal(s.path, def.path);
@@ -505,6 +505,76 @@ static void expect_same_file(const char *left, const char *right, const char *na
     if (x.size != y.size || memcmp(x.data, y.data, x.size) != 0) complain("%s differs\n", name);
     firn_bytes_free(&x);
     firn_bytes_free(&y);
+}
+
+/* Jp of a file is the memory of snow, liquids and brittle solids; with it, J alone gives the elastic part.
+ * The first frame is time 0: what comes out went in. */
+static void a_file_brings_the_memory_of_laws_along(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"snow", "water", "watermelon", "jelly_soft"};
+    static const double J_of[] = {0.9, 0.9, 0.9, 0.9}, Jp_of[] = {0.75, 0.75, 0.75, 1};
+    char folder[PATH_SIZE], path[PATH_SIZE], preset[64];
+    write_file(fresh_folder("memory", folder), "in.csv", "P.x,P.y,P.z,J,Jp\n0,1,0,0.9,0.75\n");
+    write_file(folder, "memory.yaml",
+               "firn: 1\nname: memory\nframes: {end: 1}\nmaterials: {it: {preset: snow}}\n"
+               "objects:\n  - {material: it, particles: in.csv}\noutput:\n  - {file: out.csv}\n");
+    for (int i = 0; i < 4; i++) {
+        snprintf(preset, sizeof preset, "materials.it.preset=%s", presets[i]);
+        expect_exit(run(folder, WORDS("run", "memory.yaml", "--set", preset)), 0, presets[i]);
+        firn_points out = {0};
+        assert_ok(firn_points_read(in_folder(folder, "out.csv", path), &out, &error));
+        const firn_column *J = firn_points_find(&out, "J"), *Jp = firn_points_find(&out, "Jp");
+        assert_true(J && Jp);
+        assert_close(firn_type_get(J->type, J->data, 0), J_of[i], 1e-6);
+        assert_close(firn_type_get(Jp->type, Jp->data, 0), Jp_of[i], 1e-6);
+        firn_points_free(&out);
+    }
+    write_file(folder, "in.csv", "P.x,P.y,P.z,Jp\n0,1,0,0\n");
+    const outcome *o = run(folder, WORDS("run", "memory.yaml"));
+    expect_exit(o, 3, "Jp 0");
+    if (!strstr(o->err, "memory.yaml:6:") || !strstr(o->err, "particle 0 has Jp 0"))
+        complain("%s\n", o->err);
+    assert_no_complaints();
+}
+
+/* Settings that a preset or the materials choose are the same as those settings given. */
+static void presets_and_materials_choose_the_method(void **state)
+{
+    (void)state;
+#define METHOD(text) "simulation=" text
+    static const struct {
+        const char *preset, *chosen, *given;
+        bool same;
+    } cases[] = {
+        {"snow", METHOD("{}"), METHOD("{transfer: asflip}"), true},
+        {"snow", METHOD("{}"), METHOD("{transfer: apic}"), false},
+        {"sand", METHOD("{}"), METHOD("{transfer: apic}"), true},
+        {"snow", METHOD("{preset: stomakhin2013}"),
+         METHOD("{transfer: flip, spline: cubic, force_form: gradient, volumes: grid}"), true},
+        {"snow", METHOD("{preset: stomakhin2013, volumes: geometric}"),
+         METHOD("{preset: stomakhin2013}"), false},
+    };
+    char folder[PATH_SIZE], preset[64], want[64], got[64];
+    write_file(fresh_folder("method", folder), "method.yaml",
+               "firn: 1\nname: method\ndimension: 2\nresolution: 0.05\nframes: {end: 3}\n"
+               "materials: {it: {preset: snow}}\n"
+               "objects:\n  - {shape: {disc: {center: [0, 0.3], radius: 0.2}}, velocity: [1, -3]}\n"
+               "colliders:\n  - {shape: {plane: {}}}\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(preset, sizeof preset, "materials.it.preset=%s", cases[i].preset);
+        printed_hash(run(folder, WORDS("run", "method.yaml", "--hash", "--set", preset, "--set",
+                                       cases[i].chosen))
+                         ->out,
+                     3, want);
+        printed_hash(run(folder, WORDS("run", "method.yaml", "--hash", "--set", preset, "--set",
+                                       cases[i].given))
+                         ->out,
+                     3, got);
+        if (strlen(want) != 32 || strlen(got) != 32 || (strcmp(want, got) == 0) != cases[i].same)
+            complain("%s: \"%s\" and \"%s\"\n", cases[i].chosen, want, got);
+    }
+    assert_no_complaints();
 }
 
 static void what_files_bring_along_survives_sinks_emitters_and_resume(void **state)
@@ -1100,6 +1170,8 @@ int main(void)
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(a_file_brings_the_memory_of_laws_along),
+        cmocka_unit_test(presets_and_materials_choose_the_method),
         cmocka_unit_test(files_and_messages_speak_of_the_materials_of_the_scene),
         cmocka_unit_test(a_state_of_other_variants_is_refused),
         cmocka_unit_test(what_files_bring_along_survives_sinks_emitters_and_resume),

@@ -511,6 +511,18 @@ const firn_case firn_cases[] = {
      firn_case_run_implicit_rebound},
     {"implicit_incline", "a stiff block slides or sticks by Coulomb's law", true,
      firn_case_run_implicit_incline},
+    {"hydrostatic", "pressure under water is density x g x depth", true, firn_case_run_hydrostatic},
+    {"liquid_at_rest", "a liquid keeps its volume for seconds", true, firn_case_run_liquid_at_rest},
+    {"dam_break", "the front runs as Martin & Moyce measured in 1952", true,
+     firn_case_run_dam_break},
+    {"sand_column", "sand runs out as far as in experiments", true, firn_case_run_sand_column},
+    {"snow_compression", "snow hardens by the law of Stomakhin et al. 2013", true,
+     firn_case_run_snow_compression},
+    {"snow_at_rest", "snow lies on a slope and shows no grid", true, firn_case_run_snow_at_rest},
+    {"snow_into_block", "a snowball sinks into snow and does not bounce", true,
+     firn_case_run_snow_into_block},
+    {"snow_on_slope", "friction decides how far snow slides and what it sheds", true,
+     firn_case_run_snow_on_slope},
 };
 const int32_t firn_case_count = sizeof firn_cases / sizeof *firn_cases;
 

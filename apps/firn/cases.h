@@ -54,6 +54,14 @@ void firn_case_run_implicit_beam(firn_case_run *run);
 void firn_case_run_implicit_rest(firn_case_run *run);
 void firn_case_run_implicit_rebound(firn_case_run *run);
 void firn_case_run_implicit_incline(firn_case_run *run);
+void firn_case_run_hydrostatic(firn_case_run *run);
+void firn_case_run_liquid_at_rest(firn_case_run *run);
+void firn_case_run_dam_break(firn_case_run *run);
+void firn_case_run_sand_column(firn_case_run *run);
+void firn_case_run_snow_compression(firn_case_run *run);
+void firn_case_run_snow_at_rest(firn_case_run *run);
+void firn_case_run_snow_into_block(firn_case_run *run);
+void firn_case_run_snow_on_slope(firn_case_run *run);
 
 extern const firn_case firn_cases[];
 extern const int32_t firn_case_count;

@@ -21,6 +21,7 @@ typedef enum firn_law_kind {
     FIRN_VON_MISES,        /* clay, metal */
     FIRN_HERSCHEL_BULKLEY, /* paste, mud */
     FIRN_LIQUID,
+    FIRN_NACC, /* what crushes, tears and crumbles: foam, concrete, fruit */
     FIRN_LAW_COUNT
 } firn_law_kind;
 
@@ -35,7 +36,7 @@ typedef struct firn_material_def {
                        none below 0 */
     double critical_compression; /* compression along an axis beyond which it stays, 0 to 0.9 */
     double critical_stretch;     /* stretch along an axis beyond which it stays, 0 to 10 */
-    double hardening;            /* stiffness grows as exp(hardening (1 - Jp)), 0 to 100 */
+    double hardening;            /* how fast packing stiffens or strengthens it, 0 to 100 */
     double hardening_cap;        /* but by no more than this factor, 1 to 1e6 */
     double friction_angle;       /* degrees, 0.1 to 80 */
     double cohesion;             /* shear stress that grains bear without pressure, Pa, 0 to 1e9 */
@@ -46,6 +47,8 @@ typedef struct firn_material_def {
     double bulk;          /* bulk modulus of a liquid, Pa, 1e-6 to 1e13 */
     double tait_exponent; /* how a liquid stiffens: Tait's exponent, or 0: log J; 0 to 20 */
     double tension;       /* pull that a liquid bears, Pa, 0 to 1e13 */
+    double tensile_ratio; /* pull that a brittle solid bears over the pressure it bears, 0 to 10 */
+    double compaction;    /* log of how far it is packed at the start: its strength, 0 to 1 */
     char name[32];        /* what messages call it; empty: its number */
     uint32_t stamp;       /* set by the default function */
 } firn_material_def;
@@ -66,6 +69,7 @@ typedef enum firn_state_kind {
     FIRN_STATE_NONE,
     FIRN_STATE_LOG_VOLUME, /* log of the volume ratio that F does not hold: J = det F exp(state) */
     FIRN_STATE_PLASTIC_SHEAR, /* plastic shear strain so far */
+    FIRN_STATE_LOG_PACKING,   /* log of the volume ratio that strength goes by; J = det F */
 } firn_state_kind;
 
 /* Soft jelly: neo-Hookean, density 1000, young 1e4, poisson 0.2. */

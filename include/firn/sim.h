@@ -193,6 +193,7 @@ typedef struct firn_particles {
     const double *deformation_gradient; /* count x dimension^2 [identity] */
     const double *velocity_gradient;    /* count x dimension^2 [0], 1/s */
     const double *volume;               /* count, m3; NULL: `each_volume` */
+    const double *state;                /* count [0]: the law's scalar, see firn_law_state */
     const double *mass;                 /* count, kg; NULL: the material's density x volume */
     const uint16_t *material;           /* count; NULL: `each_material` */
     const uint16_t *object;             /* count; NULL: `each_object` */
@@ -214,6 +215,12 @@ typedef int firn_keep_function(void *user_data, uint64_t id, const double positi
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep,
                                                      void *user_data, int64_t *removed,
                                                      firn_error *error);
+
+/* Gives every particle the rest volume that its mass has at the density of the grid around it
+ * (Stomakhin et al. 2013, step 2), in place of the one it was added with: for particles whose volumes
+ * are not known. Within a cell of a surface the grid sees empty room too, and volumes come out too
+ * large. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error);
 
 FIRN_API int64_t firn_sim_count(const firn_sim *sim);
 

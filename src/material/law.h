@@ -82,6 +82,7 @@ extern const firn_law FIRN_KERNEL(firn_law_drucker_prager);
 extern const firn_law FIRN_KERNEL(firn_law_von_mises);
 extern const firn_law FIRN_KERNEL(firn_law_herschel_bulkley);
 extern const firn_law FIRN_KERNEL(firn_law_liquid);
+extern const firn_law FIRN_KERNEL(firn_law_nacc);
 
 /* Indexed by firn_law_kind. */
 extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];

@@ -23,7 +23,8 @@
       "snow has 0.019 to 0.025; less is more brittle", NULL)                                       \
     X(critical_stretch, "", 0.0075, 0, 10, "stretch along an axis beyond which it stays",          \
       "snow has 0.005 to 0.0075; less breaks sooner", NULL)                                        \
-    X(hardening, "", 10, 0, 100, "how fast packing stiffens it: exp(hardening (1 - Jp))",          \
+    X(hardening, "", 10, 0, 100,                                                                   \
+      "how fast packing stiffens snow: exp(hardening (1 - Jp)); strengthens brittle solids",       \
       "snow has 5 to 10; 0 is none", NULL)                                                         \
     X(hardening_cap, "", 20, 1, 1e6, "largest factor by which packing stiffens it",                \
       "steps shorten by its square root", NULL)                                                    \
@@ -43,7 +44,13 @@
       "density x (10 x the highest speed)^2 keeps compression below 1 %", "bulk_modulus")          \
     X(tait_exponent, "", 7, 0, 20, "how much a liquid stiffens when compressed",                   \
       "7 is Tait's equation of water; 0 is the logarithm", NULL)                                   \
-    X(tension, "Pa", 0, 0, 1e13, "pull that a liquid bears before it cavitates", "0 is none", NULL)
+    X(tension, "Pa", 0, 0, 1e13, "pull that a liquid bears before it cavitates", "0 is none",      \
+      NULL)                                                                                        \
+    X(tensile_ratio, "", 0.5, 0, 10, "pull that a brittle solid bears over the pressure it bears", \
+      "concrete has 0.1, fruit 1; less tears sooner", "beta")                                      \
+    X(compaction, "", 0.01, 0, 1,                                                                  \
+      "how far a brittle solid is packed at the start, as a strain: its strength",                 \
+      "0.001 crumbles, 0.05 is strong", NULL)
 
 /* What laws read of a material, derived from its def once. X(name); kernels hold each W wide, so that
  * lanes may differ in material (see law.h).
@@ -56,6 +63,7 @@
  *   tip_tension        cohesion x cotangent of that angle, Pa: tension that grains bear
  *   log_fluidity       -log(viscosity) / exponent: log of the rate of shear at a stress of 1 Pa
  *   log_J_most         where `tension` is reached
+ *   tensile_ratio, compaction  as in the def
  * A liquid has mu = 0 and lambda = bulk. viscosity is that of laws whose stress has a viscous part,
  * and 0 for others: it limits the time step. */
 #define FIRN_LAW_CONSTANTS(X)                                                                      \
@@ -66,8 +74,9 @@
     X(hardening)                                                                                   \
     X(hardening_cap)                                                                               \
     X(friction_sine)                                                                               \
-    X(tip_tension) X(yield) X(yield_rise) X(log_fluidity) X(exponent) X(viscosity)                 \
-        X(tait_exponent) X(log_J_most)
+    X(tip_tension)                                                                                 \
+    X(yield) X(yield_rise) X(log_fluidity) X(exponent) X(viscosity) X(tait_exponent) X(log_J_most) \
+        X(tensile_ratio) X(compaction)
 
 typedef struct firn_law_constants {
 #define DECLARE(name) real name;

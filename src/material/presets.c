@@ -14,9 +14,13 @@
 #define SNOW(rho, E, compression, stretch, xi)                                                     \
     SOLID(rho, E, 0.2), SET(critical_compression, compression), SET(critical_stretch, stretch),    \
         SET(hardening, xi)
+#define BRITTLE(rho, E, nu, angle, xi, ratio, packed)                                              \
+    SOLID(rho, E, nu), SET(friction_angle, angle), SET(hardening, xi), SET(tensile_ratio, ratio),  \
+        SET(compaction, packed)
 
 static const char stomakhin[] = "Stomakhin et al. 2013";
 static const char from_stomakhin[] = "Firn, after the directions of Stomakhin et al. 2013";
+static const char from_wolper[] = "Firn, after the directions of Wolper et al. 2019";
 static const char jelly_study[] = "a published MPM study of jelly";
 static const char firn[] = "Firn";
 
@@ -61,6 +65,12 @@ static const struct row {
      {SOLID(1300, 2e6, 0.35), SET(yield, 2e4)}},
     {{"steel", NULL, FIRN_VON_MISES, "a stand-in for metal: dents", firn},
      {SOLID(7850, 1e9, 0.3), SET(yield, 2e6), SET(hardening_modulus, 1e7)}},
+    {{"foam", NULL, FIRN_NACC, "crushes and tears, springs a little", from_wolper},
+     {BRITTLE(100, 5e4, 0.2, 45, 8, 0.8, 0.02)}},
+    {{"concrete", NULL, FIRN_NACC, "a stand-in for stone: cracks and crumbles", from_wolper},
+     {BRITTLE(2300, 1e7, 0.2, 40, 30, 0.1, 0.003)}},
+    {{"watermelon", NULL, FIRN_NACC, "breaks into pieces, wet inside", from_wolper},
+     {BRITTLE(950, 1e6, 0.35, 35, 30, 0.5, 0.002)}},
     {{"water", NULL, FIRN_LIQUID, "splashes; bulk suits speeds to 3 m/s", firn},
      {SET(density, 1000), SET(bulk, 1e6), SET(viscosity, 0.001)}},
     {{"honey", NULL, FIRN_LIQUID, "thick and slow", firn},

@@ -30,6 +30,9 @@ static const firn_param *const paste[] = {ELASTIC, &param.yield, &param.viscosit
                                           NULL};
 static const firn_param *const fluid[] = {&param.density,   &param.bulk,    &param.tait_exponent,
                                           &param.viscosity, &param.tension, NULL};
+static const firn_param *const brittle[] = {ELASTIC,           &param.friction_angle,
+                                            &param.hardening,  &param.tensile_ratio,
+                                            &param.compaction, NULL};
 
 const char *const firn_law_names[FIRN_LAW_COUNT + 1] = {
     [FIRN_LINEAR] = "linear",
@@ -43,6 +46,7 @@ const char *const firn_law_names[FIRN_LAW_COUNT + 1] = {
     [FIRN_VON_MISES] = "von_mises",
     [FIRN_HERSCHEL_BULKLEY] = "herschel_bulkley",
     [FIRN_LIQUID] = "liquid",
+    [FIRN_NACC] = "nacc",
 };
 
 static const struct law_row {
@@ -60,6 +64,7 @@ static const struct law_row {
     [FIRN_VON_MISES] = {clay, FIRN_STATE_PLASTIC_SHEAR},
     [FIRN_HERSCHEL_BULKLEY] = {paste, FIRN_STATE_NONE},
     [FIRN_LIQUID] = {fluid, FIRN_STATE_LOG_VOLUME},
+    [FIRN_NACC] = {brittle, FIRN_STATE_LOG_PACKING},
 };
 
 static const struct law_row *find_row(firn_law_kind law)
@@ -169,6 +174,8 @@ void firn_material_constants(const firn_material_def *def, firn_law_constants *c
         .viscosity = (real)(liquid ? def->viscosity : 0),
         .tait_exponent = (real)def->tait_exponent,
         .log_J_most = (real)log_J_most(def),
+        .tensile_ratio = (real)def->tensile_ratio,
+        .compaction = (real)def->compaction,
     };
 }
 

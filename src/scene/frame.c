@@ -201,6 +201,12 @@ static void over_volume(const double *volume, int dim, int64_t count, firn_colum
     for (int64_t p = 0; p < count; p++) out[p] = (float)((double)out[p] / volume[p]);
 }
 
+/* What lies behind the first `count` numbers. */
+static void second(const double *values, int dim, int64_t count, firn_column *to)
+{
+    copy(values + count, dim, count, to);
+}
+
 static void times(const double *factor, int dim, int64_t count, firn_column *to)
 {
     (void)dim;
@@ -208,8 +214,8 @@ static void times(const double *factor, int dim, int64_t count, firn_column *to)
     for (int64_t p = 0; p < count; p++) out[p] = (float)((double)out[p] * factor[p]);
 }
 
-/* In the order of fields: what an attribute is made of comes in that order. States come as volume
- * ratios. */
+/* In the order of fields: what an attribute is made of comes in that order. States come as the volume
+ * ratio that F does not hold, and behind those as that which is for good. */
 static const struct {
     firn_field field;
     const char *attribute;
@@ -225,7 +231,7 @@ static const struct {
     {FIRN_VOLUME, "pscale", radius},
     {FIRN_VOLUME, "density", over_volume},
     {FIRN_STATE, "J", times},
-    {FIRN_STATE, "Jp", copy},
+    {FIRN_STATE, "Jp", second},
     {FIRN_STATE, "density", over_volume},
     {FIRN_MATERIAL, "material", copy},
     {FIRN_OBJECT, "object", copy},
@@ -269,16 +275,18 @@ static void to_scene_materials(const firn_stage *stage, int64_t count, double *m
     for (int64_t p = 0; p < count; p++) material[p] = stage->variants.of[(int)material[p]];
 }
 
-/* Turns states into the volume ratios they stand for: 1 where the law keeps something else there. Uses
- * as much room behind them. */
+/* Turns states into the volume ratios they stand for, 1 where the law keeps something else there: first
+ * those of J, then as many of Jp. */
 static firn_status to_volume_ratios(const firn_stage *stage, int64_t count, double *state,
                                     firn_error *error)
 {
     double *material = state + count;
     const firn_status st = firn_sim_read(stage->sim, FIRN_MATERIAL, 0, count, material, error);
     for (int64_t p = 0; p < count && st == FIRN_OK; p++) {
-        const firn_law_kind law = stage->variants.def[(int)material[p]].law;
-        state[p] = firn_law_state(law) == FIRN_STATE_LOG_VOLUME ? exp(state[p]) : 1;
+        const firn_state_kind kind = firn_law_state(stage->variants.def[(int)material[p]].law);
+        const bool volume = kind == FIRN_STATE_LOG_VOLUME;
+        material[p] = volume || kind == FIRN_STATE_LOG_PACKING ? exp(state[p]) : 1;
+        state[p] = volume ? material[p] : 1;
     }
     return st;
 }

@@ -22,8 +22,8 @@ typedef struct import {
     int dim;
     firn_points points;
     firn_affine affine;
-    double *density, *radius, *J, *material; /* NULL where the file has none */
-    double *material_of_word;                /* NULL where materials are numbers */
+    double *density, *radius, *J, *Jp, *material; /* NULL where the file has none */
+    double *material_of_word;                     /* NULL where materials are numbers */
 } import;
 
 static firn_status fail(const import *in, firn_error *error, const char *what)
@@ -100,7 +100,42 @@ static firn_status find_material(const import *in, int64_t i, uint16_t *out, fir
     return FIRN_OK;
 }
 
+static firn_status find_materials(const import *in, firn_batch *b, firn_error *error)
+{
+    if (!in->material) return FIRN_OK;
+    b->material = malloc(((size_t)in->points.count + 1) * sizeof *b->material);
+    if (!b->material) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = FIRN_OK;
+    for (int64_t i = 0; i < in->points.count && st == FIRN_OK; i++) {
+        st = find_material(in, i, &b->material[i], error);
+    }
+    return st;
+}
+
 /* ---- deformation ---- */
+
+/* The laws' memory from Jp, which then is the part of J that is not in F. */
+static firn_status take_state(import *in, firn_batch *b, firn_error *error)
+{
+    const firn_status st = take(in, "Jp", 1, &in->Jp, error);
+    if (st != FIRN_OK || !in->Jp) return st;
+    b->state = calloc((size_t)in->points.count + 1, sizeof *b->state);
+    if (!b->state) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < in->points.count; i++) {
+        const int32_t material = b->material ? b->material[i] : in->object->material_index;
+        const firn_state_kind kind = firn_law_state(in->scene->material[material].def.law);
+        const bool volume = kind == FIRN_STATE_LOG_VOLUME;
+        if (!(in->Jp[i] > 0)) {
+            return firn_value_fail(in->where, error,
+                                   "%s: particle %lld has Jp %g; it must be above 0, or leave Jp "
+                                   "out",
+                                   in->path, (long long)i, in->Jp[i]);
+        }
+        if (volume || kind == FIRN_STATE_LOG_PACKING) b->state[i] = log(in->Jp[i]);
+        if (!volume) in->Jp[i] = 1;
+    }
+    return FIRN_OK;
+}
 
 /* F from the file's nine numbers, four in 2D, or from J alone: the same in all directions. */
 static firn_status take_deformation(import *in, firn_batch *b, firn_error *error)
@@ -120,13 +155,14 @@ static firn_status take_deformation(import *in, firn_batch *b, firn_error *error
     }
     for (int64_t i = 0; i < n && st == FIRN_OK; i++) {
         double F[9] = {0}, *to = b->deformation_gradient + i * dd;
+        const double apart = in->Jp ? in->Jp[i] : 1;
         for (int r = 0; r < dim; r++) {
-            if (!nine) F[r * dim + r] = pow(in->J[i], 1.0 / dim);
+            if (!nine) F[r * dim + r] = pow(in->J[i] / apart, 1.0 / dim);
             for (int c = 0; nine && c < dim; c++) {
                 F[r * dim + c] = four ? nine[4 * i + 2 * r + c] : nine[9 * i + 3 * r + c];
             }
         }
-        if (nine) in->J[i] = firn_determinant(F, dim);
+        if (nine) in->J[i] = apart * firn_determinant(F, dim);
         if (!nine && !(in->J[i] > 0)) {
             st = firn_value_fail(in->where, error,
                                  "%s: particle %lld has J %g; without F it must be above 0",
@@ -221,6 +257,8 @@ static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
     if (st == FIRN_OK) st = take(in, "J", 1, &in->J, error);
     if (st == FIRN_OK) st = take(in, "material", 1, &in->material, error);
     if (st == FIRN_OK) st = look_up_words(in, error);
+    if (st == FIRN_OK) st = find_materials(in, b, error);
+    if (st == FIRN_OK) st = take_state(in, b, error);
     if (st == FIRN_OK) st = take_deformation(in, b, error);
     if (st != FIRN_OK) return st;
     const bool has_mass = b->mass != NULL;
@@ -228,13 +266,11 @@ static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
     const size_t n = (size_t)b->count + 1;
     b->volume = malloc(n * sizeof *b->volume);
     if (in->density && !b->mass) b->mass = malloc(n * sizeof *b->mass);
-    if (in->material) b->material = malloc(n * sizeof *b->material);
-    if (!b->volume || (in->density && !b->mass) || (in->material && !b->material)) {
+    if (!b->volume || (in->density && !b->mass)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
         place(in, i, b);
-        if (in->material) st = find_material(in, i, &b->material[i], error);
         if (has_mass && !(b->mass[i] > 0)) {
             st = firn_value_fail(in->where, error,
                                  "%s: particle %lld has mass %g; it must be above 0 kg, or leave "
@@ -254,6 +290,7 @@ import in = {.scene = scene, .object = object, .where = firn_value_get(object->w
     free(in.density);
     free(in.radius);
     free(in.J);
+    free(in.Jp);
     free(in.material);
     free(in.material_of_word);
     firn_points_free(&in.points);

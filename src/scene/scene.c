@@ -685,6 +685,25 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
     return st;
 }
 
+/* What the simulation's preset sets where the scene does not, and the transfer that suits the
+ * materials: snow crumbles as it should with one that lets particles part. */
+static void choose_method(firn_scene *scene)
+{
+    firn_scene_simulation *s = &scene->simulation;
+    const firn_section *section = &firn_section_simulation;
+    if (s->preset == 1) {
+        if (!firn_section_given(section, s, "transfer")) s->transfer = FIRN_FLIP;
+        if (!firn_section_given(section, s, "spline")) s->spline = FIRN_CUBIC;
+        if (!firn_section_given(section, s, "force_form")) s->force_form = FIRN_GRADIENT;
+        if (!firn_section_given(section, s, "volumes")) s->volumes = 1;
+    }
+    if (s->transfer != FIRN_TRANSFER_COUNT) return; /* the word after the last transfer: auto */
+    s->transfer = FIRN_APIC;
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        if (scene->material[i].def.law == FIRN_SNOW) s->transfer = FIRN_ASFLIP;
+    }
+}
+
 static firn_status check_all(firn_scene *scene, firn_error *error)
 {
     const firn_scene_simulation *s = &scene->simulation;
@@ -762,6 +781,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         firn_scene_free(scene);
         return st;
     }
+    choose_method(scene);
     firn_scene_simulation *s = &scene->simulation;
     if (!firn_section_given(&firn_section_simulation, s, "gravity")) {
         s->gravity[scene->up == 1 ? 2 : 1] = -9.81;

@@ -38,7 +38,7 @@ typedef struct firn_scene_simulation {
     firn_given given;
     double cell_size, particles_per_cell;
     double gravity[3], damping;
-    int32_t transfer, spline, force_form, path;
+    int32_t preset, transfer, spline, force_form, path, volumes;
     double flip_ratio, flip_interval;
     double dt, dt_max, dt_min, courant, wave_factor, contact_friction;
     int32_t integrator;

@@ -14,7 +14,10 @@
     }
 
 static const char *const up_words[] = {"y", "z", NULL};
-static const char *const transfer_words[] = {"pic", "flip", "apic", "aflip", "asflip", NULL};
+static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
+static const char *const transfer_words[] = {"pic",    "flip", "apic", "aflip",
+                                             "asflip", "auto", NULL};
+static const char *const volume_words[] = {"geometric", "grid", NULL};
 static const char *const spline_words[] = {"quadratic", "cubic", NULL};
 static const char *const form_words[] = {"mls", "gradient", NULL};
 static const char *const path_words[] = {"auto", "plain", "fused", NULL};
@@ -94,11 +97,18 @@ static const firn_row simulation_rows[] = {
      AT(damping), NULL, NULL},
     {"contact_friction", FIRN_REAL, "", "0.3", 0, 1e6, "between objects that part",
      AT(contact_friction), NULL, NULL},
-    {"transfer", FIRN_CHOICE, "", "apic", ANY, "between particles and grid", AT(transfer),
-     transfer_words, NULL},
+    {"preset", FIRN_CHOICE, "", "firn", ANY,
+     "stomakhin2013: their snow's cubic spline, gradient forces, flip and grid volumes, unless "
+     "given",
+     AT(preset), method_words, NULL},
+    {"transfer", FIRN_CHOICE, "", "auto", ANY, "auto: asflip where there is snow, else apic",
+     AT(transfer), transfer_words, NULL},
     {"spline", FIRN_CHOICE, "", "quadratic", ANY, "kernel", AT(spline), spline_words, NULL},
     {"force_form", FIRN_CHOICE, "", "mls", ANY, "how stress becomes force", AT(force_form),
      form_words, NULL},
+    {"volumes", FIRN_CHOICE, "", "geometric", ANY,
+     "of particles at rest: as filled, or from masses and the grid's density at the start",
+     AT(volumes), volume_words, NULL},
     {"path", FIRN_CHOICE, "", "auto", ANY, "fused is fast, plain serves all", AT(path), path_words,
      NULL},
     {"flip_ratio", FIRN_REAL, "", "0.95", 0, 1, "part of the FLIP difference kept per interval",

@@ -23,6 +23,7 @@ void firn_batch_free(firn_batch *b)
     free(b->volume);
     free(b->mass);
     free(b->deformation_gradient);
+    free(b->state);
     free(b->material);
     firn_points_free(&b->carried);
     *b = (firn_batch){0};
@@ -295,6 +296,7 @@ static void leave_out(firn_batch *b, const bool *out, int dim)
         {b->mass, real},
         {b->material, sizeof *b->material},
         {b->deformation_gradient, (size_t)dim * vector},
+        {b->state, real},
     };
     const int32_t own = sizeof arrays / sizeof *arrays;
     int64_t kept = 0;

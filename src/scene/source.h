@@ -9,7 +9,7 @@
 /* Particles to add; NULL: the object's or material's. Owned. */
 typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
-    double *position, *velocity, *volume, *mass, *deformation_gradient;
+    double *position, *velocity, *volume, *mass, *deformation_gradient, *state;
     uint16_t *material;
     firn_points carried; /* attributes of a particle file that the engine does not know */
 } firn_batch;

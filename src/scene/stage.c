@@ -302,6 +302,7 @@ static firn_status add_object(firn_stage *stage, const firn_sources *sources, in
     p.volume = b->volume;
     p.mass = b->mass;
     p.deformation_gradient = b->deformation_gradient;
+    p.state = b->state;
     p.material = b->material;
     p.each_material = (uint16_t)o->material_index;
     p.each_object = (uint16_t)index;
@@ -348,6 +349,9 @@ firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
         firn_batch_free(&b);
     }
     firn_sources_close(&sources);
+    if (st == FIRN_OK && scene->simulation.volumes == 1) {
+        st = firn_sim_estimate_volumes(stage->sim, error);
+    }
     return st;
 }
 

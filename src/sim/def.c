@@ -328,6 +328,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
         firn_material_constants(&sim->materials[i],
                                 (firn_law_constants *)sim->constant_pool.data + i);
         ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
+        sim->liquids |= sim->materials[i].law == FIRN_LIQUID;
     }
     if (colliders) {
         sim->key_pools = sim->key_pools_pool.data;

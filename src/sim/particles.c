@@ -119,6 +119,7 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
     if (st == FIRN_OK) {
         st = check_numbers("velocity_gradient", p->velocity_gradient, p->count, dim * dim, error);
     }
+    if (st == FIRN_OK) st = check_numbers("state", p->state, p->count, 1, error);
     if (st == FIRN_OK) st = check_positive("volume", p->volume, p->count, error);
     if (st == FIRN_OK) st = check_positive("mass", p->mass, p->count, error);
     for (int64_t i = 0; st == FIRN_OK && i < p->count; i++) {
@@ -169,6 +170,7 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
         firn_store_gradient(s, to)[c] =
             p->velocity_gradient ? (real)p->velocity_gradient[i * dd + c] : 0;
     }
+    r[firn_offset_state(dim)] = p->state ? (real)p->state[i] : 0;
     s->material[to] = p->material ? p->material[i] : p->each_material;
     s->object[to] = p->object ? p->object[i] : p->each_object;
     const double volume = p->volume ? p->volume[i] : p->each_volume;
@@ -185,6 +187,16 @@ static void commit_bins(firn_sim *sim)
     sim->at = swap;
     sim->store.current ^= 1;
     sim->generation++;
+}
+
+/* Of particles first to end - 1, for contact between fields. */
+static void note_densities(firn_sim *sim, int64_t first, int64_t end)
+{
+    const firn_store *s = &sim->store;
+    for (int64_t i = first; i < end; i++) {
+        real *most = &sim->field_density[firn_sim_field(sim, s->object[i])];
+        if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
+    }
 }
 
 firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
@@ -217,13 +229,28 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
     st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);
     if (st != FIRN_OK) return st;
     if (first_id) *first_id = s->next_id;
-    for (int64_t i = before; i < after; i++) {
-        real *most = &sim->field_density[firn_sim_field(sim, s->object[i])];
-        if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
-    }
+    note_densities(sim, before, after);
     s->count = after;
     s->next_id += (uint64_t)p->count;
     commit_bins(sim);
+    return FIRN_OK;
+}
+
+firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    if (sim->store.count == 0) return FIRN_OK;
+    firn_status st = firn_sim_prepare(sim, 2, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
+    if (st != FIRN_OK) return st;
+    firn_sweep sweep = firn_sim_sweep(sim);
+    sweep.arena_channels = 2 * FIRN_NODE;
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
+    firn_grid_sum(sim, false);
+    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_weigh);
+    memset(sim->field_density, 0, sizeof sim->field_density);
+    note_densities(sim, 0, sim->store.count);
+    sim->generation++;
     return FIRN_OK;
 }
 

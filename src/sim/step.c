@@ -86,6 +86,7 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
         .materials = sim->constant_pool.data,
         .laws = sim->law_pool.data,
         .material_count = def->material_count,
+        .liquids = sim->liquids,
         .colliders = sim->posed_pool.data,
         .collider_count = def->collider_count,
         .extremes = sim->extremes_pool.data,

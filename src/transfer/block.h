@@ -587,18 +587,31 @@ static __attribute__((noinline)) vi in_collider(const firn_sweep *s, int32_t blo
     return inside;
 }
 
+/* The elastic J of the lanes' particles; a liquid has it in the state. */
+LANE_INLINE vr elastic_volume(const firn_sweep *s, const firn_lanes *g, const uint32_t index[W])
+{
+    vr F[DD];
+    identity_plus(g->H, F);
+    const vr det = m_det(F);
+    if (!s->liquids) return det;
+    vi liquid;
+    for (int l = 0; l < W; l++) {
+        liquid[l] = -(s->laws[s->store->material[index[l]]] == FIRN_LIQUID);
+    }
+    return det * v_select(liquid, v_exp(g->state), v_set(1));
+}
+
 /* Whether ASFLIP moves particles by their own velocity, too: not those that are compressed or in a
  * collider. J is of the step's start; log J + dt tr L >= -0.001, with the exponential to third order
  * in place of the logarithm. */
-LANE_INLINE vi moves_apart(const firn_sweep *s, int32_t block, const firn_lanes *g, const vr L[DD],
-                           bool near)
+LANE_INLINE vi moves_apart(const firn_sweep *s, int32_t block, const firn_lanes *g,
+                           const uint32_t index[W], const vr L[DD], bool near)
 {
-    vr F[DD], growth = L[0];
+    vr growth = L[0];
     for (int a = 1; a < D; a++) growth += L[a * D + a];
     growth = v_max((real)s->dt * growth, v_set(-1));
-    identity_plus(g->H, F);
     const vr factor = 1 + growth * (1 + growth * ((real)0.5 + growth * (real)(1.0 / 6)));
-    vi apart = m_det(F) * factor >= (real)0.9990005;
+    vi apart = elastic_volume(s, g, index) * factor >= (real)0.9990005;
     if (near) apart &= ~in_collider(s, block, g->x);
     return apart;
 }

@@ -498,13 +498,13 @@ LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
 /* FLIP: what the old grid does not see of the particles' own velocity, in part, joins the new one;
  * `step` is the velocity they move by, L its gradient. */
 LANE_INLINE void keep_own(const firn_sweep *s, int32_t block, const local_nodes *old, int run,
-                          const vi cell[D], const vr w[D][3], bool near, const vr own[D],
-                          const vr L[DD], firn_lanes *g, vr step[D])
+                          const vi cell[D], const vr w[D][3], bool near, const uint32_t index[W],
+                          const vr own[D], const vr L[DD], firn_lanes *g, vr step[D])
 {
     vr seen[D];
     gather_velocity(old, run, cell, w, seen);
     const bool separable = s->transfer == FIRN_ASFLIP;
-    const vi apart = separable ? moves_apart(s, block, g, L, near) : vi_set(0);
+    const vi apart = separable ? moves_apart(s, block, g, index, L, near) : vi_set(0);
     for (int a = 0; a < D; a++) {
         const vr kept = s->flip * (own[a] - seen[a]);
         step[a] += v_select(apart, kept, v_set(0));
@@ -560,7 +560,8 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
             for (int a = 0; a < D; a++) step[i][a] = g->v[a];
         }
         if (flip)
-            keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, own, L, g, step[i]);
+            keep_own(s, block, &local[1], run, cell, (const vr(*)[3])w, near, mine, own, L, g,
+                     step[i]);
         gradient[i] = deform(g, L, dt);
     }
     const law_call call = kind == SCATTER ? STRESS : scatters ? FLOW_AND_STRESS : FLOW;

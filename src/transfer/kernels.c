@@ -3,7 +3,7 @@
 #include "transfer/sweep.h"
 
 firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
-    FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product);
+    FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_pressure_function FIRN_KERNEL(firn_pressure);
 #ifndef FIRN_DOUBLE
@@ -32,6 +32,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .lanes = W,
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
+    .plain_weigh = FIRN_KERNEL(firn_plain_weigh),
     .energy = FIRN_KERNEL(firn_energy),
     .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},

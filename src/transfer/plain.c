@@ -265,7 +265,7 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
         }
         for (int a = 0; a < D; a++) g.v[a] += kept[a];
         if (s->transfer == FIRN_ASFLIP) {
-            const vi apart = moves_apart(s, block, &g, L, near);
+            const vi apart = moves_apart(s, block, &g, index, L, near);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }
         if (!firn_transfer_is_affine(s->transfer))
@@ -369,6 +369,39 @@ void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, fi
     }
 }
 
+/* ---- rest volumes ---- */
+
+/* The volume that a particle's mass has at the density of the grid around it, whose masses are in
+ * velocity_old. */
+static void weigh_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+{
+    static const int origin[D] = {0};
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    real grid[LOCAL_NODES][FIRN_NODE];
+    load_local(corner, s->velocity_old, grid);
+    const real cell = (real)pow(s->cell_size, D);
+    for (int i = 0; i < n; i++) {
+        const uint32_t p = scratch->index[i];
+        const real *x = s->store->record + 16 * (size_t)p;
+        stencil_node node[STENCIL * STENCIL * STENCIL];
+        const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
+        real mass = 0;
+        for (int k = 0; k < count; k++) mass += node[k].w * grid[node[k].node][3];
+        s->store->volume[p] = s->store->mass[p] / mass * cell;
+    }
+}
+
+void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) weigh_block(s, b, scratch);
+    }
+}
+
 /* ---- energy and pressure ---- */
 
 /* One particle in every lane, and what its material is. */
@@ -396,7 +429,8 @@ double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int6
     return sum;
 }
 
-/* Cauchy stress is tau / J; a particle turned inside out has the J of one nearly crushed. */
+/* Cauchy stress is tau / J, with what the law keeps of the volume outside of F; a particle turned inside
+ * out has the J of one nearly crushed. */
 void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
                                 double *out);
 void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
@@ -405,9 +439,11 @@ void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int6
     for (int64_t i = 0; i < count; i++) {
         firn_lanes g;
         const firn_lane_constants k = load_one(s, (int64_t)index[i], &g);
-        FIRN_KERNEL(firn_laws)[s->laws[s->store->material[index[i]]]]->stress(&k, &g, 1);
-        double trace = 0;
+        const firn_law_kind law = s->laws[s->store->material[index[i]]];
+        FIRN_KERNEL(firn_laws)[law]->stress(&k, &g, 1);
+        double trace = 0, J = (double)m_det(g.F)[0];
+        if (firn_law_state(law) == FIRN_STATE_LOG_VOLUME) J *= exp((double)g.state[0]);
         for (int a = 0; a < D; a++) trace += (double)g.tau[a * (D + 1)][0];
-        out[i] = -trace / (D * fmax((double)g.J[0], 0.05));
+        out[i] = -trace / (D * fmax(J, 0.05));
     }
 }

@@ -76,6 +76,7 @@ typedef struct firn_sweep {
     const firn_law_constants *materials;
     const uint8_t *laws; /* firn_law_kind of each material */
     int32_t material_count;
+    bool liquids; /* some of them are liquids */
 
     const firn_posed_collider *colliders; /* at the end of the step */
     int32_t collider_count;
@@ -104,7 +105,7 @@ typedef void firn_pressure_function(const firn_sweep *sweep, const uint64_t *ind
 typedef struct firn_kernels {
     const char *isa;
     int32_t lanes;
-    firn_sweep_function *plain_scatter, *plain_gather;
+    firn_sweep_function *plain_scatter, *plain_gather, *plain_weigh;
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_sweep_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_energy_function *energy;
