@@ -152,6 +152,32 @@ static void inputs_are_scenes_patterns_folders_and_files(void **state)
     assert_no_complaints();
 }
 
+/* The same picture as a screen shows it, in 16 bits, and as light is. */
+static void pictures_come_in_depth_and_with_alpha(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], bytes[8];
+    caches(DROP, "drop", folder);
+    expect_exit(run(folder, WORDS("render", DROP, "--frames", "4", "--size", "60x40", "--quality",
+                                  "draft", "--channels", "rgba16", "--out", "deep.png")),
+                0, "16 bits");
+    firn_image image = read_picture(folder, "deep.png");
+    float least = 1, most = 0;
+    for (int i = 0; i < 60 * 40; i++) {
+        least = fminf(least, image.rgba[4 * i + 3]);
+        most = fmaxf(most, image.rgba[4 * i + 3]);
+    }
+    if (least > 0 || most < 1) complain("alpha from %g to %g\n", (double)least, (double)most);
+    firn_image_free(&image);
+    expect_exit(run(folder, WORDS("render", DROP, "--frames", "4", "--size", "60x40", "--quality",
+                                  "draft", "--out", "light.exr")),
+                0, "EXR");
+    char path[PATH_SIZE];
+    read_text(in_folder(folder, "light.exr", path), bytes, sizeof bytes);
+    if (memcmp(bytes, "v/1\1", 4) != 0) complain("light.exr is no EXR\n");
+    assert_no_complaints();
+}
+
 static void turntables_go_round_a_single_frame(void **state)
 {
     (void)state;
@@ -290,6 +316,9 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {2, WORDS("render", FIGURE, "--range", "1:2"), "need --color"},
         {2, WORDS("render", FIGURE, "--sheet", "3"), "--sheet 3 must be"},
         {2, WORDS("render"), "0 words given"},
+        {2, WORDS("render", FIGURE, "--channels", "rgb12"), "rgb12"},
+        {3, WORDS("render", FIGURE, "--channels", "rgba"), "have no alpha"},
+        {3, WORDS("render", FIGURE, "--out", "x.exr", "--out", "x.png"), "one after the other"},
         {3, WORDS("render", FIGURE, "--out", "x.jpg"), "pictures end in .png"},
         {3, WORDS("render", FIGURE, "--frames", "20:30"),
          "no frame within --frames 20:30; there are 1:8"},
@@ -396,6 +425,7 @@ int main(void)
         cmocka_unit_test(pictures_on_the_way_are_those_of_the_caches),
         cmocka_unit_test(looking_changes_nothing),
         cmocka_unit_test(inputs_are_scenes_patterns_folders_and_files),
+        cmocka_unit_test(pictures_come_in_depth_and_with_alpha),
         cmocka_unit_test(turntables_go_round_a_single_frame),
         cmocka_unit_test(comparisons_put_panels_side_by_side),
         cmocka_unit_test(sweeps_make_labelled_sheets),

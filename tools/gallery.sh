@@ -9,7 +9,7 @@ firn=${FIRN:-build/firn}
 
 # scene | frame | how it is shown
 table='
-tumble              | 22 |
+tumble              | 20 |
 creature_large      | 19 |
 creature_medium     | 19 | --color speed
 creature_small      | 19 | --look spheres --color id
@@ -21,6 +21,7 @@ emitter             | 60 |
 forces              | 20 |
 particles           | 12 |
 sink                | 12 |
+stiff_block         | 9 |
 flat_regular_fine   | 13 | --color pressure
 flat_regular_coarse | 13 | --show particles,colliders,grid,force,scale,caption
 flat_random_fine    | 13 | --color speed --show particles,colliders,velocity,scale,legend,caption

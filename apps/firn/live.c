@@ -61,12 +61,14 @@ static firn_status rehearse(firn_live *live, const firn_live_def *def, const fir
 }
 
 /* Room for what a coarse scene does not reach. */
-static void loosen(firn_bounds *bounds)
+static void loosen(firn_shot *shot)
 {
     for (int a = 0; a < 3; a++) {
-        const double more = 0.03 * (bounds->high[a] - bounds->low[a]);
-        bounds->low[a] -= more;
-        bounds->high[a] += more;
+        const double more = 0.03 * (shot->bounds.high[a] - shot->bounds.low[a]);
+        for (int64_t i = 0; i < shot->box_count; i++) {
+            shot->box[i].low[a] -= more;
+            shot->box[i].high[a] += more;
+        }
     }
 }
 
@@ -89,13 +91,14 @@ firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const fir
         film.path[film.path_count++] = def->outs->text[i];
     }
     if (st == FIRN_OK) st = firn_film_check(&film, error);
+    options.linear = firn_film_is_linear(&film);
     if (st == FIRN_OK) st = firn_shot_begin(&options, &live->shot, error);
     if (st == FIRN_OK) {
         if (hooks->note) hooks->note(hooks->user_data, "rehearsing for the camera");
         st = rehearse(live, def, hooks, error);
     }
     if (st == FIRN_OK) {
-        if (def->scene->dimension == 3) loosen(&live->shot.bounds);
+        if (def->scene->dimension == 3) loosen(&live->shot);
         st = firn_shot_settle(&live->shot, def->scene, error);
         film.numbered = !(live->shot.options.show >> FIRN_LAYER_CAPTION & 1);
     }
@@ -131,6 +134,7 @@ void firn_live_attach(firn_live *live, firn_run_hooks *hooks)
 
 firn_status firn_live_end(firn_live *live, firn_status run, firn_error *error)
 {
+    firn_shot_free(&live->shot);
     if (run == FIRN_OK) return firn_film_close(&live->film, error);
     firn_film_discard(&live->film);
     return run;

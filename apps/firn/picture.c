@@ -9,6 +9,7 @@
 
 static const char *const quality_words[] = {"draft", "final", NULL};
 static const char *const look_words[] = {"volume", "spheres", "points", NULL};
+static const char *const channel_words[] = {"rgb", "rgba", "rgb16", "rgba16", NULL};
 static const char *const axis_words[] = {"x", "y", "z", NULL};
 
 const char *firn_picture_quality(int32_t index) { return quality_words[index]; }
@@ -96,7 +97,7 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
     *shot = firn_shot_options_default();
     *film = (firn_film_def){.columns = 3, .rows = 3};
     firn_render_options *render = &shot->render;
-    int quality = FIRN_FINAL, look = FIRN_RENDER_VOLUME;
+    int quality = FIRN_FINAL, look = FIRN_RENDER_VOLUME, channels = 0;
     firn_status st = FIRN_OK;
     if (words->size) {
         st = read_pair("--size", words->size, FIRN_IMAGE_MOST, &render->width, &render->height,
@@ -120,6 +121,11 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
     if (st == FIRN_OK && !words->color && (words->range || words->map)) {
         st = firn_fail(error, FIRN_INVALID, "--range and --map need --color");
     }
+    if (st == FIRN_OK && words->channels) {
+        st = read_word("--channels", words->channels, channel_words, &channels, error);
+    }
+    film->bits = channels >= 2 ? 16 : 8;
+    render->transparent = channels % 2 == 1;
     render->quality = (firn_quality)quality;
     render->mode = (firn_render_mode)look;
     render->samples = (int32_t)words->samples;

@@ -7,7 +7,7 @@
 #include "render/shot.h"
 
 typedef struct firn_picture_words {
-    const char *size, *quality, *look, *color, *map, *range, *show, *slice, *sheet;
+    const char *size, *quality, *look, *channels, *color, *map, *range, *show, *slice, *sheet;
     int64_t samples;
 } firn_picture_words;
 

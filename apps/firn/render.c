@@ -24,6 +24,12 @@ static struct {
 
 /* ---- what there is to show ---- */
 
+typedef struct frame {
+    bool there;
+    firn_points points, grid;
+    bool has_grid;
+} frame;
+
 typedef struct production {
     firn_reel *reel;
     int64_t reel_count;
@@ -35,6 +41,7 @@ typedef struct production {
     firn_film film;
     int32_t columns, rows; /* of panels, one per reel */
     bool *missing;         /* by frame */
+    frame only;            /* where there is one frame of one reel: read once */
     double begin;
     bool terminal;
 } production;
@@ -106,12 +113,6 @@ static firn_status choose_frames(production *p, firn_error *error)
 
 /* ---- frames ---- */
 
-typedef struct frame {
-    bool there;
-    firn_points points, grid;
-    bool has_grid;
-} frame;
-
 static void frame_free(frame *f)
 {
     firn_points_free(&f->points);
@@ -134,6 +135,8 @@ static firn_status frame_read(const firn_reel *reel, int64_t number, frame *out,
     if (st != FIRN_OK) frame_free(out);
     return st;
 }
+
+static bool is_only(const production *p) { return p->reel_count == 1 && p->number_count == 1; }
 
 static const firn_scene *scene_of(const firn_reel *reel)
 {
@@ -187,7 +190,11 @@ static firn_status survey(production *p, firn_error *error)
             } else {
                 p->missing[i] = true;
             }
-            frame_free(&f);
+            if (is_only(p)) {
+                p->only = f;
+            } else {
+                frame_free(&f);
+            }
         }
     }
     clear_line(p);
@@ -214,8 +221,8 @@ static firn_status make_panel(const production *p, const firn_reel *reel, int64_
                               const double *turn, firn_image *out, firn_error *error)
 {
     *out = (firn_image){0};
-    frame f;
-    firn_status st = frame_read(reel, number, &f, error);
+    frame f = p->only;
+    firn_status st = is_only(p) ? FIRN_OK : frame_read(reel, number, &f, error);
     if (st == FIRN_OK && f.there) {
         const firn_shot_frame shown = {.scene = scene_of(reel),
                                        .points = &f.points,
@@ -224,7 +231,7 @@ static firn_status make_panel(const production *p, const firn_reel *reel, int64_
                                        .turn = turn};
         st = firn_shot_picture(&p->shot, &shown, out, error);
     }
-    frame_free(&f);
+    if (!is_only(p)) frame_free(&f);
     return st;
 }
 
@@ -336,6 +343,7 @@ static firn_status open_film(production *p, firn_film_def *def, char *fallback, 
         snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png", p->reel[0].label);
         def->path[def->path_count++] = fallback;
     }
+    p->shot.options.linear = firn_film_is_linear(def);
     return firn_film_open(&p->film, def, error);
 }
 
@@ -387,6 +395,8 @@ static int render(void)
     const int exit_code =
         st == FIRN_OK ? report_missing(&p) : firn_options_failure(command_name, st, &error);
     firn_film_discard(&p.film);
+    firn_shot_free(&p.shot);
+    frame_free(&p.only);
     for (int64_t r = 0; r < p.reel_count; r++) firn_reel_free(&p.reel[r]);
     free(p.reel);
     free(p.number);
@@ -398,7 +408,7 @@ static const firn_option options[] = {
     {"INPUT...", FIRN_OPTION_WORDS, &chosen.inputs, NULL,
      "scene, particle files, name.$F4.prt or folder", 1, INT64_MAX, .files = FIRN_FILES_ANY},
     {"--out", FIRN_OPTION_TEXTS, &chosen.outs, "FILE",
-     .help = "name.$F4.png, name.png (sheet or still), .mp4, .webm"},
+     .help = "name.$F4.png, name.png (sheet or still), .exr, .mp4, .webm"},
     {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B", .help = "these only"},
     FIRN_SIZE_OPTION(chosen.picture),
     FIRN_QUALITY_OPTION(chosen.picture),
@@ -406,6 +416,8 @@ static const firn_option options[] = {
      .min = 1, .max = 4096},
     {"--look", FIRN_OPTION_TEXT, &chosen.picture.look, "HOW",
      .help = "volume, spheres or points (volume)"},
+    {"--channels", FIRN_OPTION_TEXT, &chosen.picture.channels, "KIND",
+     .help = "rgb, rgba (no sky, no ground), rgb16, rgba16 (rgb)"},
     FIRN_COLOR_OPTION(chosen.picture),
     {"--range", FIRN_OPTION_TEXT, &chosen.picture.range, "A:B",
      .help = "of the attribute (nearly all there is)"},
@@ -431,8 +443,7 @@ static const firn_option options[] = {
 const firn_command firn_render_command = {
     .name = command_name,
     .line = "pictures and videos of caches",
-    .summary = "Makes pictures of particles: of a scene's caches with colliders, looks, camera and "
-               "light, or of any particle files.",
+    .summary = "Makes pictures of a scene's caches, or of any particle files.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = render};

@@ -1,9 +1,11 @@
-/* Framing: the nearest camera on a given side from which a box is wholly in the picture. */
+/* Framing: the nearest camera on a given side from which all boxes are wholly in the picture. */
 #include "render/camera.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Angles of turntables that are tried: between them less than 0.1 % is missed. */
+enum { TURNS = 72 };
 static const double DEGREE = 3.14159265358979323846 / 180;
 
 firn_bounds firn_bounds_empty(void)
@@ -65,22 +67,61 @@ static void camera_axes(const firn_camera *camera, double right[3], double up[3]
     cross(back, right, up);
 }
 
-/* How far from the target the camera must be to see the boxes' corners. */
-static double distance_for(const firn_camera *camera, const firn_bounds *bounds, int64_t count,
-                           double aspect, double margin)
+/* How far boxes reach to one side of the camera's axes: the largest of d . axis + half * d . back, d from
+ * the target, over their corners. A camera that sees them stands at least so far out. */
+static double reach_of(const firn_camera *camera, const firn_bounds *bounds, int64_t count,
+                       const double axis[3], const double back[3], double half)
 {
-    double right[3], up[3], back[3], most = 0;
-    camera_axes(camera, right, up, back);
-    const double half_y = tan(0.5 * camera->field_of_view) * (1 - margin), half_x = half_y * aspect;
-    for (int64_t i = 0; i < 8 * count; i++) {
-        const firn_bounds *box = &bounds[i / 8];
-        if (!(box->low[0] <= box->high[0])) continue;
-        double d[3];
+    double most = -INFINITY;
+    for (int64_t i = 0; i < count; i++) {
+        if (!(bounds[i].low[0] <= bounds[i].high[0])) continue;
+        double sum = 0;
         for (int a = 0; a < 3; a++) {
-            d[a] = (i >> a & 1 ? box->high[a] : box->low[a]) - camera->target[a];
+            const double along = axis[a] + half * back[a];
+            const double corner = along > 0 ? bounds[i].high[a] : bounds[i].low[a];
+            sum += along * (corner - camera->target[a]);
         }
-        const double across = fmax(fabs(dot(d, right)) / half_x, fabs(dot(d, up)) / half_y);
-        most = fmax(most, across + dot(d, back));
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* How far out a camera sees all between both sides of an axis, with a picture of that half extent at
+ * distance 1; *middle receives where along the axis it then stands. */
+static double fit(const firn_camera *camera, const firn_bounds *bounds, int64_t count,
+                  const double axis[3], const double back[3], double half, double *middle)
+{
+    const double opposite[3] = {-axis[0], -axis[1], -axis[2]};
+    const double plus = reach_of(camera, bounds, count, axis, back, half);
+    const double minus = reach_of(camera, bounds, count, opposite, back, half);
+    *middle = 0.5 * (plus - minus);
+    return 0.5 * (plus + minus) / half;
+}
+
+/* The distance from the target along `back` from which all is seen. `shift` receives where the camera
+ * should stand to the right and above for that to be in the middle; NULL: it stays on the target's axis. */
+static double distance_for(const firn_camera *camera, const firn_bounds *bounds, int64_t count,
+                           double aspect, double margin, double shift[3])
+{
+    double axis[2][3], back[3], middle[2], most = 0;
+    camera_axes(camera, axis[0], axis[1], back);
+    const double half_y = tan(0.5 * camera->field_of_view) * (1 - margin);
+    const double half[2] = {half_y * aspect, half_y};
+    for (int k = 0; k < 2; k++) {
+        double far = fit(camera, bounds, count, axis[k], back, half[k], &middle[k]);
+        if (!isfinite(far)) return 0; /* there is nothing */
+        if (!shift) far += fabs(middle[k]) / half[k];
+        most = fmax(most, far);
+    }
+    for (int k = 0; k < 2 && shift; k++) {
+        /* The axis with room to spare has it on both sides: by the half extent that leaves none. */
+        double low = 1e-3 * half[k], high = half[k];
+        for (int i = 0; i < 30; i++) {
+            const double mid = 0.5 * (low + high);
+            const bool fits = fit(camera, bounds, count, axis[k], back, mid, &middle[k]) <= most;
+            *(fits ? &high : &low) = mid;
+        }
+        for (int a = 0; a < 3; a++) shift[a] += middle[k] * axis[k][a];
     }
     return most;
 }
@@ -121,13 +162,16 @@ firn_camera firn_camera_frame(const firn_view_camera *wish, const firn_bounds *b
         away[up] = sin(elevation);
         away[3 - up] = up == 1 ? front : -front; /* z up: -y is towards the viewer */
         for (int a = 0; a < 3; a++) camera.position[a] = camera.target[a] + away[a];
-        double distance = distance_for(&camera, bounds, count, aspect, wish->margin);
-        for (int eighth = 1; turn && eighth < 8; eighth++) { /* the same for every angle */
+        double shift[3] = {0}, distance = distance_for(&camera, bounds, count, aspect, wish->margin,
+                                                       target || turn ? NULL : shift);
+        for (int step = 1; turn && step < TURNS; step++) { /* the same for every angle */
             double around[3];
-            turn_about(up, 45 * eighth, away, around);
+            turn_about(up, 360.0 * step / TURNS, away, around);
             for (int a = 0; a < 3; a++) camera.position[a] = camera.target[a] + around[a];
-            distance = fmax(distance, distance_for(&camera, bounds, count, aspect, wish->margin));
+            distance =
+                fmax(distance, distance_for(&camera, bounds, count, aspect, wish->margin, NULL));
         }
+        for (int a = 0; a < 3; a++) camera.target[a] += shift[a];
         if (!(distance > 0)) distance = 1;
         for (int a = 0; a < 3; a++) away[a] *= distance;
     }

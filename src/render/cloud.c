@@ -242,7 +242,7 @@ static int32_t find_layer(layer_finder *f, int64_t i)
     const int32_t row = material < 0                      ? 0
                         : material < f->input->look_count ? material
                                                           : f->input->look_count - 1;
-    const firn_look *look = f->input->look[row];
+    const firn_look *look = &f->input->look[row];
     const int32_t object = f->object && look->by_object ? (int32_t)value(f->object, i, 0) : 0;
     const firn_layer *same = &cloud->layer[f->last];
     if (cloud->layer_count && same->look == look && same->object == object) return f->last;

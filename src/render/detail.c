@@ -4,14 +4,14 @@
 
 enum { AROUND = 8 };
 
-/* Particles next to the voxels around a point, each once. */
-static int particles_around(const firn_volume *v, const firn_brick *b, vec3 point,
+/* Particles next to the voxels up to `reach` around a point, each once. */
+static int particles_around(const firn_volume *v, const firn_brick *b, vec3 point, float reach,
                             uint32_t out[AROUND])
 {
     int n = 0;
     for (int c = 0; c < AROUND; c++) {
-        const vec3 q = v3(point.x + (c & 1 ? 0.5f : -0.5f), point.y + (c & 2 ? 0.5f : -0.5f),
-                          point.z + (c & 4 ? 0.5f : -0.5f));
+        const vec3 q = v3(point.x + (c & 1 ? reach : -reach), point.y + (c & 2 ? reach : -reach),
+                          point.z + (c & 4 ? reach : -reach));
         const uint32_t p = firn_nearest_particle(v, b, q);
         bool seen = p == UINT32_MAX;
         for (int i = 0; i < n; i++) seen = seen || out[i] == p;
@@ -53,7 +53,7 @@ vec3 firn_detail_normal(const firn_world *w, const firn_hit *hit, float amount, 
     uint32_t near[AROUND];
     int n = 1;
     if (hit->brick >= 0) {
-        n = particles_around(&w->volume, &w->volume.brick[hit->brick], hit->point, near);
+        n = particles_around(&w->volume, &w->volume.brick[hit->brick], hit->point, 0.5f, near);
     } else {
         near[0] = hit->particle;
     }
@@ -80,6 +80,24 @@ vec3 firn_detail_normal(const firn_world *w, const firn_hit *hit, float amount, 
     }
     const vec3 turn = v3_scale(sum, amount / all), m = hit->normal;
     return v3_unit(v3_add(m, v3_along(turn, m, -v3_dot(turn, m))));
+}
+
+vec3 firn_detail_color(const firn_world *w, const firn_hit *hit)
+{
+    const firn_cloud *cloud = &w->cloud;
+    if (!cloud->color) return cloud->layer[hit->layer].color;
+    if (hit->brick < 0) return cloud->color[hit->particle];
+    uint32_t near[AROUND];
+    const int n = particles_around(&w->volume, &w->volume.brick[hit->brick], hit->point, 1, near);
+    vec3 sum = v3_all(0);
+    float all = 0;
+    for (int i = 0; i < n; i++) {
+        const vec3 r = v3_sub(hit->point, cloud->position[near[i]]);
+        const float weight = f_exp(-v3_dot(r, r) / (cloud->size[near[i]] * cloud->size[near[i]]));
+        sum = v3_along(sum, cloud->color[near[i]], weight);
+        all += weight;
+    }
+    return all > 1e-9f ? v3_scale(sum, 1 / all) : cloud->layer[hit->layer].color;
 }
 
 float firn_detail_glint(const firn_world *w, const firn_hit *hit, uint32_t particle, vec3 normal,

@@ -8,22 +8,40 @@
 
 typedef enum kind { SEQUENCE, SINGLE, VIDEO, OTHER } kind;
 
+static bool is_exr(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".exr") == 0;
+}
+
 static kind kind_of(const char *path)
 {
     const size_t n = strlen(path);
     if (firn_video_is(path)) return VIDEO;
-    if (n < 5 || strcmp(path + n - 4, ".png") != 0) return OTHER;
+    if (n < 5 || (strcmp(path + n - 4, ".png") != 0 && !is_exr(path))) return OTHER;
     return strstr(path, "$F") ? SEQUENCE : SINGLE;
+}
+
+bool firn_film_is_linear(const firn_film_def *def)
+{
+    return def->path_count > 0 && is_exr(def->path[0]);
 }
 
 firn_status firn_film_check(const firn_film_def *def, firn_error *error)
 {
     for (int32_t i = 0; i < def->path_count; i++) {
-        if (kind_of(def->path[i]) != OTHER) continue;
-        return firn_fail(error, FIRN_INVALID,
-                         "%s: pictures end in .png ($F4 stands for the frame), videos in .mp4 or "
-                         ".webm",
-                         def->path[i]);
+        if (kind_of(def->path[i]) == OTHER) {
+            return firn_fail(error, FIRN_INVALID,
+                             "%s: pictures end in .png or .exr ($F4 stands for the frame), videos "
+                             "in .mp4 or .webm",
+                             def->path[i]);
+        }
+        if (is_exr(def->path[i]) != firn_film_is_linear(def)) {
+            return firn_fail(error, FIRN_INVALID,
+                             "%s and %s: EXR holds light as it is and the others what a screen "
+                             "shows; make them one after the other",
+                             def->path[0], def->path[i]);
+        }
     }
     return FIRN_OK;
 }
@@ -86,12 +104,19 @@ bool firn_film_wants(const firn_film *film, int64_t index)
     return film->all || on_sheet(film, index);
 }
 
-static firn_status write_picture(const char *pattern, int64_t number, const firn_image *picture,
-                                 firn_error *error)
+static firn_status write_image(const firn_film *film, const char *path, const firn_image *image,
+                               firn_error *error)
+{
+    if (is_exr(path)) return firn_image_write_exr(path, image, error);
+    return firn_image_write_png(path, image, film->def.bits, error);
+}
+
+static firn_status write_picture(const firn_film *film, const char *pattern, int64_t number,
+                                 const firn_image *picture, firn_error *error)
 {
     char *path = firn_frame_path(pattern, number);
     if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    firn_status st = firn_image_write_png(path, picture, 8, error);
+    firn_status st = write_image(film, path, picture, error);
     free(path);
     return st;
 }
@@ -106,7 +131,7 @@ firn_status firn_film_add(firn_film *film, int64_t index, int64_t number, const 
         if (k == VIDEO) {
             st = firn_video_add(&film->video[i], picture, error);
         } else if (k == SEQUENCE || film->def.count == 1) {
-            st = write_picture(path, number, picture, error);
+            st = write_picture(film, path, number, picture, error);
         }
     }
     if (st == FIRN_OK && on_sheet(film, index)) {
@@ -125,7 +150,7 @@ firn_status firn_film_close(firn_film *film, firn_error *error)
         if (film->video[i].open) {
             st = firn_video_commit(&film->video[i], error);
         } else if (kind_of(path) == SINGLE && film->has_sheet) {
-            st = firn_image_write_png(path, &film->sheet.image, 8, error);
+            st = write_image(film, path, &film->sheet.image, error);
         }
     }
     for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK && film->failed; i++) {

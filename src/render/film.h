@@ -2,6 +2,7 @@
  *   name.$F4.png     a file per picture
  *   name.png         the picture where there is one; of more, a contact sheet
  *   name.mp4, .webm  a video
+ * .exr does as .png does, and holds light as it is.
  * Without ffmpeg a video becomes a sequence of pictures, and closing says so. */
 #ifndef FIRN_FILM_H
 #define FIRN_FILM_H
@@ -17,6 +18,7 @@ typedef struct firn_film_def {
     int32_t columns, rows; /* of contact sheets */
     int32_t width, height; /* of a picture */
     int64_t count;         /* of pictures */
+    int32_t bits;          /* of PNG: 8 or 16 */
     double fps;
     bool numbered; /* cells of a contact sheet say which picture it is */
 } firn_film_def;
@@ -32,6 +34,9 @@ typedef struct firn_film {
 
 /* Whether the names are of kinds that can be made. */
 firn_status firn_film_check(const firn_film_def *def, firn_error *error);
+
+/* Whether the pictures are to be as light is, and not as a screen shows them. */
+bool firn_film_is_linear(const firn_film_def *def);
 
 /* Checks, makes folders, tries whether files can be written, starts videos. */
 firn_status firn_film_open(firn_film *film, const firn_film_def *def, firn_error *error);

@@ -99,7 +99,7 @@ static void collider_row(void *context, int64_t row, int32_t thread)
     const firn_flat_plane *plane = &c->input->plane;
     const firn_flat_window *w = &c->input->window;
     const int dim = plane->thickness == 0 ? 2 : 3;
-    const double edge = firn_overlay_letter(c->image) / 7;
+    const double edge = firn_overlay_letter(c->image->height) / 7;
     const firn_paint solid = firn_paint_hex(SOLID, 1), line = firn_paint_hex(EDGE, 1);
     for (int32_t x = 0; x < c->image->width; x++) {
         double point[3], least = INFINITY;
@@ -192,7 +192,7 @@ static void draw_arrows(canvas *c, const firn_points *points, const char *name, 
     const firn_column *id = firn_points_find(points, "id");
     if (!P || !v || !(most > 0)) return;
     const firn_paint paint = firn_paint_hex(color, 0.95);
-    const double letter = firn_overlay_letter(c->image), apart = 1.3 * letter;
+    const double letter = firn_overlay_letter(c->image->height), apart = 1.3 * letter;
     const double fraction = room * room / (apart * apart);
     for (int64_t p = 0; p < points->count; p++) {
         double point[3], value[3], x, y;

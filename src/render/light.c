@@ -22,8 +22,9 @@
 enum { NODES = CELLS * CELLS * CELLS, GROUND = 128, ENCLOSED = 4 };
 static const float NODE = BLOCK / CELLS; /* voxels from one to the next */
 /* How full a node is up to which it counts as empty, as outside, and from which as inside. */
-static const float EMPTY = 0.03f, OUTSIDE = 0.5f, INSIDE = 0.35f;
-static const float FAR = 24; /* voxels from where on blocks count as a whole */
+static const float EMPTY = 0.03f, OUTSIDE = 0.3f, INSIDE = 0.35f;
+static const float UNKNOWN = -1; /* mean of a node of which nobody knows what arrives there */
+static const float FAR = 24;     /* voxels from where on blocks count as a whole */
 
 /* ---- sky ---- */
 
@@ -448,6 +449,9 @@ static bool spread_all(const solver *s, int32_t threads)
         known = learned;
         learned = flags;
     }
+    for (size_t i = 0; i < n && room; i++) {
+        if (!(known[i] & 1)) map->node[i].mean.x = UNKNOWN;
+    }
     free(other);
     free(known);
     free(learned);
@@ -669,15 +673,19 @@ static int nodes_around(const firn_light_map *map, vec3 point, int64_t node[8], 
 bool firn_light_at(const firn_light_map *map, vec3 point, firn_light_node *out)
 {
     int64_t node[8];
-    float share[8];
+    float share[8], all = 0;
     const int n = nodes_around(map, point, node, share);
     *out = (firn_light_node){0};
     float *to = (float *)out;
     for (int i = 0; i < n; i++) {
         const float *from = (const float *)&map->node[node[i]];
+        if (map->node[node[i]].mean.x == UNKNOWN) continue;
         for (size_t k = 0; k < sizeof *out / sizeof(float); k++) to[k] += share[i] * from[k];
+        all += share[i];
     }
-    return n > 0;
+    if (!(all > 1e-3f)) return false;
+    for (size_t k = 0; k < sizeof *out / sizeof(float); k++) to[k] /= all;
+    return true;
 }
 
 bool firn_light_inside(const firn_light_map *map, vec3 point, vec3 *out)

@@ -54,7 +54,7 @@ firn_status firn_light_map_create(firn_volume *volume, const firn_sky *sky, firn
                                   firn_error *error);
 void firn_light_map_free(firn_light_map *map);
 
-/* At a point in a lit block; false elsewhere. */
+/* At a point near material; false elsewhere. */
 bool firn_light_at(const firn_light_map *map, vec3 point, firn_light_node *out);
 /* The same of what scatters there alone. */
 bool firn_light_inside(const firn_light_map *map, vec3 point, vec3 *out);

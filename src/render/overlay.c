@@ -9,7 +9,7 @@ static firn_paint ink(void) { return firn_paint_hex(0xf2f4f6, 1); }
 
 static firn_paint veil(void) { return firn_paint_hex(0x0c0f13, 0.55); }
 
-double firn_overlay_letter(const firn_image *image) { return fmax(7, (double)image->height / 52); }
+double firn_overlay_letter(int32_t height) { return fmax(7, (double)height / 52); }
 
 double firn_round_below(double most)
 {
@@ -45,7 +45,7 @@ static void print_number(double value, char text[24])
 
 static void range_legend(firn_image *image, const firn_coloring *c)
 {
-    const double letter = firn_overlay_letter(image), width = floor(18 * letter);
+    const double letter = firn_overlay_letter(image->height), width = floor(18 * letter);
     const double x = floor(image->width - width - 2 * letter), y = image->height - 4.5 * letter;
     firn_draw_rectangle(image, x - letter, y - 3 * letter, x + width + letter,
                         image->height - letter, veil());
@@ -65,7 +65,7 @@ static void range_legend(firn_image *image, const firn_coloring *c)
 static void category_legend(firn_image *image, const firn_coloring *c, const char *const *label,
                             int32_t label_count)
 {
-    const double letter = firn_overlay_letter(image), line = 1.9 * letter;
+    const double letter = firn_overlay_letter(image->height), line = 1.9 * letter;
     const int first = (int)fmax(c->low, 0);
     const int most = (int)(0.8 * image->height / line) - 2;
     int rows = (int)fmin(c->high - first + 1, most);
@@ -113,7 +113,7 @@ void firn_overlay_legend(firn_image *image, const firn_coloring *coloring, const
 
 void firn_overlay_scale(firn_image *image, double pixels_per_metre)
 {
-    const double letter = firn_overlay_letter(image);
+    const double letter = firn_overlay_letter(image->height);
     const double metres = firn_round_below(0.22 * image->width / pixels_per_metre);
     const double x0 = 2 * letter, x1 = x0 + metres * pixels_per_metre;
     const double y = image->height - 2 * letter, tick = 0.4 * letter;
@@ -134,7 +134,7 @@ void firn_overlay_scale(firn_image *image, double pixels_per_metre)
 void firn_overlay_arrow(firn_image *image, int row, double pixels, const char *text,
                         firn_paint paint)
 {
-    const double letter = firn_overlay_letter(image), x = 2 * letter;
+    const double letter = firn_overlay_letter(image->height), x = 2 * letter;
     const double y = image->height - (6.5 + 2 * row) * letter;
     firn_draw_arrow(image, (firn_segment){x, y, x + pixels, y}, letter / 7, paint);
     firn_draw_text(image, x + pixels + letter, y + letter / 2, letter, text, ink());
@@ -143,7 +143,7 @@ void firn_overlay_arrow(firn_image *image, int row, double pixels, const char *t
 /* Text on a veil, its left end at x. */
 static void draw_head(firn_image *image, double x, const char *text)
 {
-    const double letter = firn_overlay_letter(image);
+    const double letter = firn_overlay_letter(image->height);
     firn_draw_rectangle(image, x - letter, letter, x + letter + firn_text_width(text, letter),
                         3.2 * letter, veil());
     firn_draw_text(image, x, 2.6 * letter, letter, text, ink());
@@ -151,11 +151,11 @@ static void draw_head(firn_image *image, double x, const char *text)
 
 void firn_overlay_caption(firn_image *image, const char *text)
 {
-    draw_head(image, 2 * firn_overlay_letter(image), text);
+    draw_head(image, 2 * firn_overlay_letter(image->height), text);
 }
 
 void firn_overlay_label(firn_image *image, const char *text)
 {
-    const double letter = firn_overlay_letter(image);
+    const double letter = firn_overlay_letter(image->height);
     draw_head(image, image->width - 2 * letter - firn_text_width(text, letter), text);
 }

@@ -7,7 +7,7 @@
 #include "render/text.h"
 
 /* Height of a capital letter (pixels) in a picture of that height. */
-double firn_overlay_letter(const firn_image *image);
+double firn_overlay_letter(int32_t height);
 
 /* Lower right corner: the colours with attribute, unit and range. Categories are listed, by `label`
  * where there are any (`label_count`), else by number. */

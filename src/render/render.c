@@ -143,8 +143,9 @@ static uint8_t more_samples(const firn_render_options *o, const pixel *pixels, i
         high = f_max(high, b);
         spread = f_max(spread, p->square / (float)base - b * b);
     }
+    const float edge = o->quality == FIRN_FINAL ? 0.04f : 0.12f;
     const float asked =
-        f_max(spread / (TOLERANCE * TOLERANCE), (float)most * f_step(0.04f, 0.16f, high - low));
+        f_max(spread / (TOLERANCE * TOLERANCE), (float)most * f_step(edge, 4 * edge, high - low));
     return (uint8_t)f_clamp(asked - (float)base, 0, (float)(most - base));
 }
 
@@ -152,7 +153,7 @@ static firn_status take_samples(const firn_world *w, const firn_render_options *
                                 pixel *pixels, firn_error *error)
 {
     const bool final = o->quality == FIRN_FINAL;
-    int32_t most = o->samples > 0 ? o->samples : final ? 16 : 4;
+    int32_t most = o->samples > 0 ? o->samples : final ? 16 : 3;
     if (o->samples <= 0 && w->lens > 0) most *= 3; /* what is out of focus is a mean of much */
     most = most > 250 ? 250 : most;
     const int32_t few = final ? 3 : 1, base = most < few ? most : few;
@@ -265,6 +266,7 @@ firn_status firn_render(const firn_render_input *input, const firn_render_option
     const int32_t threads = options->threads > 0 ? options->threads : firn_parallel_max_threads();
     firn_world w = {.mode = options->mode, .up = options->up, .transparent = options->transparent};
     w.sky = firn_sky_of(input->light);
+    w.shadow_step = options->quality == FIRN_FINAL ? 1 : 2;
     st = firn_cloud_create(input, options, picture_height(camera), &w.cloud, error);
     if (st == FIRN_OK) {
         aim(&w, camera, options->height);

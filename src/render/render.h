@@ -42,7 +42,7 @@ typedef struct firn_render_collider {
 typedef struct firn_render_input {
     /* P is needed; v, id, pscale, mass, density, J, material, object and Cd serve where there are any. */
     const firn_points *points;
-    const firn_look *const *look; /* by number of material; the last one serves for those beyond */
+    const firn_look *look; /* by number of material; the last one serves for those beyond */
     int32_t look_count;
     const firn_camera *camera;
     const firn_light *light;

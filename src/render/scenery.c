@@ -66,6 +66,7 @@ firn_status firn_scenery_create(firn_world *w, const firn_render_input *input, f
         if (distance(w, &s, w->eye, &normal) < 0) continue; /* we look from inside of it */
         s.center = firn_world_point(w, c->pose.position);
         s.plane = c->pose.shape == &firn_shape_plane;
+        s.convex = c->pose.shape != &firn_shape_torus && c->pose.shape != &firn_shape_inside;
         if (s.plane) {
             const double n[3] = {c->pose.rotation[0][1], c->pose.rotation[1][1],
                                  c->pose.rotation[2][1]};
@@ -123,7 +124,11 @@ int32_t firn_scenery_trace(const firn_world *w, firn_ray ray, float to, float *t
                 found = i;
                 break;
             }
-            at += d;
+            /* All of a convex shape is behind the plane at its nearest point: the ray goes on to that,
+             * or has passed. By distance alone, rays along a face would take hundreds of steps. */
+            const float towards = -v3_dot(n, ray.direction);
+            if (s->convex && towards <= 0) break;
+            at += s->convex ? d / towards : d;
         }
     }
     return found;

@@ -28,8 +28,8 @@ static vec3 sunlight(const firn_world *w, vec3 point, vec3 normal, firn_dice *di
     float t;
     vec3 n;
     if (firn_scenery_trace(w, ray, 1e6f, &t, &n) >= 0) return v3_all(0);
-    const vec3 part =
-        firn_trace_shadow(&w->volume, ray, 0, 1e6f, hash_unit(hash_next(&dice->state)));
+    const vec3 part = firn_trace_shadow(&w->volume, ray, 1e6f, w->shadow_step,
+                                        hash_unit(hash_next(&dice->state)));
     return v3_mul(part, w->sky.sun);
 }
 
@@ -301,11 +301,8 @@ static vec3 shade_material(const firn_world *w, const view *v, const firn_hit *h
     if (look_of->grain > 0 && particle != UINT32_MAX) {
         n = firn_detail_normal(w, hit, (float)look_of->grain, footprint, &particle);
     }
-    if (w->mode == FIRN_RENDER_POINTS) {
-        return v3_scale(w->cloud.color ? w->cloud.color[particle] : layer->color, 0.9f);
-    }
-    const vec3 color =
-        w->cloud.color && particle != UINT32_MAX ? w->cloud.color[particle] : layer->color;
+    const vec3 color = firn_detail_color(w, hit);
+    if (w->mode == FIRN_RENDER_POINTS) return v3_scale(color, 0.9f);
     firn_light_node node;
     if (!firn_light_at(&w->light, hit->point, &node)) node = open_light(w);
 

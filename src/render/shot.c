@@ -28,6 +28,12 @@ firn_status firn_shot_begin(const firn_shot_options *options, firn_shot *shot, f
     return firn_coloring_make(options->color, options->map, &shot->coloring, error);
 }
 
+void firn_shot_free(firn_shot *shot)
+{
+    free(shot->box);
+    *shot = (firn_shot){0};
+}
+
 /* ---- survey ---- */
 
 /* Half the distance between neighbours, from a few particles; 0 where there are too few. */
@@ -55,6 +61,56 @@ static double guess_radius(const firn_points *points)
     return found ? 0.6 * total / found : 0; /* nearest ones are nearer than the mean spacing */
 }
 
+static firn_status add_box(firn_shot *shot, firn_bounds box, firn_error *error)
+{
+    if (shot->box_count == shot->box_room) {
+        const int64_t room = shot->box_room ? 2 * shot->box_room : 64;
+        firn_bounds *grown = realloc(shot->box, (size_t)room * sizeof *grown);
+        if (!grown) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for the camera");
+        shot->box = grown;
+        shot->box_room = room;
+    }
+    shot->box[shot->box_count++] = box;
+    return FIRN_OK;
+}
+
+enum { PARTS = 4 }; /* boxes along each side of a frame's particles: a round heap is not a cube */
+
+/* Takes in all that is seen of a frame's particles: their size, and where they are while the shutter is
+ * open. */
+static firn_status add_particles(firn_shot *shot, const firn_scene *scene,
+                                 const firn_points *points, firn_error *error)
+{
+    const firn_column *P = firn_points_find(points, "P"), *v = firn_points_find(points, "v");
+    const firn_column *pscale = firn_points_find(points, "pscale");
+    const double exposed = scene ? scene->camera.shutter / scene->frames.fps : 0;
+    firn_bounds all = firn_bounds_empty(), part[PARTS * PARTS * PARTS];
+    firn_bounds_add(&all, points);
+    for (int i = 0; i < PARTS * PARTS * PARTS; i++) part[i] = firn_bounds_empty();
+    for (int64_t i = 0; i < points->count; i++) {
+        double low[3] = {0}, high[3] = {0}, radius = shot->radius;
+        int at = 0;
+        if (pscale) radius = fmin(firn_type_get(pscale->type, pscale->data, i), 3 * radius);
+        for (int a = 0; a < P->components && a < 3; a++) {
+            const double x = firn_type_get(P->type, P->data, i * P->components + a);
+            const bool moves = exposed > 0 && v && a < v->components;
+            const double way =
+                moves ? 0.5 * exposed * firn_type_get(v->type, v->data, i * v->components + a) : 0;
+            low[a] = x - fabs(way) - radius;
+            high[a] = x + fabs(way) + radius;
+            const double place = PARTS * (x - all.low[a]) / (all.high[a] - all.low[a]);
+            at = PARTS * at + (int)fmax(fmin(place, PARTS - 1), 0);
+        }
+        firn_bounds_add_point(&part[at], low);
+        firn_bounds_add_point(&part[at], high);
+    }
+    firn_status st = FIRN_OK;
+    for (int i = 0; i < PARTS * PARTS * PARTS && st == FIRN_OK; i++) {
+        if (part[i].low[0] <= part[i].high[0]) st = add_box(shot, part[i], error);
+    }
+    return st;
+}
+
 firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const firn_points *points,
                              const firn_points *grid, firn_error *error)
 {
@@ -69,9 +125,11 @@ firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const fir
         shot->radius = scene->resolution * (scene->dimension == 2 ? 0.564 : 0.62);
     }
     if (shot->radius == 0) shot->radius = guess_radius(points);
+    firn_status st = add_particles(shot, scene, points, error);
+    if (st != FIRN_OK) return st;
     if (shot->options.color) {
         float *value = NULL;
-        firn_status st = firn_coloring_values(&shot->coloring, points, &value, error);
+        st = firn_coloring_values(&shot->coloring, points, &value, error);
         if (st != FIRN_OK) return st;
         firn_coloring_extend(&shot->coloring, value, points->count);
         free(value);
@@ -79,30 +137,78 @@ firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const fir
     return FIRN_OK;
 }
 
-/* Colliders that stand near belong into the picture, but do not make the action small. */
-static void add_colliders(firn_shot *shot, const firn_scene *scene)
+static firn_posed_collider pose_of(const firn_scene *scene, int32_t collider, double time)
 {
-    firn_bounds *b = &shot->bounds;
-    const firn_bounds action = *b;
-    double span = 0;
-    for (int a = 0; a < 3; a++) span = fmax(span, action.high[a] - action.low[a]);
+    const firn_collider_def def =
+        firn_stage_collider(&scene->collider[collider], (int)scene->dimension);
+    firn_posed_collider pose;
+    firn_collider_pose(&def, (int)scene->dimension, time, &pose);
+    return pose;
+}
+
+/* Whether a point of a collider is to be seen: near the action, and not inside of another one. */
+static bool is_seen(const firn_scene *scene, int32_t collider, double time, const double point[3],
+                    const firn_bounds *room)
+{
+    for (int a = 0; a < scene->dimension; a++) {
+        if (point[a] < room->low[a] || point[a] > room->high[a]) return false;
+    }
     for (int32_t i = 0; i < scene->collider_count; i++) {
+        double normal[3];
+        if (i == collider || !scene->collider[i].visible) continue;
+        const firn_posed_collider other = pose_of(scene, i, time);
+        if (firn_collider_distance(&other, (int)scene->dimension, point, normal) < 0) return false;
+    }
+    return true;
+}
+
+/* Takes in the points of a collider that are nearest to far away ones all around: its outermost. */
+static firn_status add_collider(firn_shot *shot, const firn_scene *scene, int32_t collider,
+                                double time, const firn_bounds *room, firn_error *error)
+{
+    enum { POINTS = 96 };
+    const firn_posed_collider pose = pose_of(scene, collider, time);
+    const int dimension = (int)scene->dimension;
+    const double far = 1e3 * (fabs(pose.size[0]) + fabs(pose.size[1]) + fabs(pose.size[2]));
+    for (int i = 0; i < POINTS; i++) {
+        const double up = 1 - (2 * i + 1) / (double)POINTS, turn = 2.39996323 * i; /* evenly */
+        const double flat = sqrt(1 - up * up), way[3] = {flat * cos(turn), up, flat * sin(turn)};
+        double point[3] = {0}, normal[3];
+        for (int a = 0; a < dimension; a++) point[a] = pose.position[a] + far * way[a];
+        const double distance = firn_collider_distance(&pose, dimension, point, normal);
+        for (int a = 0; a < dimension; a++) point[a] -= distance * normal[a];
+        if (!is_seen(scene, collider, time, point, room)) continue;
+        firn_bounds box = firn_bounds_empty();
+        firn_bounds_add_point(&box, point);
+        const firn_status st = add_box(shot, box, error);
+        if (st != FIRN_OK) return st;
+    }
+    return FIRN_OK;
+}
+
+/* Colliders that stand near belong into the picture, but do not make the action small. */
+static firn_status add_colliders(firn_shot *shot, const firn_scene *scene, firn_error *error)
+{
+    firn_bounds room = shot->bounds;
+    double span = 0;
+    for (int a = 0; a < 3; a++) span = fmax(span, room.high[a] - room.low[a]);
+    for (int a = 0; a < 3; a++) {
+        room.low[a] -= 0.25 * span;
+        room.high[a] += 0.25 * span;
+    }
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
         const firn_collider_def def =
             firn_stage_collider(&scene->collider[i], (int)scene->dimension);
         if (!scene->collider[i].visible || def.shape == FIRN_PLANE || def.shape == FIRN_INSIDE) {
             continue;
         }
-        const double reach = sqrt(def.size[0] * def.size[0] + def.size[1] * def.size[1] +
-                                  (def.shape == FIRN_BOX ? def.size[2] * def.size[2] : 0));
-        for (int32_t k = 0; k < (def.key_count ? def.key_count : 1); k++) {
-            const double *at = def.key_count ? def.keys[k].position : def.position;
-            for (int a = 0; a < scene->dimension; a++) {
-                const double most = 0.25 * span;
-                b->low[a] = fmin(b->low[a], fmax(at[a] - reach, action.low[a] - most));
-                b->high[a] = fmax(b->high[a], fmin(at[a] + reach, action.high[a] + most));
-            }
+        for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
+            const double time = def.key_count ? def.keys[k].time : 0;
+            st = add_collider(shot, scene, i, time, &room, error);
         }
     }
+    return st;
 }
 
 firn_status firn_shot_settle(firn_shot *shot, const firn_scene *scene, firn_error *error)
@@ -113,6 +219,9 @@ firn_status firn_shot_settle(firn_shot *shot, const firn_scene *scene, firn_erro
     shot->flat = two || o->slice;
     if (two && o->slice) {
         return firn_fail(error, FIRN_INVALID, "a slice needs a 3D scene; this one is flat");
+    }
+    if (shot->flat && o->render.transparent) {
+        return firn_fail(error, FIRN_INVALID, "flat pictures are on paper and have no alpha");
     }
     if (o->show == 0) o->show = shot->flat ? FLAT_DEFAULT : SOLID_DEFAULT;
     if (!shot->flat && (o->show & FLAT_LAYERS)) {
@@ -125,7 +234,14 @@ firn_status firn_shot_settle(firn_shot *shot, const firn_scene *scene, firn_erro
                          "there is no grid to show; the scene's output needs an entry such as "
                          "{file: out/grid.$F4.prt, of: grid}");
     }
-    if (scene && shot->bounds.low[0] <= shot->bounds.high[0]) add_colliders(shot, scene);
+    if (scene && shot->bounds.low[0] <= shot->bounds.high[0]) {
+        firn_status st = add_colliders(shot, scene, error);
+        if (st != FIRN_OK) return st;
+    }
+    for (int64_t i = 0; i < shot->box_count; i++) {
+        firn_bounds_add_point(&shot->bounds, shot->box[i].low);
+        firn_bounds_add_point(&shot->bounds, shot->box[i].high);
+    }
     if (o->color) {
         if (o->fixed) {
             shot->coloring.low = o->low;
@@ -180,15 +296,55 @@ static firn_render_collider *pose_colliders(const firn_shot_frame *frame, int32_
     firn_render_collider *out =
         calloc((size_t)(scene ? scene->collider_count : 0) + 1, sizeof *out);
     for (int32_t i = 0; out && scene && i < scene->collider_count; i++) {
-        const firn_scene_collider *c = &scene->collider[i];
-        if (!c->visible) continue;
-        const firn_collider_def def = firn_stage_collider(c, (int)scene->dimension);
+        if (!scene->collider[i].visible) continue;
         const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
         firn_render_collider *posed = &out[(*count)++];
-        firn_collider_pose(&def, (int)scene->dimension, time, &posed->pose);
-        memcpy(posed->color, c->color, sizeof posed->color);
+        posed->pose = pose_of(scene, i, time);
+        memcpy(posed->color, scene->collider[i].color, sizeof posed->color);
     }
     return out;
+}
+
+static int up_of(const firn_scene *scene)
+{
+    return scene && scene->up == 1 && scene->dimension == 3 ? 2 : 1;
+}
+
+static firn_view_camera wish_of(const firn_scene *scene)
+{
+    return scene ? scene->camera : firn_view_camera_default();
+}
+
+firn_flat_window firn_shot_window(const firn_shot *shot, const firn_shot_frame *frame,
+                                  firn_flat_plane *plane)
+{
+    const firn_shot_options *o = &shot->options;
+    const double thickness = frame->scene ? frame->scene->cell_size : 4 * shot->radius;
+    *plane = o->slice ? firn_flat_plane_across(o->slice_axis, up_of(frame->scene), o->slice_offset,
+                                               thickness)
+                      : firn_flat_plane_across(2, 1, 0, 0);
+    /* What is written above and below does not cover the action, where there is room for both. */
+    const double letter = firn_overlay_letter(o->render.height);
+    const bool caption = o->show >> FIRN_LAYER_CAPTION & 1, scale = o->show >> FIRN_LAYER_SCALE & 1;
+    const bool legend = o->color && o->show >> FIRN_LAYER_LEGEND & 1;
+    const double most = 0.25 * o->render.height, above = fmin(caption ? 3 * letter : 0, most),
+                 below = fmin(legend  ? 8 * letter
+                              : scale ? 4 * letter
+                                      : 0,
+                              most);
+    firn_flat_window window =
+        firn_flat_frame(plane, &shot->bounds, wish_of(frame->scene).margin, o->render.width,
+                        o->render.height - (int32_t)(above + below));
+    window.upward += 0.5 * (above - below) / window.scale;
+    return window;
+}
+
+firn_camera firn_shot_camera(const firn_shot *shot, const firn_shot_frame *frame)
+{
+    const firn_render_options *o = &shot->options.render;
+    const firn_view_camera wish = wish_of(frame->scene);
+    return firn_camera_frame(&wish, shot->box, shot->box_count, up_of(frame->scene),
+                             (double)o->width / o->height, frame->turn);
 }
 
 static firn_status flat_picture(const firn_shot *shot, const firn_shot_frame *frame,
@@ -196,9 +352,6 @@ static firn_status flat_picture(const firn_shot *shot, const firn_shot_frame *fr
                                 int32_t collider_count, firn_image *out, firn_error *error)
 {
     const firn_shot_options *o = &shot->options;
-    const firn_scene *scene = frame->scene;
-    const int up = scene && scene->up == 1 && scene->dimension == 3 ? 2 : 1;
-    const double thickness = scene ? scene->cell_size : 4 * shot->radius;
     firn_flat_input input = {.points = frame->points,
                              .grid = frame->grid,
                              .color = color,
@@ -207,13 +360,22 @@ static firn_status flat_picture(const firn_shot *shot, const firn_shot_frame *fr
                              .extent = shot->extent,
                              .radius = shot->radius,
                              .show = o->show};
-    input.plane = o->slice ? firn_flat_plane_across(o->slice_axis, up, o->slice_offset, thickness)
-                           : firn_flat_plane_across(2, 1, 0, 0);
-    const firn_view_camera wish = scene ? scene->camera : firn_view_camera_default();
-    input.window = firn_flat_frame(&input.plane, &shot->bounds, wish.margin, o->render.width,
-                                   o->render.height);
+    input.window = firn_shot_window(shot, frame, &input.plane);
     return firn_flat_render(&input, o->render.width, o->render.height, o->render.threads, out,
                             error);
+}
+
+/* Numbers are to be read off: every body dull, under light without colour. */
+static void make_legible(firn_look *look, firn_light *light)
+{
+    look->clarity = look->subsurface = look->grain = look->glint = 0;
+    look->gloss = 0.2;
+    look->roughness = 0.6;
+    for (int a = 0; a < 3; a++) {
+        light->sun[a] = 0.75;
+        light->zenith[a] = light->horizon[a] = 0.4;
+    }
+    light->size = 5;
 }
 
 static firn_status solid_picture(const firn_shot *shot, const firn_shot_frame *frame,
@@ -221,18 +383,17 @@ static firn_status solid_picture(const firn_shot *shot, const firn_shot_frame *f
                                  int32_t collider_count, firn_image *out, firn_error *error)
 {
     const firn_scene *scene = frame->scene;
-    const firn_view_camera wish = scene ? scene->camera : firn_view_camera_default();
-    const firn_light light = scene ? scene->light : firn_light_default();
+    firn_light light = scene ? scene->light : firn_light_default();
     firn_render_options how = shot->options.render;
-    how.up = scene && scene->up == 1 ? 2 : 1;
-    how.exposed = wish.shutter / (scene ? scene->frames.fps : 24);
-    const firn_camera camera = firn_camera_frame(&wish, &shot->bounds, 1, how.up,
-                                                 (double)how.width / how.height, frame->turn);
+    how.up = up_of(scene);
+    how.exposed = wish_of(scene).shutter / (scene ? scene->frames.fps : 24);
+    const firn_camera camera = firn_shot_camera(shot, frame);
     const int32_t look_count = scene ? scene->material_count : 1;
-    const firn_look **look = calloc((size_t)look_count, sizeof *look);
+    firn_look *look = calloc((size_t)look_count, sizeof *look);
     if (!look) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int32_t i = 0; i < look_count; i++) {
-        look[i] = scene ? &scene->material[i].look : &firn_looks[0].look;
+        look[i] = scene ? scene->material[i].look : firn_looks[0].look;
+        if (color) make_legible(&look[i], &light);
     }
     const bool colliders = shot->options.show >> FIRN_LAYER_COLLIDERS & 1;
     const firn_render_input input = {.points = frame->points,
@@ -244,7 +405,7 @@ static firn_status solid_picture(const firn_shot *shot, const firn_shot_frame *f
                                      .collider_count = colliders ? collider_count : 0,
                                      .color = color};
     firn_status st = firn_render(&input, &how, out, error);
-    if (st == FIRN_OK) firn_image_tone_map(out, light.exposure);
+    if (st == FIRN_OK && !shot->options.linear) firn_image_tone_map(out, light.exposure);
     free(look);
     return st;
 }

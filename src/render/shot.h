@@ -9,6 +9,7 @@
 
 typedef struct firn_shot_options {
     firn_render_options render; /* size, samples, quality, ... */
+    bool linear;                /* light as it is, for EXR; else as a screen shows it */
     const char *color;          /* attribute; NULL: looks, in flat pictures objects */
     int map;                    /* firn_colormap_kind, or -1: what suits the attribute */
     bool fixed;                 /* the range of colours is given: */
@@ -24,7 +25,9 @@ firn_shot_options firn_shot_options_default(void);
 typedef struct firn_shot {
     firn_shot_options options;
     bool flat;
-    firn_bounds bounds;
+    firn_bounds bounds; /* of particles; when settled, of all boxes */
+    firn_bounds *box; /* around particles of every frame, with size and motion; around colliders */
+    int64_t box_count, box_room;
     firn_coloring coloring; /* where options.color is given */
     firn_flat_extent extent;
     double radius; /* m, of particles that do not say */
@@ -33,6 +36,7 @@ typedef struct firn_shot {
 
 /* Checks what does not depend on the frames. */
 firn_status firn_shot_begin(const firn_shot_options *options, firn_shot *shot, firn_error *error);
+void firn_shot_free(firn_shot *shot);
 
 /* Takes in one frame; `scene` and `grid` may be NULL. */
 firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const firn_points *points,
@@ -48,7 +52,13 @@ typedef struct firn_shot_frame {
     const double *turn; /* degrees around the target, for turntables; or NULL */
 } firn_shot_frame;
 
-/* A new picture as a screen shows it, with what is written over it. */
+/* Where a frame is seen from; of pictures that are not flat. */
+firn_camera firn_shot_camera(const firn_shot *shot, const firn_shot_frame *frame);
+/* Which part of its plane a frame shows; of flat ones. */
+firn_flat_window firn_shot_window(const firn_shot *shot, const firn_shot_frame *frame,
+                                  firn_flat_plane *plane);
+
+/* A new picture with what is written over it. */
 firn_status firn_shot_picture(const firn_shot *shot, const firn_shot_frame *frame, firn_image *out,
                               firn_error *error);
 

@@ -270,11 +270,10 @@ float firn_trace_inside(const firn_volume *volume, firn_ray ray, int32_t layer, 
 
 /* ---- shadows ---- */
 
-vec3 firn_trace_shadow(const firn_volume *volume, firn_ray ray, float from, float to, float dither)
+vec3 firn_trace_shadow(const firn_volume *volume, firn_ray ray, float to, float step, float dither)
 {
-    const float step = 1;
     vec3 depth = v3_all(0);
-    firn_ray_walk w = firn_ray_walk_begin(volume, ray, from, to);
+    firn_ray_walk w = firn_ray_walk_begin(volume, ray, 0, to);
     while (firn_ray_walk_next(&w)) {
         const firn_volume_block *b = &volume->block[w.block];
         if (b->most <= 0.6f * ISO && b->sphere_count == 0) continue;

@@ -38,8 +38,9 @@ bool firn_trace_surface(const firn_volume *volume, firn_ray ray, float from, flo
 /* From inside a layer, the way to where it ends, or `to`. */
 float firn_trace_inside(const firn_volume *volume, firn_ray ray, int32_t layer, float to);
 
-/* What is left of light that comes along the ray. `dither` in [0, 1) shifts the samples. */
-vec3 firn_trace_shadow(const firn_volume *volume, firn_ray ray, float from, float to, float dither);
+/* What is left of light that comes along the ray, by samples `step` apart. `dither` in [0, 1) shifts
+ * them. */
+vec3 firn_trace_shadow(const firn_volume *volume, firn_ray ray, float to, float step, float dither);
 
 /* Outward unit normal of a layer's surface at a point in a brick. */
 vec3 firn_surface_normal(const firn_volume *volume, const firn_brick *brick, vec3 point);

@@ -575,7 +575,7 @@ static void choose_ball(void *context, int64_t i, int32_t thread)
     (void)thread;
     const ball_task *t = context;
     const firn_cloud *cloud = t->volume->cloud;
-    const float whole = BALL * cloud->size[i];
+    float whole = BALL * cloud->size[i];
     if (t->mode != FIRN_RENDER_VOLUME) {
         t->radius[i] = t->mode == FIRN_RENDER_SPHERES ? 1.1f * whole : 0.35f * whole;
         return;
@@ -591,6 +591,8 @@ static void choose_ball(void *context, int64_t i, int32_t thread)
                            p.z + (q & 4 ? step : -step));
         rho = f_max(rho, firn_volume_density(t->volume, at, layer));
     }
+    /* Crumbs are not all alike. */
+    whole *= 1 - (float)cloud->layer[layer].look->bump * hash_unit(cloud->hash[i]);
     const float alone = 1 - f_step(0.75f * ISO, 1.15f * ISO, rho);
     t->radius[i] = alone > 0.02f ? whole * cbrtf(alone) : 0;
 }

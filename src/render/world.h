@@ -8,7 +8,7 @@
 typedef struct firn_scenery {
     const firn_posed_collider *pose;
     vec3 color;
-    bool plane;
+    bool plane, convex;
     vec3 center, normal; /* of a plane: a point on it and where it faces; else the middle */
     float radius;        /* of a ball around it */
 } firn_scenery;
@@ -28,6 +28,7 @@ typedef struct firn_world {
     float lens, focus;        /* radius, distance; voxels */
     float distance;           /* of the target */
     float ground_line;        /* voxels from line to line on the ground */
+    float shadow_step;        /* voxels between samples towards the sun */
     bool transparent;
 } firn_world;
 
@@ -48,6 +49,8 @@ float firn_scenery_open(const firn_world *world, vec3 point, vec3 normal, int32_
  * particle the detail is anchored to most. */
 vec3 firn_detail_normal(const firn_world *world, const firn_hit *hit, float amount, float footprint,
                         uint32_t *seed);
+/* The colour at a hit: the layer's, or that of the particles around. */
+vec3 firn_detail_color(const firn_world *world, const firn_hit *hit);
 /* How bright facets of that particle are when seen along the half vector: 0 to 1. */
 float firn_detail_glint(const firn_world *world, const firn_hit *hit, uint32_t particle,
                         vec3 normal, vec3 half, float footprint);

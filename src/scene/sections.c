@@ -367,7 +367,7 @@ static const firn_row light_rows[] = {
     {"azimuth", FIRN_REAL, "degrees", "-85", -360, 360,
      "of the sun, as the camera's; 0 is towards z (-y where z is up)", AT(azimuth), NULL, NULL},
     {"elevation", FIRN_REAL, "degrees", "36", 1, 90, "of the sun", AT(elevation), NULL, NULL},
-    {"sun", FIRN_VECTOR, "", "[2.1, 1.78, 1.4]", NOT_NEGATIVE, "its colour and strength", AT(sun),
+    {"sun", FIRN_VECTOR, "", "[1.6, 1.36, 1.08]", NOT_NEGATIVE, "its colour and strength", AT(sun),
      NULL, NULL},
     {"size", FIRN_REAL, "degrees", "2", 0, 60, "of the sun's disc: softness of shadows", AT(size),
      NULL, NULL},
