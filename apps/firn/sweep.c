@@ -149,7 +149,7 @@ static firn_status move_outputs(firn_tree *tree, const char *folder, firn_error 
     return st;
 }
 
-static char *folder_of(const firn_sweep *s, int64_t index)
+static char *folder_of(const firn_sweep_job *s, int64_t index)
 {
     return firn_make_text("%s/%s", s->folder, s->variant[index].name);
 }
@@ -164,7 +164,7 @@ static firn_status read_tree(firn_tree *tree, firn_error *error)
     return st;
 }
 
-static firn_status read_variant(const firn_sweep *s, int64_t index, firn_scene *scene,
+static firn_status read_variant(const firn_sweep_job *s, int64_t index, firn_scene *scene,
                                 firn_error *error)
 {
     firn_tree tree = {0};
@@ -189,7 +189,8 @@ static firn_status choose_run(const firn_scene *scene, firn_run_options *how, fi
 }
 
 /* All that can be known without filling more than emitters. *usage receives whether the command line is to blame. */
-static firn_status check_variant(const firn_sweep *s, int64_t index, bool *usage, firn_error *error)
+static firn_status check_variant(const firn_sweep_job *s, int64_t index, bool *usage,
+                                 firn_error *error)
 {
     firn_scene scene = {0};
     firn_run_options how;
@@ -216,7 +217,7 @@ static firn_status check_variant(const firn_sweep *s, int64_t index, bool *usage
                          : firn_fail(error, st, "%s: %s", s->variant[index].name, inner.message);
 }
 
-static int plan_all(const firn_sweep *s)
+static int plan_all(const firn_sweep_job *s)
 {
     firn_plan *plan = calloc((size_t)s->variant_count, sizeof *plan);
     firn_error error = {0};
@@ -348,7 +349,7 @@ static bool read_marker(const player *p, bool *finished)
     return same;
 }
 
-static firn_status play(const firn_sweep *s, int64_t index, player *p, firn_error *error)
+static firn_status play(const firn_sweep_job *s, int64_t index, player *p, firn_error *error)
 {
     bool finished = false;
     p->begun = p->how.resume = chosen.resume && read_marker(p, &finished);
@@ -380,7 +381,7 @@ static firn_status write_scene(const char *folder, const firn_scene *scene, firn
     return st;
 }
 
-static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
+static firn_status run_variant(firn_sweep_job *s, int64_t index, firn_error *error)
 {
     firn_variant *v = &s->variant[index];
     firn_scene scene = {0};
@@ -404,7 +405,7 @@ static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
 }
 
 /* What an older sweep left is not this one's. */
-static void forget_markers(const firn_sweep *s)
+static void forget_markers(const firn_sweep_job *s)
 {
     for (int64_t i = 0; i < s->variant_count; i++) {
         char *path = firn_make_text("%s/%s/variant.txt", s->folder, s->variant[i].name);
@@ -415,7 +416,7 @@ static void forget_markers(const firn_sweep *s)
 
 /* One that diverges or cannot be filled does not stop the others; the first decides the exit code.
  * What cannot be written, and Ctrl-C, do. */
-static int run_all(firn_sweep *s)
+static int run_all(firn_sweep_job *s)
 {
     firn_error error = {0};
     firn_status st = firn_make_folder(s->folder, &error);
@@ -454,7 +455,7 @@ static char *choose_folder(void)
 }
 
 /* Reads what varies, and checks every variant. */
-static firn_status open_sweep(firn_sweep *s, bool *usage, firn_error *error)
+static firn_status open_sweep(firn_sweep_job *s, bool *usage, firn_error *error)
 {
     firn_tree tree = {0};
     s->folder = choose_folder();
@@ -478,7 +479,7 @@ static int run(void)
                 command_name);
         return FIRN_EXIT_USAGE;
     }
-    static firn_sweep s;
+    static firn_sweep_job s;
     firn_error error = {0};
     bool usage = false;
     const firn_status st = open_sweep(&s, &usage, &error);

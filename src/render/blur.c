@@ -17,19 +17,19 @@ static const float FARTHEST = TILE; /* pixels, of half the motion: so far tiles 
 typedef struct blur_task {
     const firn_image *from;
     firn_image *to;
-    const firn_motion *motion;
-    firn_motion *tile;
+    const firn_pixel_motion *motion;
+    firn_pixel_motion *tile;
     int32_t tiles_x, tiles_y;
 } blur_task;
 
-static float length_of(const firn_motion *m) { return sqrtf(m->x * m->x + m->y * m->y); }
+static float length_of(const firn_pixel_motion *m) { return sqrtf(m->x * m->x + m->y * m->y); }
 
 /* Half of the motion, and no more than tiles can see. */
-static firn_motion half_of(firn_motion m)
+static firn_pixel_motion half_of(firn_pixel_motion m)
 {
     const float length = length_of(&m),
                 scale = 0.5f * f_min(1, 2 * FARTHEST / f_max(length, 1e-6f));
-    return (firn_motion){m.x * scale, m.y * scale, m.distance};
+    return (firn_pixel_motion){m.x * scale, m.y * scale, m.distance};
 }
 
 static void find_fastest(void *context, int64_t index, int32_t thread)
@@ -38,10 +38,10 @@ static void find_fastest(void *context, int64_t index, int32_t thread)
     const blur_task *t = context;
     const int32_t x0 = (int32_t)(index % t->tiles_x) * TILE,
                   y0 = (int32_t)(index / t->tiles_x) * TILE;
-    firn_motion best = {0};
+    firn_pixel_motion best = {0};
     for (int32_t y = y0; y < y0 + TILE && y < t->from->height; y++) {
         for (int32_t x = x0; x < x0 + TILE && x < t->from->width; x++) {
-            const firn_motion m = half_of(t->motion[(int64_t)y * t->from->width + x]);
+            const firn_pixel_motion m = half_of(t->motion[(int64_t)y * t->from->width + x]);
             if (length_of(&m) > length_of(&best)) best = m;
         }
     }
@@ -73,16 +73,16 @@ static void blur_row(void *context, int64_t row, int32_t thread)
         const int64_t at = row * width + x;
         const float *own = t->from->rgba + 4 * at;
         float *out = t->to->rgba + 4 * at;
-        firn_motion along = {0};
+        firn_pixel_motion along = {0};
         for (int n = 0; n < 9; n++) {
             const int32_t tx = x / TILE + n % 3 - 1, ty = (int32_t)row / TILE + n / 3 - 1;
             if (tx < 0 || ty < 0 || tx >= t->tiles_x || ty >= t->tiles_y) continue;
-            const firn_motion *m = &t->tile[ty * t->tiles_x + tx];
+            const firn_pixel_motion *m = &t->tile[ty * t->tiles_x + tx];
             if (length_of(m) > length_of(&along)) along = *m;
         }
         memcpy(out, own, 4 * sizeof *out);
         if (length_of(&along) < 0.5f) continue;
-        const firn_motion here = half_of(t->motion[at]);
+        const firn_pixel_motion here = half_of(t->motion[at]);
         const float reach = f_max(length_of(&here), 0.5f);
         float weight = 1 / reach, sum[4];
         for (int c = 0; c < 4; c++) sum[c] = weight * own[c];
@@ -94,7 +94,7 @@ static void blur_row(void *context, int64_t row, int32_t thread)
                           py = (int32_t)f_clamp((float)row + 0.5f + part * along.y, 0,
                                                 (float)(height - 1));
             const int64_t there = (int64_t)py * width + px;
-            const firn_motion m = half_of(t->motion[there]);
+            const firn_pixel_motion m = half_of(t->motion[there]);
             const float far = fabsf(part) * length_of(&along), its = f_max(length_of(&m), 0.5f);
             const float w = in_front(m.distance, here.distance) * cone(far, its) +
                             in_front(here.distance, m.distance) * cone(far, reach) +
@@ -106,7 +106,7 @@ static void blur_row(void *context, int64_t row, int32_t thread)
     }
 }
 
-firn_status firn_image_blur(firn_image *image, const firn_motion *motion, int32_t threads,
+firn_status firn_image_blur(firn_image *image, const firn_pixel_motion *motion, int32_t threads,
                             firn_error *error)
 {
     firn_image done;

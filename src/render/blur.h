@@ -5,12 +5,12 @@
 #include "render/image.h"
 
 /* Of every pixel: its movement while the shutter is open (pixels, right and down) and its distance. */
-typedef struct firn_motion {
+typedef struct firn_pixel_motion {
     float x, y, distance;
-} firn_motion;
+} firn_pixel_motion;
 
 /* Smears the picture along the motion, half to either side. */
-firn_status firn_image_blur(firn_image *image, const firn_motion *motion, int32_t threads,
+firn_status firn_image_blur(firn_image *image, const firn_pixel_motion *motion, int32_t threads,
                             firn_error *error);
 
 #endif

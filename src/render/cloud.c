@@ -201,9 +201,9 @@ static float absorbed_for(float c)
 
 /* `colored`: particles have colours of their own, and light in them is that of a grey body. */
 static void make_layer(const firn_look *look, int32_t object, bool colored, double height_voxels,
-                       double spacing, firn_layer *out)
+                       double spacing, firn_cloud_layer *out)
 {
-    *out = (firn_layer){.look = look, .object = object};
+    *out = (firn_cloud_layer){.look = look, .object = object};
     out->color = v3_of(look->color);
     /* Turns by the golden angle: neighbours in the list differ most. */
     if (look->by_object && look->tint > 0) {
@@ -244,7 +244,7 @@ static int32_t find_layer(layer_finder *f, int64_t i)
                                                           : f->input->look_count - 1;
     const firn_look *look = &f->input->look[row];
     const int32_t object = f->object && look->by_object ? (int32_t)value(f->object, i, 0) : 0;
-    const firn_layer *same = &cloud->layer[f->last];
+    const firn_cloud_layer *same = &cloud->layer[f->last];
     if (cloud->layer_count && same->look == look && same->object == object) return f->last;
     for (int32_t l = 0; l < cloud->layer_count; l++) {
         if (cloud->layer[l].look == look && cloud->layer[l].object == object) return f->last = l;

@@ -11,7 +11,7 @@
 enum { BLOCK = 8, CELLS = 4, LAYER_BITS = 10, LAYERS_MOST = 1 << LAYER_BITS };
 
 /* Particles that make one body: of one material and, where the look says so, of one object. */
-typedef struct firn_layer {
+typedef struct firn_cloud_layer {
     const firn_look *look;
     int32_t object;
     vec3 color;
@@ -20,7 +20,7 @@ typedef struct firn_layer {
     /* Per voxel, where the layer is full: */
     vec3 absorb; /* what clear material takes away on the way through */
     float scatter;
-} firn_layer;
+} firn_cloud_layer;
 
 typedef struct firn_cloud {
     double voxel;     /* m */
@@ -34,7 +34,7 @@ typedef struct firn_cloud {
     uint32_t *hash; /* of the id */
     vec3 *color;    /* NULL: the layer's */
     vec3 *velocity; /* voxels/s; NULL: at rest */
-    firn_layer *layer;
+    firn_cloud_layer *layer;
     int32_t layer_count;
 } firn_cloud;
 

@@ -46,8 +46,8 @@ static vec3 noise(uint32_t seed, vec3 p)
     return sum;
 }
 
-vec3 firn_detail_normal(const firn_world *w, const firn_hit *hit, float amount, float footprint,
-                        uint32_t *seed)
+vec3 firn_detail_normal(const firn_render_world *w, const firn_hit *hit, float amount,
+                        float footprint, uint32_t *seed)
 {
     const firn_cloud *cloud = &w->cloud;
     uint32_t near[AROUND];
@@ -82,7 +82,7 @@ vec3 firn_detail_normal(const firn_world *w, const firn_hit *hit, float amount, 
     return v3_unit(v3_add(m, v3_along(turn, m, -v3_dot(turn, m))));
 }
 
-vec3 firn_detail_color(const firn_world *w, const firn_hit *hit)
+vec3 firn_detail_color(const firn_render_world *w, const firn_hit *hit)
 {
     const firn_cloud *cloud = &w->cloud;
     if (!cloud->color) return cloud->layer[hit->layer].color;
@@ -100,8 +100,8 @@ vec3 firn_detail_color(const firn_world *w, const firn_hit *hit)
     return all > 1e-9f ? v3_scale(sum, 1 / all) : cloud->layer[hit->layer].color;
 }
 
-float firn_detail_glint(const firn_world *w, const firn_hit *hit, uint32_t particle, vec3 normal,
-                        vec3 half, float footprint)
+float firn_detail_glint(const firn_render_world *w, const firn_hit *hit, uint32_t particle,
+                        vec3 normal, vec3 half, float footprint)
 {
     const firn_cloud *cloud = &w->cloud;
     const float scale = 5 / cloud->size[particle];

@@ -209,7 +209,7 @@ static void fill_cells(void *context, int64_t lit, int32_t thread)
     vec3 *extinction = s->map->extinction + lit * NODES;
     for (int c = 0; c < NODES; c++) extinction[c] = v3_all(0);
     for (int32_t i = b->brick; i < b->brick + b->brick_count; i++) {
-        const firn_layer *layer = &v->cloud->layer[v->brick[i].layer];
+        const firn_cloud_layer *layer = &v->cloud->layer[v->brick[i].layer];
         const vec3 k = v3_add(layer->absorb, v3_all(layer->scatter));
         const float *density = v->density + (size_t)i * EDGE * EDGE * EDGE;
         for (int c = 0; c < NODES; c++) {
@@ -264,7 +264,7 @@ static void expose_nodes(void *context, int64_t lit, int32_t thread)
             const float rho =
                 v->density[(size_t)i * EDGE * EDGE * EDGE + (size_t)((z * EDGE + y) * EDGE + x)];
             if (rho <= most) continue;
-            const firn_layer *layer = &v->cloud->layer[v->brick[i].layer];
+            const firn_cloud_layer *layer = &v->cloud->layer[v->brick[i].layer];
             const vec3 k = v3_add(layer->absorb, v3_all(layer->scatter));
             most = rho;
             absorbed = v3(layer->absorb.x / k.x, layer->absorb.y / k.y, layer->absorb.z / k.z);

@@ -23,10 +23,10 @@ static double line_distance(double height)
     return power * (part < 2 ? 1 : part < 5 ? 2 : 5);
 }
 
-static void aim(firn_world *w, const firn_camera *camera, int32_t height)
+static void aim(firn_render_world *w, const firn_camera *camera, int32_t height)
 {
-    const vec3 target = firn_world_point(w, camera->target);
-    w->eye = firn_world_point(w, camera->position);
+    const vec3 target = firn_render_world_point(w, camera->target);
+    w->eye = firn_render_world_point(w, camera->position);
     w->back = v3_unit(v3_sub(w->eye, target));
     const double *u = camera->up;
     const vec3 up = v3((float)u[0], (float)u[w->up], (float)(w->up == 1 ? u[2] : -u[1]));
@@ -55,7 +55,7 @@ typedef struct pixel {
 } pixel;
 
 typedef struct sampler {
-    const firn_world *world;
+    const firn_render_world *world;
     const firn_render_options *options;
     pixel *pixel;
     const uint8_t *wanted; /* more samples of each pixel; NULL: `count` of all */
@@ -79,8 +79,8 @@ static void spread_pair(int32_t i, uint32_t shift, float out[2])
 }
 
 /* `lens` says through which point of the lens; NULL: its middle. */
-static firn_ray camera_ray(const firn_world *w, const firn_render_options *o, float x, float y,
-                           const float lens[2])
+static firn_ray camera_ray(const firn_render_world *w, const firn_render_options *o, float x,
+                           float y, const float lens[2])
 {
     const float sx = (2 * x - (float)o->width) / (float)o->height * w->half_height,
                 sy = (1 - 2 * y / (float)o->height) * w->half_height;
@@ -149,8 +149,8 @@ static uint8_t more_samples(const firn_render_options *o, const pixel *pixels, i
     return (uint8_t)f_clamp(asked - (float)base, 0, (float)(most - base));
 }
 
-static firn_status take_samples(const firn_world *w, const firn_render_options *o, int32_t threads,
-                                pixel *pixels, firn_error *error)
+static firn_status take_samples(const firn_render_world *w, const firn_render_options *o,
+                                int32_t threads, pixel *pixels, firn_error *error)
 {
     const bool final = o->quality == FIRN_FINAL;
     int32_t most = o->samples > 0 ? o->samples : final ? 16 : 3;
@@ -177,8 +177,8 @@ static firn_status take_samples(const firn_world *w, const firn_render_options *
 /* ---- from samples to the picture ---- */
 
 /* How far a pixel's samples move across the picture while the shutter is open, on average. */
-static firn_motion motion_of(const firn_world *w, const firn_render_options *o, const pixel *p,
-                             int32_t x, int32_t y)
+static firn_pixel_motion motion_of(const firn_render_world *w, const firn_render_options *o,
+                                   const pixel *p, int32_t x, int32_t y)
 {
     const firn_ray ray = camera_ray(w, o, (float)x + 0.5f, (float)y + 0.5f, NULL);
     const vec3 v = v3_scale(p->velocity, (float)o->exposed / (float)p->samples);
@@ -186,14 +186,14 @@ static firn_motion motion_of(const firn_world *w, const firn_render_options *o, 
     const float closer = v3_dot(v, w->back), ahead = f_max(depth - closer, 0.1f * depth);
     const vec3 point = v3_scale(ray.direction, p->distance), moved = v3_add(point, v);
     const float pixels = 1 / w->pixel;
-    return (firn_motion){
+    return (firn_pixel_motion){
         pixels * (v3_dot(moved, w->right) / ahead - v3_dot(point, w->right) / depth),
         -pixels * (v3_dot(moved, w->upward) / ahead - v3_dot(point, w->upward) / depth),
         p->distance};
 }
 
-static firn_status develop(const firn_world *w, const firn_render_options *o, const pixel *pixels,
-                           int32_t threads, firn_image *out, firn_error *error)
+static firn_status develop(const firn_render_world *w, const firn_render_options *o,
+                           const pixel *pixels, int32_t threads, firn_image *out, firn_error *error)
 {
     const size_t count = (size_t)o->width * (size_t)o->height;
     for (size_t i = 0; i < count; i++) {
@@ -205,7 +205,7 @@ static firn_status develop(const firn_world *w, const firn_render_options *o, co
         to[3] = r * pixels[i].alpha;
     }
     if (!w->cloud.velocity) return FIRN_OK;
-    firn_motion *motion = malloc(count * sizeof *motion);
+    firn_pixel_motion *motion = malloc(count * sizeof *motion);
     if (!motion) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for motion blur");
     for (int32_t y = 0; y < o->height; y++) {
         for (int32_t x = 0; x < o->width; x++) {
@@ -248,7 +248,7 @@ static firn_status check(const firn_render_input *input, const firn_render_optio
     return FIRN_OK;
 }
 
-static void free_world(firn_world *w)
+static void free_world(firn_render_world *w)
 {
     firn_light_map_free(&w->light);
     firn_volume_free(&w->volume);
@@ -264,7 +264,8 @@ firn_status firn_render(const firn_render_input *input, const firn_render_option
     if (st != FIRN_OK) return st;
     const firn_camera *camera = input->camera;
     const int32_t threads = options->threads > 0 ? options->threads : firn_parallel_max_threads();
-    firn_world w = {.mode = options->mode, .up = options->up, .transparent = options->transparent};
+    firn_render_world w = {
+        .mode = options->mode, .up = options->up, .transparent = options->transparent};
     w.sky = firn_sky_of(input->light);
     w.shadow_step = options->quality == FIRN_FINAL ? 1 : 2;
     st = firn_cloud_create(input, options, picture_height(camera), &w.cloud, error);

@@ -5,7 +5,7 @@
 #include "render/world.h"
 
 /* A point of the picture's frame (voxels, y up) in the colliders' (m), and back for directions. */
-static void to_world(const firn_world *w, vec3 p, double out[3])
+static void to_world(const firn_render_world *w, vec3 p, double out[3])
 {
     const double r[3] = {w->cloud.origin[0] + w->cloud.voxel * (double)p.x,
                          w->cloud.origin[1] + w->cloud.voxel * (double)p.y,
@@ -15,12 +15,12 @@ static void to_world(const firn_world *w, vec3 p, double out[3])
     out[2] = w->up == 1 ? r[2] : r[1];
 }
 
-static vec3 direction_of(const firn_world *w, const double v[3])
+static vec3 direction_of(const firn_render_world *w, const double v[3])
 {
     return v3((float)v[0], (float)v[w->up], w->up == 1 ? (float)v[2] : -(float)v[1]);
 }
 
-vec3 firn_world_point(const firn_world *w, const double p[3])
+vec3 firn_render_world_point(const firn_render_world *w, const double p[3])
 {
     const double y_up[3] = {p[0], p[w->up], w->up == 1 ? p[2] : -p[1]};
     return v3((float)((y_up[0] - w->cloud.origin[0]) / w->cloud.voxel),
@@ -28,7 +28,7 @@ vec3 firn_world_point(const firn_world *w, const double p[3])
               (float)((y_up[2] - w->cloud.origin[2]) / w->cloud.voxel));
 }
 
-static float distance(const firn_world *w, const firn_scenery *s, vec3 p, vec3 *normal)
+static float distance(const firn_render_world *w, const firn_scenery *s, vec3 p, vec3 *normal)
 {
     double at[3], n[3];
     to_world(w, p, at);
@@ -55,7 +55,8 @@ static float bound_of(const firn_posed_collider *pose, double voxel)
     return most < 50 * size ? (float)(1.1 * most / voxel) : INFINITY;
 }
 
-firn_status firn_scenery_create(firn_world *w, const firn_render_input *input, firn_error *error)
+firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *input,
+                                firn_error *error)
 {
     w->scenery = calloc((size_t)input->collider_count + 1, sizeof *w->scenery);
     if (!w->scenery) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
@@ -64,7 +65,7 @@ firn_status firn_scenery_create(firn_world *w, const firn_render_input *input, f
         firn_scenery s = {.pose = &c->pose, .color = v3_of(c->color)};
         vec3 normal;
         if (distance(w, &s, w->eye, &normal) < 0) continue; /* we look from inside of it */
-        s.center = firn_world_point(w, c->pose.position);
+        s.center = firn_render_world_point(w, c->pose.position);
         s.plane = c->pose.shape == &firn_shape_plane;
         s.convex = c->pose.shape != &firn_shape_torus && c->pose.shape != &firn_shape_inside;
         if (s.plane) {
@@ -98,7 +99,8 @@ static bool enter_bound(const firn_scenery *s, firn_ray ray, float *from, float 
     return *from < *to;
 }
 
-int32_t firn_scenery_trace(const firn_world *w, firn_ray ray, float to, float *t, vec3 *normal)
+int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, float *t,
+                           vec3 *normal)
 {
     int32_t found = -1;
     for (int32_t i = 0; i < w->scenery_count; i++) {
@@ -134,7 +136,7 @@ int32_t firn_scenery_trace(const firn_world *w, firn_ray ray, float to, float *t
     return found;
 }
 
-float firn_scenery_open(const firn_world *w, vec3 point, vec3 normal, int32_t self)
+float firn_scenery_open(const firn_render_world *w, vec3 point, vec3 normal, int32_t self)
 {
     float open = 1;
     for (int32_t i = 0; i < w->scenery_count; i++) {

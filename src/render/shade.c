@@ -12,12 +12,12 @@ typedef struct view {
     float spread; /* pixels' width at distance 1, for what is filtered */
 } view;
 
-static vec3 look(const firn_world *w, const view *v, firn_dice *dice, firn_sample *first);
+static vec3 look(const firn_render_world *w, const view *v, firn_dice *dice, firn_sample *first);
 
 /* ---- sun ---- */
 
 /* What arrives of the sun at a point. */
-static vec3 sunlight(const firn_world *w, vec3 point, vec3 normal, firn_dice *dice)
+static vec3 sunlight(const firn_render_world *w, vec3 point, vec3 normal, firn_dice *dice)
 {
     vec3 a, b;
     v3_across(w->sky.sun_direction, &a, &b);
@@ -35,7 +35,7 @@ static vec3 sunlight(const firn_world *w, vec3 point, vec3 normal, firn_dice *di
 
 /* ---- sky and ground ---- */
 
-static vec3 backdrop(const firn_world *w, vec3 d)
+static vec3 backdrop(const firn_render_world *w, vec3 d)
 {
     const vec3 sky =
         firn_sky_radiance(&w->sky, d.y > 0 || w->sky.has_ground ? d : v3(d.x, -0.3f * d.y, d.z));
@@ -71,7 +71,7 @@ static float value_noise(float x, float z)
     return a + v * (b - a);
 }
 
-static vec3 shade_ground(const firn_world *w, const view *v, float t, firn_dice *dice)
+static vec3 shade_ground(const firn_render_world *w, const view *v, float t, firn_dice *dice)
 {
     const vec3 p = v3_along(v->ray.origin, v->ray.direction, t);
     /* What the lens smears is smoothed here too: samples alone would leave it noisy. */
@@ -134,7 +134,7 @@ static bool refract(vec3 d, vec3 n, float eta, vec3 *out)
     return true;
 }
 
-static vec3 shade_scenery(const firn_world *w, const view *v, int32_t which, float t, vec3 n,
+static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
                           firn_dice *dice)
 {
     const firn_scenery *s = &w->scenery[which];
@@ -167,7 +167,7 @@ static vec3 shade_scenery(const firn_world *w, const view *v, int32_t which, flo
 }
 
 /* Light where no map reaches. */
-static firn_light_node open_light(const firn_world *w)
+static firn_light_node open_light(const firn_render_world *w)
 {
     const vec3 above = firn_environment_on(&w->sky, v3(0, 1, 0)),
                below = firn_environment_on(&w->sky, v3(0, -1, 0));
@@ -177,8 +177,8 @@ static firn_light_node open_light(const firn_world *w)
 }
 
 /* What scatters towards us on the way through a layer; *through is what is left of light from behind. */
-static vec3 gather_inside(const firn_world *w, firn_ray ray, float length, const firn_layer *layer,
-                          vec3 *through)
+static vec3 gather_inside(const firn_render_world *w, firn_ray ray, float length,
+                          const firn_cloud_layer *layer, vec3 *through)
 {
     const int steps = (int)f_clamp(length / 5, 1, 10);
     const float step = length / (float)steps;
@@ -198,7 +198,7 @@ static vec3 gather_inside(const firn_world *w, firn_ray ray, float length, const
 }
 
 /* The inward normal where a ray leaves a layer. */
-static vec3 leaving_normal(const firn_world *w, vec3 p, vec3 d, int32_t layer)
+static vec3 leaving_normal(const firn_render_world *w, vec3 p, vec3 d, int32_t layer)
 {
     const firn_volume *v = &w->volume;
     const int32_t block =
@@ -208,10 +208,10 @@ static vec3 leaving_normal(const firn_world *w, vec3 p, vec3 d, int32_t layer)
 }
 
 /* Through clear material: what scatters towards us inside, and what is seen behind. */
-static vec3 see_through(const firn_world *w, const view *v, const firn_hit *hit, vec3 n, vec3 color,
-                        firn_dice *dice)
+static vec3 see_through(const firn_render_world *w, const view *v, const firn_hit *hit, vec3 n,
+                        vec3 color, firn_dice *dice)
 {
-    const firn_layer *layer = &w->cloud.layer[hit->layer];
+    const firn_cloud_layer *layer = &w->cloud.layer[hit->layer];
     const float index = (float)layer->look->index;
     vec3 d, seen = v3_all(0), through = v3_all(1), p = v3_along(hit->point, n, -0.5f);
     if (!refract(v->ray.direction, n, 1 / index, &d)) return v3_all(0);
@@ -257,7 +257,7 @@ static vec3 see_through(const firn_world *w, const view *v, const firn_hit *hit,
 }
 
 /* Dull material: what its skin scatters, and what comes out from below. */
-static vec3 shade_body(const firn_world *w, const firn_hit *hit, const firn_light_node *node,
+static vec3 shade_body(const firn_render_world *w, const firn_hit *hit, const firn_light_node *node,
                        vec3 n, vec3 sun, vec3 color)
 {
     const firn_look *look_of = w->cloud.layer[hit->layer].look;
@@ -280,15 +280,16 @@ static vec3 shade_body(const firn_world *w, const firn_hit *hit, const firn_ligh
 }
 
 /* The particle nearest to a hit, or UINT32_MAX. */
-static uint32_t particle_at(const firn_world *w, const firn_hit *hit)
+static uint32_t particle_at(const firn_render_world *w, const firn_hit *hit)
 {
     if (hit->brick < 0) return hit->particle;
     return firn_nearest_particle(&w->volume, &w->volume.brick[hit->brick], hit->point);
 }
 
-static vec3 shade_material(const firn_world *w, const view *v, const firn_hit *hit, firn_dice *dice)
+static vec3 shade_material(const firn_render_world *w, const view *v, const firn_hit *hit,
+                           firn_dice *dice)
 {
-    const firn_layer *layer = &w->cloud.layer[hit->layer];
+    const firn_cloud_layer *layer = &w->cloud.layer[hit->layer];
     const firn_look *look_of = layer->look;
     /* Balls, and particles with colours of their own, are not clear: they show those. */
     const bool opaque = w->mode != FIRN_RENDER_VOLUME || w->cloud.color;
@@ -340,7 +341,7 @@ static vec3 shade_material(const firn_world *w, const view *v, const firn_hit *h
 
 /* ---- rays ---- */
 
-static vec3 look(const firn_world *w, const view *v, firn_dice *dice, firn_sample *first)
+static vec3 look(const firn_render_world *w, const view *v, firn_dice *dice, firn_sample *first)
 {
     const firn_ray ray = v->ray;
     float limit = 1e6f;
@@ -368,7 +369,7 @@ static vec3 look(const firn_world *w, const view *v, firn_dice *dice, firn_sampl
     return backdrop(w, ray.direction);
 }
 
-firn_sample firn_shade(const firn_world *w, firn_ray ray, firn_dice *dice)
+firn_sample firn_shade(const firn_render_world *w, firn_ray ray, firn_dice *dice)
 {
     firn_sample s = {.alpha = 1, .distance = 1e6f};
     const view v = {.ray = ray, .spread = w->pixel};

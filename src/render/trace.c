@@ -292,7 +292,7 @@ vec3 firn_trace_shadow(const firn_volume *volume, firn_ray ray, float to, float 
         }
         for (int32_t i = b->brick; i < b->brick + b->brick_count; i++) {
             if (volume->brick[i].most < 0.6f * ISO) continue;
-            const firn_layer *layer = &volume->cloud->layer[volume->brick[i].layer];
+            const firn_cloud_layer *layer = &volume->cloud->layer[volume->brick[i].layer];
             const vec3 extinction = v3_add(layer->absorb, v3_all(layer->scatter));
             const float *density = volume->density + (size_t)i * PADDED;
             float full = 0;

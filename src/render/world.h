@@ -13,7 +13,7 @@ typedef struct firn_scenery {
     float radius;        /* of a ball around it */
 } firn_scenery;
 
-typedef struct firn_world {
+typedef struct firn_render_world {
     firn_cloud cloud;
     firn_volume volume;
     firn_sky sky;
@@ -30,29 +30,30 @@ typedef struct firn_world {
     float ground_line;        /* voxels from line to line on the ground */
     float shadow_step;        /* voxels between samples towards the sun */
     bool transparent;
-} firn_world;
+} firn_render_world;
 
 /* ---- scenery.c ---- */
 
 /* A point of the world (m) in the picture's frame. */
-vec3 firn_world_point(const firn_world *world, const double point[3]);
-firn_status firn_scenery_create(firn_world *world, const firn_render_input *input,
+vec3 firn_render_world_point(const firn_render_world *world, const double point[3]);
+firn_status firn_scenery_create(firn_render_world *world, const firn_render_input *input,
                                 firn_error *error);
 /* The first collider along a ray before `to`, or -1. */
-int32_t firn_scenery_trace(const firn_world *world, firn_ray ray, float to, float *t, vec3 *normal);
+int32_t firn_scenery_trace(const firn_render_world *world, firn_ray ray, float to, float *t,
+                           vec3 *normal);
 /* Part of the sky that colliders leave open above a surface, 0 to 1. `self`: not asked. */
-float firn_scenery_open(const firn_world *world, vec3 point, vec3 normal, int32_t self);
+float firn_scenery_open(const firn_render_world *world, vec3 point, vec3 normal, int32_t self);
 
 /* ---- detail.c ---- */
 
 /* The normal at a hit with grains on it. `footprint` is a pixel's width there; *seed receives the
  * particle the detail is anchored to most. */
-vec3 firn_detail_normal(const firn_world *world, const firn_hit *hit, float amount, float footprint,
-                        uint32_t *seed);
+vec3 firn_detail_normal(const firn_render_world *world, const firn_hit *hit, float amount,
+                        float footprint, uint32_t *seed);
 /* The colour at a hit: the layer's, or that of the particles around. */
-vec3 firn_detail_color(const firn_world *world, const firn_hit *hit);
+vec3 firn_detail_color(const firn_render_world *world, const firn_hit *hit);
 /* How bright facets of that particle are when seen along the half vector: 0 to 1. */
-float firn_detail_glint(const firn_world *world, const firn_hit *hit, uint32_t particle,
+float firn_detail_glint(const firn_render_world *world, const firn_hit *hit, uint32_t particle,
                         vec3 normal, vec3 half, float footprint);
 
 /* ---- shade.c ---- */
@@ -71,6 +72,6 @@ typedef struct firn_dice {
 } firn_dice;
 
 /* What the camera sees along a ray. */
-firn_sample firn_shade(const firn_world *world, firn_ray ray, firn_dice *dice);
+firn_sample firn_shade(const firn_render_world *world, firn_ray ray, firn_dice *dice);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct header {
 static bool read_numbers(firn_scan *scan, double *out, int count)
 {
     for (int i = 0; i < count; i++) {
-        if (!firn_word_number(firn_scan_word(scan), &out[i])) return false;
+        if (!firn_mesh_word_number(firn_scan_word(scan), &out[i])) return false;
     }
     return true;
 }
@@ -27,20 +27,21 @@ static bool read_numbers(firn_scan *scan, double *out, int count)
 static firn_status read_header(firn_scan *scan, header *h, firn_error *error)
 {
     *h = (header){.scale = 1};
-    if (!firn_word_is(firn_scan_word(scan), "#binvox") || !read_numbers(scan, &h->version, 1)) {
+    if (!firn_mesh_word_is(firn_scan_word(scan), "#binvox") ||
+        !read_numbers(scan, &h->version, 1)) {
         return firn_fail(error, FIRN_INVALID, "%s: a binvox file begins with `#binvox 1`",
                          scan->name);
     }
     while (firn_scan_line(scan)) {
-        const firn_word word = firn_scan_word(scan);
+        const firn_mesh_word word = firn_scan_word(scan);
         bool fine = true;
-        if (firn_word_is(word, "dim")) {
+        if (firn_mesh_word_is(word, "dim")) {
             fine = read_numbers(scan, h->dim, 3);
-        } else if (firn_word_is(word, "translate")) {
+        } else if (firn_mesh_word_is(word, "translate")) {
             fine = read_numbers(scan, h->translate, 3);
-        } else if (firn_word_is(word, "scale")) {
+        } else if (firn_mesh_word_is(word, "scale")) {
             fine = read_numbers(scan, &h->scale, 1);
-        } else if (firn_word_is(word, "data")) {
+        } else if (firn_mesh_word_is(word, "data")) {
             firn_scan_line(scan);
             return FIRN_OK;
         }

@@ -346,7 +346,7 @@ static void run_rounds(grid *g)
 
 /* ---- one level ---- */
 
-static bool mark_cell(void *context, const firn_walk_cell *cell, int64_t block)
+static bool mark_cell(void *context, const firn_fill_cell *cell, int64_t block)
 {
     (void)block;
     grid *g = context;
@@ -382,8 +382,8 @@ static firn_status make_grid(grid *g, double separation, firn_error *error)
     const int dim = g->region->dimension;
     g->distance = firn_fill_blue_distance(dim, separation);
     g->side = g->distance / sqrt((double)dim);
-    firn_walk walk;
-    firn_status st = firn_walk_plan(g->region, g->side, &walk, error);
+    firn_fill_walk walk;
+    firn_status st = firn_fill_walk_plan(g->region, g->side, &walk, error);
     if (st != FIRN_OK) return st;
     double cells = 1;
     for (int a = 0; a < 3; a++) {
@@ -408,7 +408,7 @@ static firn_status make_grid(grid *g, double separation, firn_error *error)
     memcpy(walk.band, g->band, sizeof walk.band);
     walk.visit = mark_cell;
     walk.context = g;
-    firn_walk_run(&walk, g->def->threads);
+    firn_fill_walk_run(&walk, g->def->threads);
     for (int64_t c = 0; c < total; c++) g->open_count += tag_of(g->state[c]) == OPEN;
     const size_t room = (size_t)g->open_count + 1;
     g->open = malloc(room * sizeof *g->open);

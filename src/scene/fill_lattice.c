@@ -28,7 +28,7 @@ static int poisson(double u)
     return n;
 }
 
-static bool visit(void *context, const firn_walk_cell *cell, int64_t block)
+static bool visit(void *context, const firn_fill_cell *cell, int64_t block)
 {
     lattice *l = context;
     const firn_fill_def *def = l->def;
@@ -62,8 +62,8 @@ static bool visit(void *context, const firn_walk_cell *cell, int64_t block)
 firn_status firn_fill_lattice(const firn_region *region, const firn_fill_def *def,
                               double separation, firn_seeding *out, firn_error *error)
 {
-    firn_walk walk;
-    firn_status st = firn_walk_plan(region, separation, &walk, error);
+    firn_fill_walk walk;
+    firn_status st = firn_fill_walk_plan(region, separation, &walk, error);
     if (st != FIRN_OK) return st;
     lattice l = {.region = region, .def = def};
     l.part = calloc((size_t)walk.block_count, sizeof *l.part);
@@ -73,7 +73,7 @@ firn_status firn_fill_lattice(const firn_region *region, const firn_fill_def *de
     walk.few_points = def->refine_levels == 0;
     walk.visit = visit;
     walk.context = &l;
-    firn_walk_run(&walk, def->threads);
+    firn_fill_walk_run(&walk, def->threads);
     st = firn_seeding_join(l.part, walk.block_count, out, error);
     free(l.part);
     if (st == FIRN_OK && atomic_load(&l.count) > def->most) {

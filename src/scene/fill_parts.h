@@ -21,18 +21,18 @@ firn_status firn_seeding_join(firn_seeding *parts, int64_t count, firn_seeding *
 
 /* ---- the walk (fill_walk.c) ---- */
 
-typedef struct firn_walk firn_walk;
+typedef struct firn_fill_walk firn_fill_walk;
 
 /* A cell that is not wholly outside. `all_in`: every point of it is in the region, and in the band. */
-typedef struct firn_walk_cell {
+typedef struct firn_fill_cell {
     int64_t index[3]; /* of its level */
     double low[3];    /* m */
     double size;      /* m */
     int32_t level;    /* of refinement */
     bool all_in;
-} firn_walk_cell;
+} firn_fill_cell;
 
-struct firn_walk {
+struct firn_fill_walk {
     const firn_region *region;
     double origin[3]; /* m, of cell 0 0 0 */
     double size;      /* m, of a cell that is not refined */
@@ -46,9 +46,9 @@ struct firn_walk {
     double band[2]; /* only depths from the one to the other, m; {-inf, inf} for all */
     /* Called once per cell, from any thread, with the number of the cell's block. False: no use in
      * going on. */
-    bool (*visit)(void *context, const firn_walk_cell *cell, int64_t block);
+    bool (*visit)(void *context, const firn_fill_cell *cell, int64_t block);
     void *context;
-    /* Set by firn_walk_plan. */
+    /* Set by firn_fill_walk_plan. */
     int64_t cells[3];    /* to cover the bounds */
     int32_t block_level; /* a block is 2^this cells wide */
     int64_t blocks[3];
@@ -56,10 +56,10 @@ struct firn_walk {
 };
 
 /* Centres a lattice of that cell size on the region's bounds. */
-firn_status firn_walk_plan(const firn_region *region, double size, firn_walk *out,
-                           firn_error *error);
+firn_status firn_fill_walk_plan(const firn_region *region, double size, firn_fill_walk *out,
+                                firn_error *error);
 /* Visits the cells, blocks in parallel; within a block the order is always the same. */
-void firn_walk_run(const firn_walk *walk, int32_t threads);
+void firn_fill_walk_run(const firn_fill_walk *walk, int32_t threads);
 
 /* ---- patterns: append to an empty list ---- */
 

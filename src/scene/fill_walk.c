@@ -6,10 +6,10 @@
 #include "base/parallel.h"
 #include "scene/fill_parts.h"
 
-firn_status firn_walk_plan(const firn_region *region, double size, firn_walk *out,
-                           firn_error *error)
+firn_status firn_fill_walk_plan(const firn_region *region, double size, firn_fill_walk *out,
+                                firn_error *error)
 {
-    *out = (firn_walk){.region = region, .size = size, .band = {-INFINITY, INFINITY}};
+    *out = (firn_fill_walk){.region = region, .size = size, .band = {-INFINITY, INFINITY}};
     for (int a = 0; a < 3; a++) out->cells[a] = 1;
     for (int a = 0; a < region->dimension; a++) {
         const double extent = region->high[a] - region->low[a];
@@ -38,13 +38,13 @@ firn_status firn_walk_plan(const firn_region *region, double size, firn_walk *ou
 }
 
 /* height: the piece is 2^height cells wide; below 0 it is refined. False: to go on is no use. */
-static bool visit_piece(const firn_walk *w, const int64_t index[3], int32_t height, bool all_in,
-                        int64_t block)
+static bool visit_piece(const firn_fill_walk *w, const int64_t index[3], int32_t height,
+                        bool all_in, int64_t block)
 {
     const int dim = w->region->dimension;
     const double size = ldexp(w->size, height), half = 0.5 * size;
     const double round = half * sqrt((double)dim); /* to its farthest point */
-    firn_walk_cell cell = {.size = size, .level = height < 0 ? -height : 0};
+    firn_fill_cell cell = {.size = size, .level = height < 0 ? -height : 0};
     double middle[3] = {0};
     for (int a = 0; a < dim; a++) {
         cell.index[a] = index[a];
@@ -87,13 +87,13 @@ static bool visit_piece(const firn_walk *w, const int64_t index[3], int32_t heig
 static void visit_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
-    const firn_walk *w = context;
+    const firn_fill_walk *w = context;
     const int64_t index[3] = {block % w->blocks[0], block / w->blocks[0] % w->blocks[1],
                               block / w->blocks[0] / w->blocks[1]};
     visit_piece(w, index, w->block_level, false, block);
 }
 
-void firn_walk_run(const firn_walk *walk, int32_t threads)
+void firn_fill_walk_run(const firn_fill_walk *walk, int32_t threads)
 {
     firn_parallel_for(threads, walk->block_count, 1, visit_block, (void *)walk);
 }

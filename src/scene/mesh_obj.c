@@ -6,8 +6,8 @@ static firn_status read_vertex(firn_scan *scan, firn_soup *out, firn_error *erro
 {
     double position[3];
     for (int a = 0; a < 3; a++) {
-        const firn_word word = firn_scan_word(scan);
-        if (firn_word_number(word, &position[a])) continue;
+        const firn_mesh_word word = firn_scan_word(scan);
+        if (firn_mesh_word_number(word, &position[a])) continue;
         return firn_fail(error, FIRN_INVALID,
                          "%s:%lld: \"%.*s\" is not a number; a vertex is `v x y z`", scan->name,
                          (long long)scan->line, word.size < 40 ? (int)word.size : 40, word.at);
@@ -16,7 +16,7 @@ static firn_status read_vertex(firn_scan *scan, firn_soup *out, firn_error *erro
 }
 
 /* The vertex number of "7", "7/1", "7//2" or "-1/1/1"; 0 when it is none. */
-static int64_t corner_number(firn_word word)
+static int64_t corner_number(firn_mesh_word word)
 {
     size_t i = 0;
     const bool negative = word.size > 0 && word.at[0] == '-';
@@ -35,7 +35,7 @@ static firn_status read_face(firn_scan *scan, firn_soup *out, firn_error *error)
 {
     const int64_t line = scan->line;
     for (;;) {
-        const firn_word word = firn_scan_word(scan);
+        const firn_mesh_word word = firn_scan_word(scan);
         if (word.size == 0) return firn_soup_face(out, line, error);
         const int64_t number = corner_number(word);
         const int64_t vertex = number < 0 ? out->vertex_count + number : number - 1;
@@ -55,11 +55,11 @@ firn_status firn_soup_read_obj(const firn_bytes *in, firn_soup *out, firn_error 
 {
     firn_scan scan = firn_scan_begin(out->name, in);
     do {
-        const firn_word word = firn_scan_word(&scan);
+        const firn_mesh_word word = firn_scan_word(&scan);
         firn_status st = FIRN_OK;
-        if (firn_word_is(word, "v")) {
+        if (firn_mesh_word_is(word, "v")) {
             st = read_vertex(&scan, out, error);
-        } else if (firn_word_is(word, "f")) {
+        } else if (firn_mesh_word_is(word, "f")) {
             st = read_face(&scan, out, error);
         }
         if (st != FIRN_OK) return st;

@@ -44,19 +44,19 @@ typedef struct firn_scan {
 firn_scan firn_scan_begin(const char *name, const firn_bytes *in);
 /* The next word of this line, or an empty one at its end. A backslash before the line's end
  * continues it. */
-typedef struct firn_word {
+typedef struct firn_mesh_word {
     const char *at;
     size_t size;
-} firn_word;
-firn_word firn_scan_word(firn_scan *scan);
+} firn_mesh_word;
+firn_mesh_word firn_scan_word(firn_scan *scan);
 /* The next word of any line; empty at the end of the text. */
-firn_word firn_scan_any(firn_scan *scan);
+firn_mesh_word firn_scan_any(firn_scan *scan);
 /* Goes to the start of the next line; false at the end of the text. */
 bool firn_scan_line(firn_scan *scan);
 
-bool firn_word_is(firn_word word, const char *text);
+bool firn_mesh_word_is(firn_mesh_word word, const char *text);
 /* The whole word as a number, correctly rounded, with a point whatever the locale. */
-bool firn_word_number(firn_word word, double *out);
+bool firn_mesh_word_number(firn_mesh_word word, double *out);
 
 /* ---- readers ---- */
 

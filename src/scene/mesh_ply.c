@@ -31,7 +31,7 @@ typedef struct ply {
     firn_scan scan; /* behind the header */
 } ply;
 
-static bool type_of(firn_word word, firn_type *out)
+static bool type_of(firn_mesh_word word, firn_type *out)
 {
     static const struct {
         const char *name[2];
@@ -43,7 +43,8 @@ static bool type_of(firn_word word, firn_type *out)
         {{"float", "float32"}, FIRN_TYPE_f32}, {{"double", "float64"}, FIRN_TYPE_f64},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (!firn_word_is(word, types[i].name[0]) && !firn_word_is(word, types[i].name[1]))
+        if (!firn_mesh_word_is(word, types[i].name[0]) &&
+            !firn_mesh_word_is(word, types[i].name[1]))
             continue;
         *out = types[i].type;
         return true;
@@ -60,12 +61,12 @@ static firn_status bad_line(const firn_scan *scan, const char *what, firn_error 
 
 static firn_status read_format(firn_scan *scan, ply *out, firn_error *error)
 {
-    const firn_word word = firn_scan_word(scan);
-    if (firn_word_is(word, "ascii")) {
+    const firn_mesh_word word = firn_scan_word(scan);
+    if (firn_mesh_word_is(word, "ascii")) {
         out->encoding = TEXT;
-    } else if (firn_word_is(word, "binary_little_endian")) {
+    } else if (firn_mesh_word_is(word, "binary_little_endian")) {
         out->encoding = LITTLE;
-    } else if (firn_word_is(word, "binary_big_endian")) {
+    } else if (firn_mesh_word_is(word, "binary_big_endian")) {
         out->encoding = BIG;
     } else {
         return bad_line(scan, "format must be ascii, binary_little_endian or binary_big_endian",
@@ -79,11 +80,11 @@ static firn_status read_element(firn_scan *scan, ply *out, firn_error *error)
     if (out->element_count == MOST) return bad_line(scan, "more than 64 elements", error);
     element *e = &out->element[out->element_count++];
     *e = (element){0};
-    const firn_word name = firn_scan_word(scan);
-    if (firn_word_is(name, "vertex")) e->kind = VERTEX;
-    if (firn_word_is(name, "face")) e->kind = FACE;
+    const firn_mesh_word name = firn_scan_word(scan);
+    if (firn_mesh_word_is(name, "vertex")) e->kind = VERTEX;
+    if (firn_mesh_word_is(name, "face")) e->kind = FACE;
     double count;
-    if (!firn_word_number(firn_scan_word(scan), &count) || !(count >= 0 && count <= 0x1p40) ||
+    if (!firn_mesh_word_number(firn_scan_word(scan), &count) || !(count >= 0 && count <= 0x1p40) ||
         count != floor(count)) {
         return bad_line(scan, "an element is `element name count`", error);
     }
@@ -98,8 +99,8 @@ static firn_status read_property(firn_scan *scan, ply *out, firn_error *error)
     if (e->property_count == MOST) return bad_line(scan, "more than 64 properties", error);
     property *p = &e->property[e->property_count++];
     *p = (property){.role = NOTHING};
-    firn_word word = firn_scan_word(scan);
-    p->list = firn_word_is(word, "list");
+    firn_mesh_word word = firn_scan_word(scan);
+    p->list = firn_mesh_word_is(word, "list");
     if (p->list) {
         if (!type_of(firn_scan_word(scan), &p->count_type) || p->count_type == FIRN_TYPE_f32 ||
             p->count_type == FIRN_TYPE_f64) {
@@ -111,12 +112,12 @@ static firn_status read_property(firn_scan *scan, ply *out, firn_error *error)
         return bad_line(scan, "unknown type; one of char uchar short ushort int uint float double",
                         error);
     }
-    const firn_word name = firn_scan_word(scan);
+    const firn_mesh_word name = firn_scan_word(scan);
     if (e->kind == VERTEX && !p->list && name.size == 1 && *name.at >= 'x' && *name.at <= 'z') {
         p->role = (int8_t)(*name.at - 'x');
     }
     if (e->kind == FACE && p->list &&
-        (firn_word_is(name, "vertex_indices") || firn_word_is(name, "vertex_index"))) {
+        (firn_mesh_word_is(name, "vertex_indices") || firn_mesh_word_is(name, "vertex_index"))) {
         p->role = CORNERS;
     }
     return FIRN_OK;
@@ -125,21 +126,21 @@ static firn_status read_property(firn_scan *scan, ply *out, firn_error *error)
 static firn_status read_header(ply *out, firn_error *error)
 {
     firn_scan *scan = &out->scan;
-    if (!firn_word_is(firn_scan_word(scan), "ply")) {
+    if (!firn_mesh_word_is(firn_scan_word(scan), "ply")) {
         return bad_line(scan, "a PLY file begins with `ply`", error);
     }
     bool has_format = false;
     while (firn_scan_line(scan)) {
-        const firn_word word = firn_scan_word(scan);
+        const firn_mesh_word word = firn_scan_word(scan);
         firn_status st = FIRN_OK;
-        if (firn_word_is(word, "format")) {
+        if (firn_mesh_word_is(word, "format")) {
             st = read_format(scan, out, error);
             has_format = true;
-        } else if (firn_word_is(word, "element")) {
+        } else if (firn_mesh_word_is(word, "element")) {
             st = read_element(scan, out, error);
-        } else if (firn_word_is(word, "property")) {
+        } else if (firn_mesh_word_is(word, "property")) {
             st = read_property(scan, out, error);
-        } else if (firn_word_is(word, "end_header")) {
+        } else if (firn_mesh_word_is(word, "end_header")) {
             if (!has_format) return bad_line(scan, "the header has no format line", error);
             firn_scan_line(scan); /* also past a carriage return */
             return FIRN_OK;
@@ -153,7 +154,7 @@ static firn_status read_header(ply *out, firn_error *error)
 
 static bool read_value(ply *in, firn_type type, double *out)
 {
-    if (in->encoding == TEXT) return firn_word_number(firn_scan_any(&in->scan), out);
+    if (in->encoding == TEXT) return firn_mesh_word_number(firn_scan_any(&in->scan), out);
     const size_t size = firn_type_size(type);
     if ((size_t)(in->scan.end - in->scan.at) < size) return false;
     const uint16_t probe = 1;

@@ -45,16 +45,16 @@ static firn_status read_text(const firn_bytes *in, firn_soup *out, firn_error *e
     firn_scan scan = firn_scan_begin(out->name, in);
     int corners = 0;
     for (;;) {
-        const firn_word word = firn_scan_any(&scan);
+        const firn_mesh_word word = firn_scan_any(&scan);
         firn_status st = FIRN_OK;
         if (word.size == 0) break;
-        if (firn_word_is(word, "solid") || firn_word_is(word, "endsolid")) {
+        if (firn_mesh_word_is(word, "solid") || firn_mesh_word_is(word, "endsolid")) {
             firn_scan_line(&scan);
-        } else if (firn_word_is(word, "vertex")) {
+        } else if (firn_mesh_word_is(word, "vertex")) {
             double position[3];
             for (int a = 0; a < 3; a++) {
-                const firn_word number = firn_scan_word(&scan);
-                if (firn_word_number(number, &position[a])) continue;
+                const firn_mesh_word number = firn_scan_word(&scan);
+                if (firn_mesh_word_number(number, &position[a])) continue;
                 return firn_fail(error, FIRN_INVALID,
                                  "%s:%lld: \"%.*s\" is not a number; a corner is `vertex x y z`",
                                  out->name, (long long)scan.line,
@@ -62,7 +62,7 @@ static firn_status read_text(const firn_bytes *in, firn_soup *out, firn_error *e
             }
             corners++;
             st = add_corner(out, position, error);
-        } else if (firn_word_is(word, "endloop")) {
+        } else if (firn_mesh_word_is(word, "endloop")) {
             if (corners != 3) {
                 return firn_fail(error, FIRN_INVALID,
                                  "%s:%lld: a facet with %d corners; STL takes three", out->name,

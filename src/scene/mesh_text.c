@@ -26,7 +26,7 @@ static const char *continuation(const firn_scan *scan, const char *at)
     return *at == '\n' ? at + 1 : NULL;
 }
 
-firn_word firn_scan_word(firn_scan *scan)
+firn_mesh_word firn_scan_word(firn_scan *scan)
 {
     while (scan->at < scan->end) {
         const char *next = continuation(scan, scan->at);
@@ -44,7 +44,7 @@ firn_word firn_scan_word(firn_scan *scan)
            !continuation(scan, scan->at)) {
         scan->at++;
     }
-    return (firn_word){begin, (size_t)(scan->at - begin)};
+    return (firn_mesh_word){begin, (size_t)(scan->at - begin)};
 }
 
 bool firn_scan_line(firn_scan *scan)
@@ -56,20 +56,20 @@ bool firn_scan_line(firn_scan *scan)
     return scan->at < scan->end;
 }
 
-firn_word firn_scan_any(firn_scan *scan)
+firn_mesh_word firn_scan_any(firn_scan *scan)
 {
-    firn_word word = firn_scan_word(scan);
+    firn_mesh_word word = firn_scan_word(scan);
     while (word.size == 0 && firn_scan_line(scan)) word = firn_scan_word(scan);
     return word;
 }
 
-bool firn_word_is(firn_word word, const char *text)
+bool firn_mesh_word_is(firn_mesh_word word, const char *text)
 {
     return strlen(text) == word.size && memcmp(word.at, text, word.size) == 0;
 }
 
 /* What the quick way below cannot do exactly. */
-static bool number_by_library(firn_word word, double *out)
+static bool number_by_library(firn_mesh_word word, double *out)
 {
     char copy[128];
     if (word.size >= sizeof copy) return false;
@@ -84,7 +84,7 @@ static bool number_by_library(firn_word word, double *out)
 }
 
 /* Up to 2^53 times or over a power of ten up to 10^22: both exact, so one rounding, the right one. */
-bool firn_word_number(firn_word word, double *out)
+bool firn_mesh_word_number(firn_mesh_word word, double *out)
 {
     static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
