@@ -135,7 +135,7 @@ static const firn_row simulation_rows[] = {
     {"beta", FIRN_REAL, "", "0", 0, 1,
      "above 0: implicit steps as in Stomakhin et al. 2013, which damp more, instead of theta",
      AT(beta), NULL, NULL},
-    {"solver_tolerance", FIRN_REAL, "", "0.001", 1e-12, 0.1,
+    {"solver_tolerance", FIRN_REAL, "", "0.005", 1e-12, 0.1,
      "residual of an implicit step, as a part of its forces", AT(solver_tolerance), NULL, NULL},
     {"solver_iterations", FIRN_WHOLE, "", "200", 1, 1e9,
      "an implicit step that takes more is tried again with half its length", AT(solver_iterations),

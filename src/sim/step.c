@@ -417,17 +417,17 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 }
 
 /* Which integrator is cheaper for the state as it is. An implicit step costs as much as BASE explicit
- * ones and PRODUCT for each product of its solver, of which it takes about ITERATIONS per explicit
- * step it replaces (measured: doc/implicit.md). */
+ * ones and PRODUCT for each product of its solver, which takes the more the more explicit steps it
+ * replaces (measured: doc/implicit.md). */
 static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_error *error)
 {
-    const double BASE = 3.5, PRODUCT = 0.7, ITERATIONS = 0.6;
+    const double BASE = 3.5, PRODUCT = 0.7, ITERATIONS = 1.7, EXPONENT = 0.78;
     firn_sweep sweep;
     firn_status st = scatter_forces(sim, &sweep, error);
     if (st != FIRN_OK) return st;
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
     const double replaced = firn_dt_limit_implicit(sim, &sim->extremes).dt / limit.dt;
-    const double cost = BASE + PRODUCT * (1 + ITERATIONS * replaced);
+    const double cost = BASE + PRODUCT * (1 + ITERATIONS * pow(replaced, EXPONENT));
     *out = sim->def.dt == 0 && replaced > cost ? FIRN_IMPLICIT : FIRN_EXPLICIT;
     /* What the other kind's steps were like must not hold this one up. */
     if (*out == FIRN_IMPLICIT && sim->dt_next <= GROWTH * limit.dt) sim->dt_next = 0;
