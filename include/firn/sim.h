@@ -95,9 +95,8 @@ typedef struct firn_sim_def {
     double cell_size;  /* m, > 0 */
 
     const firn_material_def *materials; /* particles name them by index */
-    int32_t material_count;
     const firn_collider_def *colliders;
-    int32_t collider_count;
+    int32_t material_count, collider_count;
 
     double gravity[3];                   /* m/s2 */
     const firn_acceleration_key *forces; /* added to gravity */
@@ -111,9 +110,8 @@ typedef struct firn_sim_def {
     /* Particles of one velocity field stick together where they touch. Objects in different fields
      * push and rub, and part again. In 3D, fields take reach: 2^20 cells are left. */
     const uint8_t *object_fields; /* of objects 0, 1, ...: a field from 0 to 127; of others: 0 */
-    int32_t object_count;
     const firn_contact *contacts;
-    int32_t contact_count;
+    int32_t object_count, contact_count;
     double contact_friction; /* of pairs of fields that are not in contacts, from 0 to 1e6 */
 
     firn_transfer transfer;
