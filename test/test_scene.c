@@ -414,6 +414,28 @@ static void a_state_of_other_variants_is_refused(void **state)
     o = run(folder, WORDS("run", chunks_scene, "--resume", "--set", "materials.chunky.noise=[]"));
     expect_exit(o, 3, "no noise");
     if (!strstr(o->err, "noises or shells on other parameters")) complain("none: %s\n", o->err);
+    o = run(folder, WORDS("run", chunks_scene, "--resume", "--set",
+                          "materials.chunky.noise[1].parameter=hardening"));
+    expect_exit(o, 3, "noise on another parameter");
+    assert_no_complaints();
+}
+
+/* Frames that would be at other times are refused; an emitter that should have been faster goes on. */
+static void resuming_keeps_time(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("times", folder);
+    expect_exit(run(folder, WORDS("run", hose_scene, "--frames", "1:3")), 0, "hose");
+    static const char *const change[] = {"frames.fps=48", "frames.start=2"};
+    for (int i = 0; i < 2; i++) {
+        const outcome *o = run(folder, WORDS("run", hose_scene, "--resume", "--set", change[i]));
+        expect_exit(o, 3, change[i]);
+        if (!strstr(o->err, "fps and start of frames cannot change")) complain("%s\n", o->err);
+    }
+    expect_exit(run(folder, WORDS("run", hose_scene, "--resume", "--set",
+                                  "objects.hose.velocity=[0, -30, 0]")),
+                0, "a faster emitter");
     assert_no_complaints();
 }
 
@@ -1174,6 +1196,7 @@ int main(void)
         cmocka_unit_test(presets_and_materials_choose_the_method),
         cmocka_unit_test(files_and_messages_speak_of_the_materials_of_the_scene),
         cmocka_unit_test(a_state_of_other_variants_is_refused),
+        cmocka_unit_test(resuming_keeps_time),
         cmocka_unit_test(what_files_bring_along_survives_sinks_emitters_and_resume),
         cmocka_unit_test(what_files_say_of_state_is_kept_as_it_is_placed),
         cmocka_unit_test(attributes_of_different_types_share_one_that_holds_both),

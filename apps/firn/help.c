@@ -65,7 +65,7 @@ static void scenes(void)
 static void units(void)
 {
     printf("Lengths are in metres, times in seconds, masses in kilograms, pressures in\n"
-           "pascals, angles in degrees. In 2D a density is per square metre.\n\n");
+           "pascals, angles in degrees. In 2D all is one metre deep.\n\n");
     print_rows(&firn_section_scene, "resolution up");
     print_rows(&firn_section_simulation, "gravity cell_size particles_per_cell");
     print_rows(&firn_section_frames, NULL);

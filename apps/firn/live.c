@@ -14,12 +14,14 @@ static firn_status read_coarse(const firn_live_def *def, firn_scene *out, firn_e
     char text[3][64];
     snprintf(text[0], sizeof text[0], "resolution=%.9g", COARSER * def->scene->resolution);
     snprintf(text[1], sizeof text[1], "output=[]");
+    const bool cells =
+        firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
     snprintf(text[2], sizeof text[2], "simulation.cell_size=%.9g", COARSER * def->scene->cell_size);
     firn_status st = firn_tree_read(&tree, def->path, error);
     for (int i = 0; i < def->sets->count && st == FIRN_OK; i++) {
         st = firn_tree_set(&tree, "--set", def->sets->text[i], error);
     }
-    for (int i = 0; i < 3 && st == FIRN_OK; i++)
+    for (int i = 0; i < 2 + cells && st == FIRN_OK; i++)
         st = firn_tree_set(&tree, "rehearsal", text[i], error);
     if (st == FIRN_OK) st = firn_scene_read(out, &tree, error);
     firn_tree_free(&tree);
@@ -38,26 +40,49 @@ static firn_status look_at(firn_live *live, const firn_scene *scene, const firn_
     return st;
 }
 
+/* Plays a scene up to a frame and looks at it from frame `first` on. */
+static firn_status watch(firn_live *live, const firn_live_def *def, const firn_scene *scene,
+                         int64_t first, int64_t last, const firn_run_hooks *hooks,
+                         firn_error *error)
+{
+    firn_stage stage = {0};
+    const firn_stage_options options = {.threads = def->run->threads, .isa = def->run->isa};
+    firn_status st = firn_stage_create(&stage, scene, &options, error);
+    if (st == FIRN_OK) st = firn_stage_fill(&stage, error);
+    const int64_t start = scene->frames.start;
+    firn_report ignored;
+    for (int64_t f = start; f <= last && st == FIRN_OK; f++) {
+        if (hooks->stop && hooks->stop(hooks->user_data)) break; /* the run will notice, too */
+        const double target = (double)(f - start) / scene->frames.fps;
+        if (f > start) st = firn_stage_advance(&stage, target, &ignored, error);
+        if (st == FIRN_OK && f >= first) st = look_at(live, def->scene, &stage, error);
+    }
+    firn_stage_free(&stage);
+    return st;
+}
+
+/* What is too thin or too fast for a coarse scene must not keep the run from going: the camera then
+ * makes do with what was seen, at least with how the scene begins. */
 static firn_status rehearse(firn_live *live, const firn_live_def *def, const firn_run_hooks *hooks,
                             firn_error *error)
 {
     firn_scene coarse = {0};
-    firn_stage stage = {0};
-    const firn_stage_options options = {.threads = def->run->threads, .isa = def->run->isa};
-    firn_status st = read_coarse(def, &coarse, error);
-    if (st == FIRN_OK) st = firn_stage_create(&stage, &coarse, &options, error);
-    if (st == FIRN_OK) st = firn_stage_fill(&stage, error);
-    const int64_t start = coarse.frames.start;
-    firn_report ignored;
-    for (int64_t f = start; f <= def->run->last && st == FIRN_OK; f++) {
-        if (hooks->stop && hooks->stop(hooks->user_data)) break; /* the run will notice, too */
-        const double target = (double)(f - start) / coarse.frames.fps;
-        if (f > start) st = firn_stage_advance(&stage, target, &ignored, error);
-        if (st == FIRN_OK && f >= def->run->first) st = look_at(live, def->scene, &stage, error);
-    }
-    firn_stage_free(&stage);
+    firn_error why = {0};
+    firn_status st = read_coarse(def, &coarse, &why);
+    if (st == FIRN_OK) st = watch(live, def, &coarse, def->run->first, def->run->last, hooks, &why);
     firn_scene_free(&coarse);
-    return st;
+    if (st != FIRN_INVALID && st != FIRN_DIVERGED) {
+        if (st != FIRN_OK) *error = why;
+        return st;
+    }
+    if (hooks->note) {
+        hooks->note(hooks->user_data,
+                    "the rehearsal at a coarser resolution failed: the camera is set "
+                    "by what was seen until then; firn render frames the caches");
+    }
+    const int64_t start = def->scene->frames.start;
+    return live->shot.box_count ? FIRN_OK
+                                : watch(live, def, def->scene, start, start, hooks, error);
 }
 
 /* Room for what a coarse scene does not reach. */

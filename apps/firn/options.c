@@ -249,7 +249,7 @@ static bool parse(const firn_command *command, int argc, char **argv, int *exit_
 static int run_part(const firn_command *command, int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "%s: say which; %s --help lists them\n", command->name, command->name);
+        firn_command_help(command);
         return FIRN_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

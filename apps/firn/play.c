@@ -89,12 +89,13 @@ static void show_note(void *user_data, const char *text)
 {
     firn_progress *v = user_data;
     firn_progress_clear(v);
+    if (!v->notes) return;
     if (v->json) {
         printf("{\"event\": \"note\", \"text\": \"");
         print_json_text(text);
         printf("\"}\n");
         fflush(stdout);
-    } else if (v->notes) {
+    } else {
         fprintf(stderr, "%s\n", text);
     }
 }
@@ -125,28 +126,33 @@ static void show_frame(void *user_data, const firn_run_frame *f)
     const double left = done > 0 ? elapsed / (double)done * (double)(f->last - f->frame) : 0;
     const double speed =
         f->seconds > 0 ? (double)f->particles * (double)f->report.steps / f->seconds : 0;
-    if (v->json) {
+    if (v->json && v->lines) {
         printf("{\"event\": \"frame\", \"frame\": %lld, \"last\": %lld, \"time\": %.9g, "
                "\"particles\": %lld, \"substeps\": %lld, \"retries\": %lld, \"dt\": %.6g, "
                "\"limiter\": \"%s\", \"seconds\": %.4f, \"particle_steps_per_second\": %.4g, "
-               "\"files\": %lld, \"integrator\": \"%s\", \"iterations\": %lld}\n",
+               "\"files\": %lld, \"integrator\": \"%s\", \"iterations\": %lld",
                (long long)f->frame, (long long)f->last, f->report.time, (long long)f->particles,
-               (long long)f->report.steps, (long long)f->report.retries, f->report.dt,
+               (long long)f->report.steps, (long long)f->report.retries, f->dt,
                firn_limit_name(f->report.limit), f->seconds, speed, (long long)f->files,
                firn_integrator_name(f->report.integrator), (long long)f->report.iterations);
+        if (f->has_hash) {
+            printf(", \"hash\": \"%016llx%016llx\"", (unsigned long long)f->hash.word[0],
+                   (unsigned long long)f->hash.word[1]);
+        }
+        printf("}\n");
     } else if (v->lines) {
         char a[32], b[32];
         printf("frame %lld/%lld  %lld particles", (long long)f->frame, (long long)f->last,
                (long long)f->particles);
         if (f->report.steps) {
             printf("  %lld %ssubsteps  dt %.2e s (%s)  %.1f M/s  %s", (long long)f->report.steps,
-                   f->report.integrator == FIRN_IMPLICIT ? "implicit " : "", f->report.dt,
+                   f->report.integrator == FIRN_IMPLICIT ? "implicit " : "", f->dt,
                    firn_limit_name(f->report.limit), 1e-6 * speed, firn_duration(elapsed, a));
             if (f->frame < f->last) printf(", %s left", firn_duration(left, b));
         }
         printf("\n");
     }
-    if (f->has_hash) {
+    if (f->has_hash && !(v->json && v->lines)) {
         printf("hash %lld %016llx%016llx\n", (long long)f->frame,
                (unsigned long long)f->hash.word[0], (unsigned long long)f->hash.word[1]);
     }

@@ -102,6 +102,14 @@ static int run_scene(const firn_scene *scene)
     firn_progress view = firn_progress_make(how.last, !chosen.quiet, !chosen.quiet, json);
     firn_run_hooks hooks = firn_progress_hooks(&view);
     if (chosen.plan) return show_plan(scene, &how, &hooks, json);
+    for (int i = 0; i < chosen.render.count && chosen.resume; i++) {
+        if (strchr(chosen.render.text[i], '$')) continue;
+        fprintf(stderr,
+                "%s: --resume has no pictures of earlier frames for %s: make it with firn render "
+                "when the run is done\n",
+                command_name, chosen.render.text[i]);
+        return FIRN_EXIT_USAGE;
+    }
     firn_interrupts_catch();
     firn_live live = {0};
     if (chosen.render.count) {
@@ -119,7 +127,8 @@ static int run_scene(const firn_scene *scene)
     if (st == FIRN_OK) return 0;
     const int exit_code = firn_options_failure(command_name, st, &error);
     if (st == FIRN_STOPPED) {
-        fprintf(stderr, "%s: firn run %s --resume goes on\n", command_name, chosen.files.word[0]);
+        if (scene->checkpoint.every > 0)
+            fprintf(stderr, "%s: the same with --resume goes on\n", command_name);
     }
     return exit_code;
 }

@@ -306,7 +306,7 @@ static bool on_stop(void *user_data)
 /* The next line that says what moves, of a marker: how long and what is written may change. */
 static const char *next_line(const char *at, const char **end)
 {
-    static const char *const free_to_change[] = {"begun,",     "finished,",  "frames.", "output",
+    static const char *const free_to_change[] = {"begun,",     "finished,",  "frames.end", "output",
                                                  "statistics", "checkpoint", NULL};
     for (; *at; at = *end + (**end != 0)) {
         int i = 0;

@@ -197,12 +197,12 @@ static firn_status develop(const firn_render_world *w, const firn_render_options
 {
     const size_t count = (size_t)o->width * (size_t)o->height;
     for (size_t i = 0; i < count; i++) {
-        const float r = 1 / (float)pixels[i].samples;
+        const float n = (float)pixels[i].samples; /* n / n is 1, n * (1 / n) may not be */
         float *to = out->rgba + 4 * i;
-        to[0] = r * pixels[i].color.x;
-        to[1] = r * pixels[i].color.y;
-        to[2] = r * pixels[i].color.z;
-        to[3] = r * pixels[i].alpha;
+        to[0] = pixels[i].color.x / n;
+        to[1] = pixels[i].color.y / n;
+        to[2] = pixels[i].color.z / n;
+        to[3] = pixels[i].alpha / n;
     }
     if (!w->cloud.velocity) return FIRN_OK;
     firn_pixel_motion *motion = malloc(count * sizeof *motion);

@@ -139,9 +139,10 @@ firn_status firn_video_open(firn_video *video, const char *path, int32_t width, 
         return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory", path);
     }
     snprintf(video->temporary, room, "%s.%ld.part", path, (long)getpid());
-    /* A socket, not a pipe: writing to one that is closed can be asked not to raise SIGPIPE. */
+    /* A socket, not a pipe: writing to one that is closed can be asked not to raise SIGPIPE. Not for
+     * the next ffmpeg: it would keep this one from seeing the end. */
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         const int why = errno;
         firn_video_discard(video);
         return firn_fail(error, FIRN_OUTPUT, "%s: %s", path, strerror(why));

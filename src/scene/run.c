@@ -338,6 +338,14 @@ static firn_status begin(run *r, firn_error *error)
     }
     firn_status st = make_stage(r, r->options->isa ? r->options->isa : c.isa, error);
     if (st == FIRN_OK) st = firn_checkpoint_load(&c, &r->stage, error);
+    const double due = (double)(c.frame - r->scene->frames.start) / r->scene->frames.fps;
+    if (st == FIRN_OK && fabs(firn_sim_time(r->stage.sim) - due) > 1e-6 * fmax(due, 1)) {
+        st = firn_fail(
+            error, FIRN_INVALID,
+            "the checkpoint's frame %lld was at %g s and the scene has it at %g s: fps and "
+            "start of frames cannot change; run it from the start",
+            (long long)c.frame, firn_sim_time(r->stage.sim), due);
+    }
     if (st == FIRN_OK) {
         note(r, "going on from frame %lld", (long long)c.frame);
         say_changes(r, c.scene);
@@ -381,6 +389,10 @@ static firn_status loop(run *r, firn_error *error)
     if (!r->resumed) st = finish_frame(r, &f, error); /* time zero */
     while (st == FIRN_OK && r->frame < r->options->last) {
         if (asked_to_stop(r)) {
+            int64_t none;
+            if (r->scene->checkpoint.every > 0 && r->writer.saved != r->frame)
+                st = writer_start(&r->writer, &r->stage, r->frame, false, true, &none, error);
+            if (st != FIRN_OK) return st;
             return firn_fail(error, FIRN_STOPPED, "stopped after frame %lld", (long long)r->frame);
         }
         r->frame++;
@@ -392,6 +404,7 @@ static firn_status loop(run *r, firn_error *error)
             return firn_fail(error, FIRN_STOPPED, "stopped within frame %lld", (long long)r->frame);
         }
         f.seconds = seconds_now() - begin_seconds;
+        if (f.report.steps) f.dt = 1 / (frames->fps * (double)f.report.steps);
         if (st == FIRN_OK) st = finish_frame(r, &f, error);
     }
     return st;

@@ -383,26 +383,34 @@ int64_t firn_stage_count_at(const firn_stage *stage, double time)
     return count;
 }
 
+/* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
+static firn_status open_sources(firn_stage *stage, firn_error *error)
+{
+    if (stage->sources_open) return FIRN_OK;
+    const firn_status st = firn_sources_open(&stage->sources, stage->scene, error);
+    stage->sources_open = st == FIRN_OK;
+    if (st != FIRN_OK) firn_sources_close(&stage->sources);
+    return st;
+}
+
 /* Emits what is due by a time. */
 static firn_status emit_until(firn_stage *stage, double time, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
-    firn_sources sources = {0};
-    bool open = false;
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const double rounding = 1e-9 * stage->object[i].interval;
         const double next = next_emission(stage, i);
         if (isinf(next) || next > time + rounding) continue;
-        if (!open) st = firn_sources_open(&sources, scene, error);
-        open = true;
+        st = open_sources(stage, error);
         firn_batch b = {0};
-        if (st == FIRN_OK) st = firn_sources_fill(&sources, i, false, &b, error);
-        if (st == FIRN_OK && b.count > 0) st = add_object(stage, &sources, i, &b, error);
-        stage->object[i].emitted++;
+        if (st == FIRN_OK) st = firn_sources_fill(&stage->sources, i, false, &b, error);
+        if (st == FIRN_OK && b.count > 0) st = add_object(stage, &stage->sources, i, &b, error);
+        /* Once, also where the scene has changed and several would be due: they would overlap. */
+        do stage->object[i].emitted++;
+        while (isfinite(time) && next_emission(stage, i) <= time + rounding);
         firn_batch_free(&b);
     }
-    if (open) firn_sources_close(&sources);
     return st;
 }
 
@@ -441,14 +449,9 @@ static firn_status remove_leavers(firn_stage *stage, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
-    firn_sources sources = {0};
-    firn_status st = firn_sources_open(&sources, scene, error);
-    keeper k = {stage, &sources, firn_sim_time(stage->sim)};
-    int64_t removed = 0;
-    if (st == FIRN_OK) st = firn_sim_remove(stage->sim, keep, &k, &removed, error);
-    stage->removed += removed;
-    firn_sources_close(&sources);
-    return st;
+    const keeper k = {stage, &stage->sources, firn_sim_time(stage->sim)};
+    const firn_status st = open_sources(stage, error);
+    return st == FIRN_OK ? firn_sim_remove(stage->sim, keep, (void *)&k, NULL, error) : st;
 }
 
 firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *report,

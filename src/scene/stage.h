@@ -34,7 +34,8 @@ typedef struct firn_stage {
     firn_log log;
     firn_variants variants; /* the sim's materials */
     firn_stage_object *object;
-    int64_t removed; /* by sinks and the domain */
+    firn_sources sources; /* opened when something is emitted or taken away */
+    bool sources_open;
 } firn_stage;
 
 /* A sim with what the scene says, without particles. */

@@ -159,6 +159,11 @@ uint64_t firn_variants_sum(const firn_variants *variants, const firn_scene *scen
     uint64_t sum = (uint64_t)variants->count;
     for (int32_t i = 0; i < scene->material_count; i++) {
         sum = firn_mix(sum + (uint64_t)variants->first[i]);
+        const firn_scene_material *m = &scene->material[i];
+        for (int32_t k = 0; k < m->noise_count; k++) {
+            sum = firn_mix(sum + 256 * (uint64_t)m->noise[k].parameter +
+                           (uint64_t)(m->noise[k].field + 1));
+        }
     }
     for (int32_t i = 0; i < scene->object_count; i++) {
         sum = firn_mix(sum + (uint64_t)variants->first_shell[i]);

@@ -256,9 +256,9 @@ static firn_status choose_integrator(firn_sim *sim, firn_error *error)
         if (sim->kernels->has_tangent(law)) continue;
         if (def->integrator == FIRN_IMPLICIT) {
             return firn_fail(error, FIRN_UNSUPPORTED,
-                             "materials[%d]: there are no implicit steps for %s; use integrator "
+                             "materials[%d] %s: there are no implicit steps for %s; use integrator "
                              "explicit or auto",
-                             i, firn_law_name(def->materials[i].law));
+                             i, def->materials[i].name, firn_law_name(def->materials[i].law));
         }
         sim->integrator = FIRN_EXPLICIT;
     }

@@ -139,9 +139,10 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
     if (h->cell_size != sim->def.cell_size || h->spline != (int32_t)sim->def.spline) {
         return firn_fail(
             error, FIRN_INVALID,
-            "the state has cells of %g m and spline %d, the sim %g m and %d: they must "
-            "be the same",
-            h->cell_size, h->spline, sim->def.cell_size, (int)sim->def.spline);
+            "the state has cells of %g m and %s splines, the sim %g m and %s ones: go on with the "
+            "resolution and spline it was made with",
+            h->cell_size, h->spline == FIRN_CUBIC ? "cubic" : "quadratic", sim->def.cell_size,
+            sim->def.spline == FIRN_CUBIC ? "cubic" : "quadratic");
     }
     if (h->axis_bits != sim->from->axis_bits) {
         return firn_fail(error, FIRN_INVALID,

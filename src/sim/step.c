@@ -435,9 +435,11 @@ static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_
         sim->dt_next = limit.dt;
         sim->limit_next = limit.limit;
     }
-    if (sim->def.log.write) {
+    if (sim->def.log.write && sim->told != 1 + (int32_t)*out) {
+        sim->told = 1 + (int32_t)*out;
         char text[160];
-        snprintf(text, sizeof text, "at %g s %s: a long step replaces %.3g and costs about %.3g",
+        snprintf(text, sizeof text,
+                 "from %g s on %s: a long step replaces %.3g short ones and costs as much as %.3g",
                  sim->time, firn_integrator_name(*out), replaced, cost);
         sim->def.log.write(sim->def.log.user_data, FIRN_LOG_INFO, "integrator", text);
     }
