@@ -165,9 +165,13 @@ static const struct {
     const char *name;
     void (*print)(bool markdown);
 } topics[] = {
-    {"parameters", list_parameters}, {"shapes", list_shapes},
-    {"materials", list_presets},     {"laws", list_laws},
-    {"looks", list_looks},           {"formats", list_formats},
+    {"parameters", list_parameters},
+    {"shapes", list_shapes},
+    {"materials", list_presets},
+    {"presets", list_presets}, /* by either name */
+    {"laws", list_laws},
+    {"looks", list_looks},
+    {"formats", list_formats},
     {"attributes", list_attributes},
 };
 
@@ -196,6 +200,7 @@ static int run(void)
     bool found = false;
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         if (wanted && strcmp(wanted, topics[i].name) != 0) continue;
+        if (!wanted && i && topics[i].print == topics[i - 1].print) continue;
         topics[i].print(chosen.markdown);
         found = true;
     }
