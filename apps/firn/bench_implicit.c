@@ -45,8 +45,9 @@ static const firn_option options[] = {
 static firn_status fill(firn_sim *sim, firn_error *error)
 {
     const int32_t size[3] = {SIDE, SIDE, SIDE};
-    const firn_body body = {
-        .spacing = CELL / 2, .center = {0, (SIDE / 4 + 2) * CELL, 0}, .velocity = {0, -SPEED, 0}};
+    const firn_body body = {.spacing = CELL / 2,
+                            .center = {0, (0.25 * SIDE + 2) * CELL, 0},
+                            .velocity = {0, -SPEED, 0}};
     firn_seeds seeds = {0};
     if (!firn_seeds_block(&seeds, &body, size, (int64_t)SIDE * SIDE * SIDE, 0)) {
         snprintf(error->message, sizeof error->message, "no memory for the particles");

@@ -130,7 +130,8 @@ static double typical_company(const firn_points *points, const firn_column *P, c
         for (int64_t k = i; k < end; k++) payload[k] = (uint32_t)(end - i);
     }
     qsort(payload, (size_t)n, sizeof *payload, compare_counts);
-    return (double)payload[7 * n / 10]; /* cells at the surface are part empty */
+    const int64_t most = 7 * n / 10; /* cells at the surface are part empty */
+    return (double)payload[most];
 }
 
 /* How far apart particles are that do not say, from how many share a cell. Rounded to an eighth of an

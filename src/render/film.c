@@ -94,7 +94,7 @@ static bool on_sheet(const firn_film *film, int64_t index)
 {
     const int64_t cells = (int64_t)film->def.columns * film->def.rows, count = film->def.count;
     if (!film->has_sheet) return false;
-    if (count <= cells || cells == 1) return cells > 1 || index == count - 1;
+    if (count <= cells || cells <= 1) return cells > 1 || index == count - 1;
     const int64_t cell = (index * (cells - 1) + (count - 1) / 2) / (count - 1);
     return (cell * (count - 1) + (cells - 1) / 2) / (cells - 1) == index;
 }

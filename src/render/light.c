@@ -20,7 +20,7 @@
 #include "base/parallel.h"
 
 enum { NODES = CELLS * CELLS * CELLS, GROUND = 128, ENCLOSED = 4 };
-static const float NODE = BLOCK / CELLS; /* voxels from one to the next */
+static const float NODE = (float)BLOCK / (float)CELLS; /* voxels from one to the next */
 /* How full a node is up to which it counts as empty, as outside, and from which as inside. */
 static const float EMPTY = 0.03f, OUTSIDE = 0.3f, INSIDE = 0.35f;
 static const float UNKNOWN = -1; /* mean of a node of which nobody knows what arrives there */
@@ -186,9 +186,9 @@ typedef struct solver {
 static vec3 node_point(const firn_light_map *map, int64_t lit, int n)
 {
     const int32_t *at = map->volume->block[map->block[lit]].at;
-    return v3((float)(BLOCK * at[0]) + NODE * (float)(n % CELLS),
-              (float)(BLOCK * at[1]) + NODE * (float)(n / CELLS % CELLS),
-              (float)(BLOCK * at[2]) + NODE * (float)(n / (CELLS * CELLS)));
+    const int x = n % CELLS, y = n / CELLS % CELLS, z = n / (CELLS * CELLS);
+    return v3((float)(BLOCK * at[0]) + NODE * (float)x, (float)(BLOCK * at[1]) + NODE * (float)y,
+              (float)(BLOCK * at[2]) + NODE * (float)z);
 }
 
 /* Node or cell at an offset from one of a block; -1 where no light is. */

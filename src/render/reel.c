@@ -255,7 +255,7 @@ static firn_status open_pattern(firn_reel *reel, const char *name, firn_error *e
     }
     if (st == FIRN_OK) {
         qsort(path, (size_t)count, sizeof *path, by_name);
-        while (!mark && !same_sequence(path[0], path[count - 1])) free(path[--count]);
+        while (!mark && count > 1 && !same_sequence(path[0], path[count - 1])) free(path[--count]);
         st = open_files(reel, (const char *const *)path, count, error);
     }
     if (st == FIRN_OK && mark) st = fill_gaps(reel, name, error);

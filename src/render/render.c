@@ -1,6 +1,7 @@
 /* The picture: particles to density, light on it, then samples, more of them where they differ. */
 #include "render/render.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -205,6 +206,7 @@ static firn_status develop(const firn_render_world *w, const firn_render_options
         to[3] = pixels[i].alpha / n;
     }
     if (!w->cloud.velocity) return FIRN_OK;
+    assert(count > 0);
     firn_pixel_motion *motion = malloc(count * sizeof *motion);
     if (!motion) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for motion blur");
     for (int32_t y = 0; y < o->height; y++) {

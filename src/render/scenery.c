@@ -46,7 +46,8 @@ static float bound_of(const firn_posed_collider *pose, double voxel)
     double most = 0;
     for (int d = 0; d < NEIGHBOURS; d++) {
         if (d == MIDDLE) continue;
-        const double way[3] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
+        const int x = d % 3 - 1, y = d / 3 % 3 - 1, z = d / 9 - 1;
+        const double way[3] = {x, y, z};
         const double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
         double point[3], normal[3];
         for (int a = 0; a < 3; a++) point[a] = far * way[a] / length;

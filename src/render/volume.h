@@ -60,7 +60,7 @@ typedef struct firn_volume {
 
 firn_status firn_volume_create(const firn_cloud *cloud, firn_render_mode mode, int32_t threads,
                                firn_volume *out, firn_error *error);
-void firn_volume_free(firn_volume *volume);
+void firn_volume_free(firn_volume *f);
 
 static inline uint32_t firn_tree_child(const firn_tree_node *node, int child)
 {
