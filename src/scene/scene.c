@@ -258,12 +258,12 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
     firn_status st = make_array(m->noise_value, FIRN_LIST, "noise", sizeof *m->noise,
                                 (void **)&m->noise, &m->noise_count, error);
     const firn_value *v = m->noise_value ? m->noise_value->child : NULL;
-    for (int32_t i = 0; v && st == FIRN_OK; i++, v = v->next) {
+    for (int32_t i = 0; v && m->noise && st == FIRN_OK; i++, v = v->next) {
         st = firn_section_read(&firn_section_noise, v, &m->noise[i], error);
         if (st == FIRN_OK) st = number_field(m, i, v, error);
     }
     v = m->noise_value ? m->noise_value->child : NULL;
-    for (int32_t i = 0; i < m->noise_count && st == FIRN_OK; i++, v = v->next) {
+    for (int32_t i = 0; v && m->noise && st == FIRN_OK; i++, v = v->next) {
         st = check_varied(m, firn_param_get(m->noise[i].parameter), 1, v, error);
     }
     return st;
@@ -474,7 +474,7 @@ static firn_status read_contacts(firn_scene *scene, firn_error *error)
         make_array(scene->contacts_value, FIRN_LIST, "contacts", sizeof *scene->contact,
                    (void **)&scene->contact, &scene->contact_count, error);
     const firn_value *v = scene->contacts_value ? scene->contacts_value->child : NULL;
-    for (int32_t i = 0; v && st == FIRN_OK; i++, v = v->next) {
+    for (int32_t i = 0; v && scene->contact && st == FIRN_OK; i++, v = v->next) {
         firn_scene_contact *c = &scene->contact[i];
         st = firn_section_read(&firn_section_contact, v, c, error);
         if (st != FIRN_OK) return st;
