@@ -1,6 +1,7 @@
 /* firn render and firn run --render, run as a user would. */
 #include "program.h"
-#include "render/image.h"
+#include "render/overlay.h"
+#include "render/reel.h"
 #include "scene/stage.h"
 
 #define FIGURE FIRN_SCENES "/figure.yaml"
@@ -67,6 +68,34 @@ static void a_flat_scene_looks_as_it_did(void **state)
     assert_no_complaints();
 }
 
+/* Nothing but paper along the edges of any frame. */
+static void arrows_are_not_cut_off(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], name[32];
+    caches(FIGURE, "figure", folder);
+    static const char *const sizes[] = {"200x200", "100x240"};
+    for (int s = 0; s < 2; s++) {
+        expect_exit(run(folder, WORDS("render", FIGURE, "--size", sizes[s], "--show",
+                                      "velocity,grid_velocity,force", "--out", "arrows.$F.png")),
+                    0, "arrows");
+        for (int f = 1; f <= 8; f++) {
+            snprintf(name, sizeof name, "arrows.%d.png", f);
+            firn_image image = read_picture(folder, name);
+            for (int i = 0; i < image.width * image.height; i++) {
+                const int x = i % image.width, y = i / image.width;
+                const bool edge = x == 0 || y == 0 || x == image.width - 1 || y == image.height - 1;
+                if (edge && fabsf(image.rgba[4 * i + 1] - image.rgba[1]) > 0.02f) {
+                    complain("%s, %s: an arrow at %d, %d\n", sizes[s], name, x, y);
+                    break;
+                }
+            }
+            firn_image_free(&image);
+        }
+    }
+    assert_no_complaints();
+}
+
 static void pictures_are_the_same_bytes_at_any_thread_count(void **state)
 {
     (void)state;
@@ -104,6 +133,21 @@ static void pictures_on_the_way_are_those_of_the_caches(void **state)
     assert_same_file(folder, "live.0001.png", "cache.0001.png");
     assert_same_file(folder, "live.0008.png", "cache.0008.png");
     assert_same_file(folder, "live.png", "cache.png");
+    assert_no_complaints();
+}
+
+/* Few particles are rehearsed as they are: the camera knows what will happen. */
+static void small_runs_are_framed_as_their_caches(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("framed", folder);
+    expect_exit(run(folder, WORDS("run", FIGURE, "--size", "96x64", "--render", "live.$F4.png")), 0,
+                "run --render");
+    expect_exit(run(folder, WORDS("render", FIGURE, "--size", "96x64", "--out", "cache.$F4.png")),
+                0, "render");
+    assert_same_file(folder, "live.0001.png", "cache.0001.png");
+    assert_same_file(folder, "live.0008.png", "cache.0008.png");
     assert_no_complaints();
 }
 
@@ -183,14 +227,23 @@ static void turntables_go_round_a_single_frame(void **state)
     (void)state;
     char folder[PATH_SIZE];
     caches(DROP, "drop", folder);
-    expect_exit(run(folder, WORDS("render", DROP, "--frames", "1", "--turntable", "4", "--size",
-                                  "60x40", "--quality", "draft", "--out", "turn.$F.png")),
-                0, "turntable");
+    const outcome *o =
+        run(folder, WORDS("render", DROP, "--frames", "1", "--turntable", "4", "--size", "60x40",
+                          "--quality", "draft", "--out", "turn.$F.png", "--out", "turn.png"));
+    expect_exit(o, 0, "turntable");
+    if (!strstr(o->out, "picture 4/4  frame 1 ")) complain("progress: %s\n", o->out);
+    if (!strstr(o->out, "\nturn.1.png to turn.4.png, 4 files\nturn.png\n")) {
+        complain("results: %s\n", o->out);
+    }
     if (!exists(folder, "turn.4.png") || exists(folder, "turn.5.png")) complain("not 4 pictures\n");
     assert_no_complaints();
     firn_image front = read_picture(folder, "turn.1.png"),
                side = read_picture(folder, "turn.2.png");
     assert_true(firn_image_psnr(&front, &side) < 40);
+    firn_image sheet = read_picture(folder, "turn.png"); /* no larger than what there is */
+    assert_int_equal(sheet.width, 2 * 30 + 3 * 4);
+    assert_int_equal(sheet.height, 2 * 20 + 3 * 4);
+    firn_image_free(&sheet);
     firn_image_free(&front);
     firn_image_free(&side);
 }
@@ -206,9 +259,30 @@ static void comparisons_put_panels_side_by_side(void **state)
                 0, "compare");
     assert_no_complaints();
     firn_image image = read_picture(folder, "compare.png");
-    assert_int_equal(image.width, 2 * 100 + 3 * 4);
-    assert_int_equal(image.height, 2 * 50 + 3 * 4);
+    assert_int_equal(image.width, 3 * 100 + 4 * 4); /* sheets are of frames, not of panels */
+    assert_int_equal(image.height, 50 + 2 * 4);
     firn_image_free(&image);
+}
+
+static void labels_are_what_differs_in_names(void **state)
+{
+    (void)state;
+    static const char *const cases[][2][2] = {
+        {{"a/snow/m.0016.prt", "snow"}, {"a/sand/m.0016.prt", "sand"}},
+        {{"m.0001.prt", "0001"}, {"m.0002.prt", "0002"}},
+        {{"one/", "one"}, {"two/", "two"}},
+        {{"m.prt", "m"}, {"old/m.prt", "old/m"}},
+        {{"m.prt", "m"}, {"m.prt", "m"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_reel reel[2] = {{.label = strdup("m")}, {.label = strdup("m")}};
+        const char *const name[2] = {cases[i][0][0], cases[i][1][0]};
+        assert_ok(firn_reels_tell_apart(reel, name, 2, &error));
+        for (int r = 0; r < 2; r++) {
+            assert_string_equal(reel[r].label, cases[i][r][1]);
+            firn_reel_free(&reel[r]);
+        }
+    }
 }
 
 static void sweeps_make_labelled_sheets(void **state)
@@ -216,16 +290,73 @@ static void sweeps_make_labelled_sheets(void **state)
     (void)state;
     char folder[PATH_SIZE];
     fresh_folder("sweep", folder);
-    expect_exit(run(folder, WORDS("sweep", FIGURE, "--vary", "materials.soft.young=1e4,1e5",
-                                  "--frames", "1:3", "--out", "s")),
-                0, "sweep");
-    expect_exit(run(folder, WORDS("render", "s/young_1e4", "s/young_1e5", "--frames", "3", "--size",
-                                  "80x60", "--color", "pressure", "--out", "sheet.png")),
+    expect_exit(
+        run(folder, WORDS("sweep", FIGURE, "--vary", "materials.soft.young=1e5,2e4", "--vary",
+                          "simulation.gravity=[0, -9],[0, -1]", "--frames", "1:2", "--out", "s")),
+        0, "sweep");
+    expect_exit(run(folder, WORDS("render", "s", "--frames", "2", "--size", "80x60", "--color",
+                                  "pressure", "--out", "sheet.png")),
                 0, "sheet");
     assert_no_complaints();
     firn_image image = read_picture(folder, "sheet.png");
     assert_int_equal(image.width, 2 * 80 + 3 * 4);
+    assert_int_equal(image.height, 2 * 60 + 3 * 4);
     firn_image_free(&image);
+    char path[PATH_SIZE];
+    firn_sweep_folders sweep;
+    assert_ok(firn_sweep_folders_read(in_folder(folder, "s", path), &sweep, &error));
+    assert_int_equal(sweep.count, 4);
+    static const char *const labels[] = {"young 1e5, gravity [0, -9]", "young 1e5, gravity [0, -1]",
+                                         "young 2e4, gravity [0, -9]",
+                                         "young 2e4, gravity [0, -1]"};
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(sweep.label[i], labels[i]);
+        if (!exists(sweep.folder[i], "scene.yaml")) complain("%s\n", sweep.folder[i]);
+    }
+    firn_sweep_folders_free(&sweep);
+    assert_no_complaints();
+}
+
+/* The largest difference within a part of two pictures. */
+static double difference(const firn_image *a, const firn_image *b, firn_segment part)
+{
+    double most = 0;
+    for (int y = (int)part.y0; y < (int)part.y1; y++) {
+        for (int x = (int)part.x0; x < (int)part.x1; x++) {
+            for (int k = 0; k < 3; k++) {
+                const int at = 4 * (y * a->width + x) + k;
+                most = fmax(most, fabs((double)a->rgba[at] - (double)b->rgba[at]));
+            }
+        }
+    }
+    return most;
+}
+
+static void legends_leave_the_action_alone(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    caches(DROP, "drop", folder);
+    /* The drop is in the lower right corner. */
+    const char *camera = "camera={position: [2, 1, 2], target: [-0.42, 0.8, 0.42]}";
+    static const char *const shows[] = {"particles,colliders", "particles,colliders,legend"};
+    static const char *const names[] = {"bare.png", "legend.png"};
+    firn_image image[2];
+    for (int i = 0; i < 2; i++) {
+        expect_exit(run(folder, WORDS("render", DROP, "--set", camera, "--frames", "8", "--size",
+                                      "320x180", "--quality", "draft", "--color", "speed", "--show",
+                                      shows[i], "--out", names[i])),
+                    0, names[i]);
+        assert_no_complaints();
+        image[i] = read_picture(folder, names[i]);
+    }
+    const double right =
+        difference(&image[0], &image[1], firn_overlay_corner(FIRN_LOWER_RIGHT, 320, 180));
+    const double left =
+        difference(&image[0], &image[1], firn_overlay_corner(FIRN_LOWER_LEFT, 320, 180));
+    if (right > 0 || left < 0.1) complain("right %g, left %g\n", right, left);
+    for (int i = 0; i < 2; i++) firn_image_free(&image[i]);
+    assert_no_complaints();
 }
 
 /* ---- videos ---- */
@@ -283,7 +414,8 @@ static void frames_that_are_missing_are_named(void **state)
     const outcome *o = run(
         folder, WORDS("render", FIGURE, "--size", "40x30", "--out", "g.$F.png", "--out", "g.png"));
     expect_exit(o, 3, "gaps");
-    if (!strstr(o->err, "3 frames are not there and left out: 3, 5:6")) complain("%s\n", o->err);
+    if (!strstr(o->err, "figure: 3 frames are not there and left out: 3, 5:6"))
+        complain("%s\n", o->err);
     if (!exists(folder, "g.8.png") || exists(folder, "g.5.png")) complain("wrong pictures\n");
     if (!exists(folder, "g.png")) complain("no sheet\n");
     assert_no_complaints();
@@ -322,8 +454,9 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {3, WORDS("render", FIGURE, "--channels", "rgba"), "have no alpha"},
         {3, WORDS("render", FIGURE, "--out", "x.exr", "--out", "x.png"), "one after the other"},
         {3, WORDS("render", FIGURE, "--out", "x.jpg"), "pictures end in .png"},
-        {3, WORDS("render", FIGURE, "--frames", "20:30"),
-         "no frame within --frames 20:30; there are 1:8"},
+        {3, WORDS("render", FIGURE, "--frames", "20:30"), "--frames 20:30 must be A:B within 1:8"},
+        {3, WORDS("render", FIGURE, "--frames", "1:9"), "--frames 1:9 must be A:B within 1:8"},
+        {3, WORDS("render", "figure.$F4.prt", "--frames", "0:8"), "must be A:B within 1:8"},
         {3, WORDS("render", FIGURE, "--frames", "a"), "--frames a must be"},
         {3, WORDS("render", FIGURE, "--color", "temperature"),
          "figure.0001.prt: there is no attribute \"temperature\"; there are P, v, id"},
@@ -337,7 +470,6 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {3, WORDS("render", "figure.0001.prt", "--show", "grid"), "there is no grid to show"},
         {3, WORDS("render", DROP, "--set", "output=[]"), "no output holds particles with P"},
         {3, WORDS("render", DROP), "drop.0001.csv is not there, nor any other frame; firn run"},
-        {3, WORDS("render", FIGURE, FIGURE, FIGURE, "--sheet", "1x2"), "has no room for 3 inputs"},
         {4, WORDS("render", FIGURE, "--out", "/proc/nowhere/x.png"), "/proc/nowhere"},
         {3, WORDS("run", FIGURE, "--render", "x.gif"), "pictures end in .png"},
         {4, WORDS("run", FIGURE, "--render", "/proc/nowhere/x.mp4"), "/proc/nowhere"},
@@ -423,14 +555,18 @@ int main(void)
     if (!make_top("film")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flat_scene_looks_as_it_did),
+        cmocka_unit_test(arrows_are_not_cut_off),
         cmocka_unit_test(pictures_are_the_same_bytes_at_any_thread_count),
         cmocka_unit_test(pictures_on_the_way_are_those_of_the_caches),
+        cmocka_unit_test(small_runs_are_framed_as_their_caches),
         cmocka_unit_test(looking_changes_nothing),
         cmocka_unit_test(inputs_are_scenes_patterns_folders_and_files),
         cmocka_unit_test(pictures_come_in_depth_and_with_alpha),
         cmocka_unit_test(turntables_go_round_a_single_frame),
         cmocka_unit_test(comparisons_put_panels_side_by_side),
+        cmocka_unit_test(labels_are_what_differs_in_names),
         cmocka_unit_test(sweeps_make_labelled_sheets),
+        cmocka_unit_test(legends_leave_the_action_alone),
         cmocka_unit_test(videos_hold_every_picture),
         cmocka_unit_test(without_ffmpeg_there_are_pictures),
         cmocka_unit_test(frames_that_are_missing_are_named),

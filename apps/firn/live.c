@@ -1,22 +1,28 @@
 #include "live.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 
-enum { COARSER = 3 }; /* times the resolution: a 27th of the particles, a third of the steps */
+enum {
+    COARSER = 3,   /* at most: a 27th of the particles, a third of the steps */
+    ENOUGH = 20000 /* particles: with fewer, thin parts are lost and the action goes another way */
+};
 
 /* The same scene, coarser and without files. */
-static firn_status read_coarse(const firn_live_def *def, firn_scene *out, firn_error *error)
+static firn_status read_coarse(const firn_live_def *def, double coarser, firn_scene *out,
+                               firn_error *error)
 {
     firn_tree tree = {0};
     char text[3][64];
-    snprintf(text[0], sizeof text[0], "resolution=%.9g", COARSER * def->scene->resolution);
+    snprintf(text[0], sizeof text[0], "resolution=%.17g", coarser * def->scene->resolution);
     snprintf(text[1], sizeof text[1], "output=[]");
     const bool cells =
         firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
-    snprintf(text[2], sizeof text[2], "simulation.cell_size=%.9g", COARSER * def->scene->cell_size);
+    snprintf(text[2], sizeof text[2], "simulation.cell_size=%.17g",
+             coarser * def->scene->cell_size);
     firn_status st = firn_tree_read(&tree, def->path, error);
     for (int i = 0; i < def->sets->count && st == FIRN_OK; i++) {
         st = firn_tree_set(&tree, "--set", def->sets->text[i], error);
@@ -37,6 +43,23 @@ static firn_status look_at(firn_live *live, const firn_scene *scene, const firn_
     if (st == FIRN_OK) st = firn_shot_survey(&live->shot, scene, &points, &grid, error);
     firn_points_free(&points);
     firn_points_free(&grid);
+    return st;
+}
+
+/* How many times the resolution to rehearse with. */
+static firn_status choose_coarser(const firn_live_def *def, double *out, firn_error *error)
+{
+    const firn_scene *scene = def->scene;
+    const double length = (double)(def->run->last - scene->frames.start) / scene->frames.fps;
+    const firn_stage_options options = {.threads = def->run->threads, .isa = def->run->isa};
+    firn_stage stage = {0};
+    firn_status st = firn_stage_create(&stage, scene, &options, error);
+    if (st == FIRN_OK) st = firn_stage_fill(&stage, error);
+    if (st == FIRN_OK) {
+        const double part = (double)firn_stage_count_at(&stage, length) / ENOUGH;
+        *out = fmax(fmin(pow(part, 1.0 / (double)scene->dimension), COARSER), 1);
+    }
+    firn_stage_free(&stage);
     return st;
 }
 
@@ -68,7 +91,10 @@ static firn_status rehearse(firn_live *live, const firn_live_def *def, const fir
 {
     firn_scene coarse = {0};
     firn_error why = {0};
-    firn_status st = read_coarse(def, &coarse, &why);
+    double coarser = COARSER;
+    firn_status st = choose_coarser(def, &coarser, error);
+    if (st != FIRN_OK) return st;
+    st = read_coarse(def, coarser, &coarse, &why);
     if (st == FIRN_OK) st = watch(live, def, &coarse, def->run->first, def->run->last, hooks, &why);
     firn_scene_free(&coarse);
     if (st != FIRN_INVALID && st != FIRN_DIVERGED) {

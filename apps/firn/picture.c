@@ -95,7 +95,7 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
                               firn_film_def *film, firn_error *error)
 {
     *shot = firn_shot_options_default();
-    *film = (firn_film_def){.columns = 3, .rows = 3};
+    *film = (firn_film_def){0};
     firn_render_options *render = &shot->render;
     int quality = FIRN_FINAL, look = FIRN_RENDER_VOLUME, channels = 0;
     firn_status st = FIRN_OK;

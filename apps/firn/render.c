@@ -39,19 +39,19 @@ typedef struct production {
     int64_t wanted;   /* of them, by the outputs and where there is a frame */
     firn_shot shot;
     firn_film film;
-    int32_t columns, rows; /* of panels, one per reel */
-    bool *missing;         /* by frame */
-    frame only;            /* where there is one frame of one reel: read once */
+    int32_t columns, rows;     /* of panels, one per reel */
+    bool *missing;             /* by frame, reel after reel */
+    frame only;                /* where there is one frame of one reel: read once */
+    int64_t made, first, last; /* pictures; the numbers in the names of files */
     double begin;
     bool terminal;
 } production;
 
 /* Words that are whole reels are one each; others are the frames of one together, unless they are to
  * be compared. */
-static firn_status open_reels(production *p, firn_error *error)
+static firn_status open_words(production *p, const char *const *word, int64_t count,
+                              firn_error *error)
 {
-    const char *const *word = (const char *const *)chosen.inputs.word;
-    const int64_t count = chosen.inputs.count;
     bool each = chosen.compare;
     for (int64_t i = 0; i < count; i++) each = each || firn_reel_is_whole(word[i]);
     p->reel = calloc((size_t)count, sizeof *p->reel);
@@ -69,6 +69,25 @@ static firn_status open_reels(production *p, firn_error *error)
     for (int64_t i = 1; i < p->reel_count && single; i++) {
         p->reel[i].frame[0].number = p->reel[0].frame[0].number;
     }
+    return st == FIRN_OK ? firn_reels_tell_apart(p->reel, word, p->reel_count, error) : st;
+}
+
+static firn_status open_reels(production *p, firn_error *error)
+{
+    const char *const *word = (const char *const *)chosen.inputs.word;
+    if (chosen.inputs.count > 1) return open_words(p, word, chosen.inputs.count, error);
+    firn_sweep_folders sweep = {0};
+    firn_status st = firn_sweep_folders_read(word[0], &sweep, error);
+    if (st == FIRN_OK && sweep.count == 0) return open_words(p, word, 1, error);
+    if (st == FIRN_OK) {
+        st = open_words(p, (const char *const *)sweep.folder, sweep.count, error);
+    }
+    for (int64_t i = 0; i < p->reel_count; i++) {
+        free(p->reel[i].label);
+        p->reel[i].label = sweep.label[i];
+        sweep.label[i] = NULL;
+    }
+    firn_sweep_folders_free(&sweep);
     return st;
 }
 
@@ -78,17 +97,35 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* From the first frame to the last: of scenes what they say, else what there is. */
+static void find_span(const production *p, int64_t *first, int64_t *last)
+{
+    *first = INT64_MAX;
+    *last = INT64_MIN;
+    for (int64_t r = 0; r < p->reel_count; r++) {
+        const firn_reel *reel = &p->reel[r];
+        const int64_t ends[2] = {reel->has_scene ? reel->scene.frames.start : reel->frame[0].number,
+                                 reel->has_scene ? reel->scene.frames.end
+                                                 : reel->frame[reel->count - 1].number};
+        if (ends[0] < *first) *first = ends[0];
+        if (ends[1] > *last) *last = ends[1];
+    }
+}
+
 /* The numbers of all reels within --frames, each once. */
 static firn_status choose_frames(production *p, firn_error *error)
 {
-    int64_t first = INT64_MIN, last = INT64_MAX, total = 0, count = 0;
-    if (chosen.frames && (!firn_frames_read(chosen.frames, &first, &last) || first > last)) {
-        return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B, A:, :B or A",
-                         chosen.frames);
+    int64_t low, high, total = 0, count = 0;
+    find_span(p, &low, &high);
+    int64_t first = low, last = high;
+    if (chosen.frames && !(firn_frames_read(chosen.frames, &first, &last) && first <= last &&
+                           first >= low && last <= high)) {
+        return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld",
+                         chosen.frames, (long long)low, (long long)high);
     }
     for (int64_t r = 0; r < p->reel_count; r++) total += p->reel[r].count;
     p->number = malloc(((size_t)total + 1) * sizeof *p->number);
-    p->missing = calloc((size_t)total + 1, sizeof *p->missing);
+    p->missing = calloc((size_t)(total * p->reel_count) + 1, sizeof *p->missing);
     if (!p->number || !p->missing) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int64_t r = 0; r < p->reel_count; r++) {
         for (int64_t i = 0; i < p->reel[r].count; i++) {
@@ -101,10 +138,8 @@ static firn_status choose_frames(production *p, firn_error *error)
         if (i == 0 || p->number[i] != p->number[i - 1]) p->number[p->number_count++] = p->number[i];
     }
     if (p->number_count == 0) {
-        const firn_reel *reel = &p->reel[0];
-        return firn_fail(error, FIRN_INVALID, "no frame within --frames %s; there are %lld:%lld",
-                         chosen.frames, (long long)reel->frame[0].number,
-                         (long long)reel->frame[reel->count - 1].number);
+        return firn_fail(error, FIRN_INVALID, "--frames %s: no output of the scene has these",
+                         chosen.frames);
     }
     p->pictures = p->number_count;
     if (chosen.turntable && p->number_count == 1) p->pictures = chosen.turntable;
@@ -157,13 +192,13 @@ static void show_survey(const production *p, int64_t done)
     }
 }
 
-static void show_picture(const production *p, int64_t done, int64_t number, double seconds)
+static void show_picture(const production *p, int64_t number, double seconds)
 {
     if (chosen.quiet) return;
-    const double left = (firn_clock() - p->begin) / (double)done * (double)(p->wanted - done);
+    const double left = (firn_clock() - p->begin) * ((double)p->wanted / (double)p->made - 1);
     FILE *out = p->terminal ? stderr : stdout;
     fprintf(out, "%spicture %" PRId64 "/%" PRId64 "  frame %" PRId64 "  %.1f s, %.0f s left%s",
-            p->terminal ? "\r\033[K" : "", done, p->wanted, number, seconds, left,
+            p->terminal ? "\r\033[K" : "", p->made, p->wanted, number, seconds, left,
             p->terminal ? "" : "\n");
     fflush(out);
 }
@@ -188,7 +223,7 @@ static firn_status survey(production *p, firn_error *error)
                 if (st != FIRN_OK) st = firn_fail(error, st, "%s: %s", at->path, inner.message);
                 found++;
             } else {
-                p->missing[i] = true;
+                p->missing[r * p->number_count + i] = true;
             }
             if (is_only(p)) {
                 p->only = f;
@@ -267,14 +302,16 @@ static int64_t frame_of(const production *p, int64_t picture)
 
 static bool wanted(const production *p, int64_t picture)
 {
-    return firn_film_wants(&p->film, picture) &&
-           !(p->missing[frame_of(p, picture)] && p->reel_count == 1);
+    bool there = false;
+    for (int64_t r = 0; r < p->reel_count; r++) {
+        there = there || !p->missing[r * p->number_count + frame_of(p, picture)];
+    }
+    return there && firn_film_wants(&p->film, picture);
 }
 
 static firn_status make_pictures(production *p, firn_error *error)
 {
     firn_status st = FIRN_OK;
-    int64_t done = 0;
     p->begin = firn_clock();
     for (int64_t i = 0; i < p->pictures; i++) p->wanted += wanted(p, i);
     for (int64_t i = 0; i < p->pictures && st == FIRN_OK && !firn_interrupted(); i++) {
@@ -292,12 +329,15 @@ static firn_status make_pictures(production *p, firn_error *error)
         const int64_t number = p->number_count == 1 && p->pictures > 1 ? i + 1 : p->number[at];
         st = firn_film_add(&p->film, i, number, &picture, error);
         firn_image_free(&picture);
-        if (st == FIRN_OK) show_picture(p, ++done, number, firn_clock() - mark);
+        if (st != FIRN_OK) break;
+        if (p->made++ == 0) p->first = number;
+        p->last = number;
+        show_picture(p, p->number[at], firn_clock() - mark);
     }
     clear_line(p);
     if (st == FIRN_OK && firn_interrupted()) {
         st = firn_fail(error, FIRN_STOPPED, "stopped after %" PRId64 " of %" PRId64 " pictures",
-                       done, p->wanted);
+                       p->made, p->wanted);
     }
     return st;
 }
@@ -314,18 +354,8 @@ static firn_status open_film(production *p, firn_film_def *def, char *fallback, 
     def->height = render->height;
     def->count = p->pictures;
     def->fps = scene ? scene->frames.fps : 24;
-    p->columns = (int32_t)p->reel_count;
-    p->rows = 1;
+    firn_sheet_arrange(p->reel_count, &p->columns, &p->rows);
     if (p->reel_count > 1) {
-        if (chosen.picture.sheet) {
-            p->columns = def->columns;
-            p->rows = def->rows;
-            if ((int64_t)p->columns * p->rows < p->reel_count) {
-                return firn_fail(error, FIRN_INVALID,
-                                 "--sheet %s has no room for %" PRId64 " inputs",
-                                 chosen.picture.sheet, p->reel_count);
-            }
-        }
         firn_sheet sheet; /* knows its size */
         firn_status st =
             firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
@@ -340,22 +370,24 @@ static firn_status open_film(production *p, firn_film_def *def, char *fallback, 
     for (int i = 0; i < chosen.outs.count; i++) def->path[def->path_count++] = chosen.outs.text[i];
     if (def->path_count == 0) {
         const bool one = chosen.picture.sheet || p->pictures == 1;
-        snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png", p->reel[0].label);
+        snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png",
+                 p->reel_count > 1 ? "compare" : p->reel[0].label);
         def->path[def->path_count++] = fallback;
     }
     p->shot.options.linear = firn_film_is_linear(def);
     return firn_film_open(&p->film, def, error);
 }
 
-/* Names the frames that were not there. */
-static int report_missing(const production *p)
+/* Names the frames of a reel that were not there. */
+static int report_missing(const production *p, int64_t reel)
 {
+    const bool *missing = p->missing + reel * p->number_count;
     int64_t count = 0;
     char text[400] = "";
     for (int64_t i = 0; i < p->number_count; i++) {
-        if (!p->missing[i]) continue;
+        if (!missing[i]) continue;
         int64_t last = i;
-        while (last + 1 < p->number_count && p->missing[last + 1]) last++;
+        while (last + 1 < p->number_count && missing[last + 1]) last++;
         const size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, last > i ? "%s%lld:%lld" : "%s%lld",
                  used ? ", " : "", (long long)p->number[i], (long long)p->number[last]);
@@ -363,9 +395,21 @@ static int report_missing(const production *p)
         i = last;
     }
     if (count == 0) return 0;
-    fprintf(stderr, "%s: %" PRId64 " frame%s not there and left out: %s\n", command_name, count,
-            count == 1 ? " is" : "s are", text);
+    fprintf(stderr, "%s: %s: %" PRId64 " frame%s not there and left out: %s\n", command_name,
+            label_of(p, reel), count, count == 1 ? " is" : "s are", text);
     return FIRN_EXIT_INPUT;
+}
+
+static void print_made(const production *p, const char *path)
+{
+    char *first = firn_frame_path(path, p->first), *last = firn_frame_path(path, p->last);
+    if (first && last && strcmp(first, last) != 0) {
+        printf("%s to %s, %" PRId64 " files\n", first, last, p->made);
+    } else {
+        printf("%s\n", first ? first : path);
+    }
+    free(first);
+    free(last);
 }
 
 static int render(void)
@@ -390,10 +434,10 @@ static int render(void)
     if (st == FIRN_OK) st = make_pictures(&p, &error);
     if (st == FIRN_OK) st = firn_film_close(&p.film, &error);
     if (st == FIRN_OK && !chosen.quiet) {
-        for (int32_t i = 0; i < def.path_count; i++) printf("%s\n", def.path[i]);
+        for (int32_t i = 0; i < def.path_count; i++) print_made(&p, def.path[i]);
     }
-    const int exit_code =
-        st == FIRN_OK ? report_missing(&p) : firn_options_failure(command_name, st, &error);
+    int exit_code = st == FIRN_OK ? 0 : firn_options_failure(command_name, st, &error);
+    for (int64_t r = 0; r < p.reel_count && st == FIRN_OK; r++) exit_code |= report_missing(&p, r);
     firn_film_discard(&p.film);
     firn_shot_free(&p.shot);
     frame_free(&p.only);
@@ -428,7 +472,7 @@ static const firn_option options[] = {
     {"--slice", FIRN_OPTION_TEXT, &chosen.picture.slice, "AXIS=M",
      .help = "a flat picture of what is near that plane, as z=0"},
     {"--sheet", FIRN_OPTION_TEXT, &chosen.picture.sheet, "CxR",
-     .help = "columns and rows of sheets (3x3)"},
+     .help = "of contact sheets (to fit, at most nine)"},
     {"--turntable", FIRN_OPTION_COUNT, &chosen.turntable, "N",
      "once around in N pictures; of one frame if there is one", .min = 1, .max = 100000},
     {"--compare", FIRN_OPTION_FLAG, &chosen.compare,

@@ -150,6 +150,7 @@ void firn_draw_lines(firn_image *image, const firn_segment *line, int32_t count,
 typedef struct arrow {
     double x, y, dx, dy;        /* tail, unit direction */
     double length, head, width; /* of the whole, of the head; of the shaft */
+    double edge;                /* more all around */
 } arrow;
 
 enum { HEAD_LENGTH = 5, HEAD_WIDTH = 4 }; /* in widths of the shaft */
@@ -163,12 +164,13 @@ static double arrow_distance(const void *shape, double x, double y)
     const double side = hypot(a->head, half);
     const double slanted = ((along - a->length) * half + across * a->head) / side;
     const double head = fmax(slanted, base - along);
-    if (!(base > 0)) return head;
+    if (!(base > 0)) return head - a->edge;
     const double beyond = along < 0 ? -along : fmax(along - base, 0);
-    return fmin(head, hypot(beyond, across) - a->width / 2);
+    return fmin(head, hypot(beyond, across) - a->width / 2) - a->edge;
 }
 
-void firn_draw_arrow(firn_image *image, firn_segment from_to, double width, firn_paint paint)
+static void draw_arrow(firn_image *image, firn_segment from_to, double width, double edge,
+                       firn_paint paint)
 {
     const double dx = from_to.x1 - from_to.x0, dy = from_to.y1 - from_to.y0;
     const double length = hypot(dx, dy);
@@ -176,13 +178,25 @@ void firn_draw_arrow(firn_image *image, firn_segment from_to, double width, firn
     width = visible_width(width, &paint);
     const arrow a = {from_to.x0,  from_to.y0, dx / length,
                      dy / length, length,     fmin(length, HEAD_LENGTH * width),
-                     width};
-    const double margin = HEAD_WIDTH * width;
+                     width,       edge};
+    const double margin = HEAD_WIDTH * width + edge;
     const double low[2] = {fmin(from_to.x0, from_to.x1) - margin,
                            fmin(from_to.y0, from_to.y1) - margin};
     const double high[2] = {fmax(from_to.x0, from_to.x1) + margin,
                             fmax(from_to.y0, from_to.y1) + margin};
     paint_shape(image, low, high, arrow_distance, &a, paint);
+}
+
+void firn_draw_arrow(firn_image *image, firn_segment from_to, double width, firn_paint paint)
+{
+    draw_arrow(image, from_to, width, 0, paint);
+}
+
+void firn_draw_edged_arrow(firn_image *image, firn_segment from_to, double width, firn_paint paint,
+                           double edge, firn_paint edge_paint)
+{
+    draw_arrow(image, from_to, width, edge, edge_paint);
+    draw_arrow(image, from_to, width, 0, paint);
 }
 
 /* ---- images ---- */

@@ -35,6 +35,9 @@ void firn_draw_lines(firn_image *image, const firn_segment *line, int32_t count,
 
 /* From the tail to the tip; a short one is all head. */
 void firn_draw_arrow(firn_image *image, firn_segment from_to, double width, firn_paint paint);
+/* With an edge all around, outside of it. */
+void firn_draw_edged_arrow(firn_image *image, firn_segment from_to, double width, firn_paint paint,
+                           double edge, firn_paint edge_paint);
 
 /* Copies an image into this one, its corner at x, y. */
 void firn_draw_image(firn_image *image, int32_t x, int32_t y, const firn_image *part);

@@ -83,6 +83,9 @@ static firn_status open_one(firn_film *film, int32_t i, firn_error *error)
 firn_status firn_film_open(firn_film *film, const firn_film_def *def, firn_error *error)
 {
     *film = (firn_film){.def = *def};
+    if (def->columns == 0) {
+        firn_sheet_arrange(def->count < 9 ? def->count : 9, &film->def.columns, &film->def.rows);
+    }
     firn_status st = firn_film_check(def, error);
     for (int32_t i = 0; i < def->path_count && st == FIRN_OK; i++) st = open_one(film, i, error);
     if (st != FIRN_OK) firn_film_discard(film);

@@ -15,7 +15,7 @@ enum { FIRN_FILM_MOST = 16 };
 typedef struct firn_film_def {
     const char *path[FIRN_FILM_MOST];
     int32_t path_count;
-    int32_t columns, rows; /* of contact sheets */
+    int32_t columns, rows; /* of contact sheets; 0: as many as there are pictures, at most nine */
     int32_t width, height; /* of a picture */
     int64_t count;         /* of pictures */
     int32_t bits;          /* of PNG: 8 or 16 */

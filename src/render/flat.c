@@ -171,8 +171,7 @@ static void draw_nodes(canvas *c)
     }
 }
 
-/* The longest arrow there is, pixels. */
-static double arrow_reach(const canvas *c) { return 0.09 * c->image->height; }
+double firn_flat_arrow_reach(int32_t height) { return 0.09 * height; }
 
 /* A number between 0 and 1 that stays with an id, so that the same particles have arrows in every
  * frame. */
@@ -183,8 +182,8 @@ static double chance(uint64_t id)
     return (double)(id >> 11) * 0x1p-53;
 }
 
-/* Arrows of a column. Where points are closer than arrows are legible, some of them have one: `room` is
- * the distance between points in pixels. */
+/* Arrows of a column, with a dark edge: particles may be as light as they are. Where points are closer
+ * than arrows are legible, some of them have one: `room` is the distance between points in pixels. */
 static void draw_arrows(canvas *c, const firn_points *points, const char *name, double most,
                         double room, uint32_t color)
 {
@@ -201,11 +200,12 @@ static void draw_arrows(canvas *c, const firn_points *points, const char *name, 
         read_vector(P, p, point);
         read_vector(v, p, value);
         if (!place(c, point, &x, &y)) continue;
-        const double scale = arrow_reach(c) / most;
+        const double scale = firn_flat_arrow_reach(c->image->height) / most;
         const double dx = scale * value[c->input->plane.across];
         const double dy = -scale * value[c->input->plane.upward];
         if (!(hypot(dx, dy) >= 1)) continue;
-        firn_draw_arrow(c->image, (firn_segment){x, y, x + dx, y + dy}, letter / 9, paint);
+        firn_draw_edged_arrow(c->image, (firn_segment){x, y, x + dx, y + dy}, letter / 9, paint,
+                              letter / 9, firn_paint_hex(PAPER, 0.9));
     }
 }
 
@@ -227,7 +227,8 @@ static void draw_arrow_scales(canvas *c)
         const double value = firn_round_below(rows[i].most);
         char text[60];
         snprintf(text, sizeof text, "%g %s, %s", value, rows[i].unit, rows[i].what);
-        firn_overlay_arrow(c->image, row++, arrow_reach(c) * value / rows[i].most, text,
+        firn_overlay_arrow(c->image, row++,
+                           firn_flat_arrow_reach(c->image->height) * value / rows[i].most, text,
                            firn_paint_hex(rows[i].color, 1));
     }
 }

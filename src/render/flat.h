@@ -48,6 +48,9 @@ typedef struct firn_flat_extent {
 /* Takes in v, and of the grid v, force and mass. Either may be NULL. */
 void firn_flat_extend(firn_flat_extent *extent, const firn_points *points, const firn_points *grid);
 
+/* The longest arrow of a picture of that height, pixels. */
+double firn_flat_arrow_reach(int32_t height);
+
 typedef struct firn_flat_input {
     const firn_points *points;
     const firn_points *grid; /* nodes with mass, v and force; NULL: none */

@@ -43,12 +43,30 @@ static void print_number(double value, char text[24])
     }
 }
 
-static void range_legend(firn_image *image, const firn_coloring *c)
+/* Of a box of that size, a letter away from the edges. */
+static firn_segment place_box(firn_corner corner, double across, double down, int32_t width,
+                              int32_t height)
 {
-    const double letter = firn_overlay_letter(image->height), width = floor(18 * letter);
-    const double x = floor(image->width - width - 2 * letter), y = image->height - 4.5 * letter;
-    firn_draw_rectangle(image, x - letter, y - 3 * letter, x + width + letter,
-                        image->height - letter, veil());
+    const double letter = firn_overlay_letter(height);
+    const double x = corner == FIRN_LOWER_RIGHT ? width - letter - across : letter,
+                 y = corner == FIRN_UPPER_LEFT ? letter : height - letter - down;
+    return (firn_segment){x, y, x + across, y + down};
+}
+
+static double bar_width(double letter) { return floor(18 * letter); }
+
+firn_segment firn_overlay_corner(firn_corner corner, int32_t width, int32_t height)
+{
+    const double letter = firn_overlay_letter(height);
+    return place_box(corner, bar_width(letter) + 2 * letter, 6.5 * letter, width, height);
+}
+
+static void range_legend(firn_image *image, firn_corner corner, const firn_coloring *c)
+{
+    const double letter = firn_overlay_letter(image->height), width = bar_width(letter);
+    const firn_segment box = firn_overlay_corner(corner, image->width, image->height);
+    const double x = floor(box.x0 + letter), y = box.y0 + 3 * letter;
+    firn_draw_rectangle(image, x - letter, box.y0, x + width + letter, box.y1, veil());
     char text[120];
     snprintf(text, sizeof text, "%s%s%s", c->attribute, c->unit[0] ? ", " : "", c->unit);
     firn_draw_text(image, x, y - 0.9 * letter, letter, text, ink());
@@ -62,8 +80,8 @@ static void range_legend(firn_image *image, const firn_coloring *c)
     }
 }
 
-static void category_legend(firn_image *image, const firn_coloring *c, const char *const *label,
-                            int32_t label_count)
+static void category_legend(firn_image *image, firn_corner corner, const firn_coloring *c,
+                            const char *const *label, int32_t label_count)
 {
     const double letter = firn_overlay_letter(image->height), line = 1.9 * letter;
     const int first = (int)fmax(c->low, 0);
@@ -85,10 +103,11 @@ static void category_legend(firn_image *image, const firn_coloring *c, const cha
         }
         width = fmax(width, 1.8 * letter + firn_text_width(text[i], letter));
     }
-    const double x = image->width - width - 2 * letter;
-    double y = image->height - 2 * letter - rows * line;
-    firn_draw_rectangle(image, x - letter, y - 1.8 * letter, x + width + letter,
-                        image->height - letter, veil());
+    const firn_segment box = place_box(corner, width + 2 * letter, 2.8 * letter + rows * line,
+                                       image->width, image->height);
+    const double x = box.x0 + letter;
+    double y = box.y0 + 1.8 * letter;
+    firn_draw_rectangle(image, box.x0, box.y0, box.x1, box.y1, veil());
     firn_draw_text(image, x, y, letter, c->attribute, ink());
     for (int i = 0; i < rows; i++) {
         y += line;
@@ -99,13 +118,13 @@ static void category_legend(firn_image *image, const firn_coloring *c, const cha
     }
 }
 
-void firn_overlay_legend(firn_image *image, const firn_coloring *coloring, const char *const *label,
-                         int32_t label_count)
+void firn_overlay_legend(firn_image *image, firn_corner corner, const firn_coloring *coloring,
+                         const char *const *label, int32_t label_count)
 {
     if (coloring->kind == FIRN_CATEGORICAL) {
-        category_legend(image, coloring, label, label_count);
+        category_legend(image, corner, coloring, label, label_count);
     } else {
-        range_legend(image, coloring);
+        range_legend(image, corner, coloring);
     }
 }
 

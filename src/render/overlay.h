@@ -4,15 +4,26 @@
 #define FIRN_OVERLAY_H
 
 #include "render/coloring.h"
+#include "render/draw.h"
 #include "render/text.h"
 
 /* Height of a capital letter (pixels) in a picture of that height. */
 double firn_overlay_letter(int32_t height);
 
-/* Lower right corner: the colours with attribute, unit and range. Categories are listed, by `label`
- * where there are any (`label_count`), else by number. */
-void firn_overlay_legend(firn_image *image, const firn_coloring *coloring, const char *const *label,
-                         int32_t label_count);
+/* Where a legend may be; the fourth corner is that of labels. */
+typedef enum firn_corner {
+    FIRN_LOWER_RIGHT,
+    FIRN_LOWER_LEFT,
+    FIRN_UPPER_LEFT,
+    FIRN_CORNERS
+} firn_corner;
+/* From and to where a legend of a range reaches there, pixels. */
+firn_segment firn_overlay_corner(firn_corner corner, int32_t width, int32_t height);
+
+/* The colours with attribute, unit and range. Categories are listed, by `label` where there are any
+ * (`label_count`), else by number. */
+void firn_overlay_legend(firn_image *image, firn_corner corner, const firn_coloring *coloring,
+                         const char *const *label, int32_t label_count);
 
 /* Lower left corner: a length that is a round number of metres. */
 void firn_overlay_scale(firn_image *image, double pixels_per_metre);

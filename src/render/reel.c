@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "scene/run.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -153,7 +154,8 @@ static firn_status open_files(firn_reel *reel, const char *const *name, int64_t 
     return FIRN_OK;
 }
 
-/* The files of a folder, full names, that begin and end so. */
+/* The files of a folder, full names, that begin and end so with a number between; all particle files
+ * where `end` is empty. */
 static firn_status list_folder(const char *folder, const char *begin, const char *end, char ***out,
                                int64_t *count, firn_error *error)
 {
@@ -166,6 +168,8 @@ static firn_status list_folder(const char *folder, const char *begin, const char
         const char *name = e->d_name;
         if (name[0] == '.' || strncmp(name, begin, strlen(begin)) != 0) continue;
         if (strlen(name) < strlen(begin) + strlen(end) || !ends_in(name, end)) continue;
+        const size_t between = strlen(name) - strlen(begin) - strlen(end);
+        if (*end && strspn(name + strlen(begin), "0123456789") < between) continue;
         firn_error ignored;
         if (*end == 0 && !firn_format_of(name, &ignored)) continue;
         char **grown = realloc(*out, ((size_t)*count + 1) * sizeof *grown);
@@ -313,4 +317,138 @@ const firn_reel_frame *firn_reel_find(const firn_reel *reel, int64_t number)
         if (reel->frame[i].number == number) return &reel->frame[i];
     }
     return NULL;
+}
+
+/* ---- several ---- */
+
+static bool is_edge(char c) { return c == '/' || c == '.'; }
+
+firn_status firn_reels_tell_apart(firn_reel *reel, const char *const *name, int64_t count,
+                                  firn_error *error)
+{
+    bool alike = false;
+    for (int64_t i = 0; i < count; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            alike =
+                alike || (strcmp(reel[i].label, reel[j].label) == 0 && strcmp(name[i], name[j]));
+        }
+    }
+    if (!alike) return FIRN_OK;
+    const size_t first = strlen(name[0]);
+    size_t least = first, begin = first, end = first; /* what all names begin and end with */
+    for (int64_t i = 1; i < count; i++) {
+        const size_t length = strlen(name[i]);
+        size_t n = 0;
+        if (length < least) least = length;
+        while (n < begin && name[i][n] == name[0][n]) n++;
+        begin = n;
+        n = 0;
+        while (n < end && n < length && name[i][length - 1 - n] == name[0][first - 1 - n]) n++;
+        end = n;
+    }
+    while (begin > 0 && !is_edge(name[0][begin - 1])) begin--;
+    if (end > least - begin) end = least - begin;
+    while (end > 0 && !is_edge(name[0][first - end])) end--;
+    for (int64_t i = 0; i < count; i++) {
+        const size_t length = strlen(name[i]) - begin - end;
+        char *label = strndup(name[i] + begin, length);
+        if (!label) return no_memory(error);
+        free(reel[i].label);
+        reel[i].label = label;
+    }
+    return FIRN_OK;
+}
+
+/* ---- sweeps ---- */
+
+/* The cell of a table at *at, without its quotes and ended by 0 in place; *at goes beyond it. */
+static char *take_cell(char **at, bool *ends_line)
+{
+    char *const cell = *at, *from = cell, *to = cell;
+    for (bool quoted = false; *from && (quoted || !strchr(",\n", *from)); from++) {
+        if (*from != '"') {
+            *to++ = *from;
+        } else if (quoted && from[1] == '"') {
+            *to++ = *from++;
+        } else {
+            quoted = !quoted;
+        }
+    }
+    *ends_line = *from != ',';
+    *at = from + (*from != 0);
+    *to = 0;
+    return cell;
+}
+
+/* "young 1e5, velocity [2, -2, 0]" of a line, and the folder in its last cell. Names of what varies are
+ * the first `varies` cells of a head. */
+static firn_status read_variant(const char *sweep, char *const *name, int varies, char **at,
+                                firn_sweep_folders *out, firn_error *error)
+{
+    char label[400] = "", *cell = NULL;
+    bool ends_line = false;
+    for (int i = 0; !ends_line; i++) {
+        const size_t used = strlen(label);
+        cell = take_cell(at, &ends_line);
+        if (i >= varies) continue;
+        const char *dot = strrchr(name[i], '.');
+        snprintf(label + used, sizeof label - used, "%s%s %s", i ? ", " : "",
+                 dot ? dot + 1 : name[i], cell);
+    }
+    const size_t room = strlen(sweep) + strlen(cell) + 2;
+    char **folders = realloc(out->folder, ((size_t)out->count + 1) * sizeof *folders);
+    if (folders) out->folder = folders;
+    char **labels = realloc(out->label, ((size_t)out->count + 1) * sizeof *labels);
+    if (labels) out->label = labels;
+    char *folder = malloc(room), *copy = strdup(label);
+    if (!folders || !labels || !folder || !copy) {
+        free(folder);
+        free(copy);
+        return no_memory(error);
+    }
+    snprintf(folder, room, "%s/%s", sweep, cell);
+    out->folder[out->count] = folder;
+    out->label[out->count++] = copy;
+    return FIRN_OK;
+}
+
+firn_status firn_sweep_folders_read(const char *folder, firn_sweep_folders *out, firn_error *error)
+{
+    enum { MOST = 64 }; /* things that vary */
+    *out = (firn_sweep_folders){0};
+    char path[4096];
+    if (snprintf(path, sizeof path, "%s/sweep.csv", folder) >= (int)sizeof path) return FIRN_OK;
+    if (access(path, F_OK) != 0) return FIRN_OK;
+    firn_bytes bytes = {0};
+    firn_status st = firn_bytes_read(path, &bytes, error);
+    if (st != FIRN_OK) return st;
+    char *text = strndup((const char *)bytes.data, bytes.size), *at = text, *name[MOST];
+    firn_bytes_free(&bytes);
+    if (!text) return no_memory(error);
+    const size_t first = strcspn(firn_statistics_columns, ",");
+    int varies = -1;
+    bool ends_line = false;
+    for (int i = 0; !ends_line; i++) { /* statistics follow what varies */
+        char *cell = take_cell(&at, &ends_line);
+        if (i < MOST) name[i] = cell;
+        const bool statistics =
+            strlen(cell) == first && strncmp(cell, firn_statistics_columns, first) == 0;
+        if (varies < 0 && statistics && i <= MOST) varies = i;
+    }
+    if (varies < 0) st = firn_fail(error, FIRN_INVALID, "%s: not the table of a sweep", path);
+    while (st == FIRN_OK && *at) st = read_variant(folder, name, varies, &at, out, error);
+    free(text);
+    if (st != FIRN_OK) firn_sweep_folders_free(out);
+    return st;
+}
+
+void firn_sweep_folders_free(firn_sweep_folders *variants)
+{
+    for (int64_t i = 0; i < variants->count; i++) {
+        free(variants->folder[i]);
+        free(variants->label[i]);
+    }
+    free(variants->folder);
+    free(variants->label);
+    *variants = (firn_sweep_folders){0};
 }

@@ -33,6 +33,18 @@ void firn_reel_free(firn_reel *reel);
 /* Whether a name stands for a reel of its own, not for one frame of one. */
 bool firn_reel_is_whole(const char *name);
 
+/* Gives reels whose labels are the same the part of their names that differs. */
+firn_status firn_reels_tell_apart(firn_reel *reel, const char *const *name, int64_t count,
+                                  firn_error *error);
+
+/* The variants of a sweep in the order of its table. */
+typedef struct firn_sweep_folders {
+    char **folder, **label; /* sweep/young_1e5, "young 1e5" */
+    int64_t count;          /* 0: the folder is not that of a sweep */
+} firn_sweep_folders;
+firn_status firn_sweep_folders_read(const char *folder, firn_sweep_folders *out, firn_error *error);
+void firn_sweep_folders_free(firn_sweep_folders *variants);
+
 /* The frame of that number, or NULL. */
 const firn_reel_frame *firn_reel_find(const firn_reel *reel, int64_t number);
 

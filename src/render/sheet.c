@@ -1,11 +1,18 @@
 #include "render/sheet.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "base/error.h"
 #include "render/overlay.h"
 
 enum { GAP = 4 }; /* pixels between cells and around them */
+
+void firn_sheet_arrange(int64_t count, int32_t *columns, int32_t *rows)
+{
+    *rows = (int32_t)sqrt((double)count);
+    *columns = (int32_t)((count + *rows - 1) / *rows);
+}
 
 firn_status firn_sheet_create(int32_t columns, int32_t rows, int32_t width, int32_t height,
                               firn_sheet *out, firn_error *error)

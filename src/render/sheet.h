@@ -10,6 +10,10 @@ typedef struct firn_sheet {
     int32_t used;                         /* cells */
 } firn_sheet;
 
+/* So that `count` pictures, at least one, nearly fill a sheet that is nearly square, rather wide than
+ * high: 3x1, 2x2, 3x2. */
+void firn_sheet_arrange(int64_t count, int32_t *columns, int32_t *rows);
+
 /* Empty cells with gaps between them. */
 firn_status firn_sheet_create(int32_t columns, int32_t rows, int32_t width, int32_t height,
                               firn_sheet *out, firn_error *error);

@@ -10,6 +10,7 @@
 
 enum {
     GRID_LAYERS = 1 << FIRN_LAYER_GRID | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
+    ARROW_LAYERS = 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
     FLAT_LAYERS = GRID_LAYERS | 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_SCALE,
     FLAT_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_SCALE |
                    1 << FIRN_LAYER_LEGEND | 1 << FIRN_LAYER_CAPTION,
@@ -120,6 +121,7 @@ firn_status firn_shot_survey(firn_shot *shot, const firn_scene *scene, const fir
     }
     shot->seen += points->count;
     firn_bounds_add(&shot->bounds, points);
+    if (grid && (shot->options.show & GRID_LAYERS)) firn_bounds_add(&shot->bounds, grid);
     firn_flat_extend(&shot->extent, points, grid);
     if (shot->radius == 0 && scene) {
         shot->radius = scene->resolution * (scene->dimension == 2 ? 0.564 : 0.62);
@@ -332,9 +334,14 @@ firn_flat_window firn_shot_window(const firn_shot *shot, const firn_shot_frame *
                               : scale ? 4 * letter
                                       : 0,
                               most);
+    /* Arrows need the margin, and more where it is narrow. */
+    const double margin = wish_of(frame->scene).margin;
+    const double reach = o->show & ARROW_LAYERS ? firn_flat_arrow_reach(o->render.height) : 0;
+    const double across = 2 * fmax(reach - 0.5 * margin * o->render.width, 0) / (1 - margin),
+                 upward = 2 * fmax(reach - 0.5 * margin * o->render.height, 0) / (1 - margin);
     firn_flat_window window =
-        firn_flat_frame(plane, &shot->bounds, wish_of(frame->scene).margin, o->render.width,
-                        o->render.height - (int32_t)(above + below));
+        firn_flat_frame(plane, &shot->bounds, margin, o->render.width - (int32_t)across,
+                        o->render.height - (int32_t)(above + below + upward));
     window.upward += 0.5 * (above - below) / window.scale;
     return window;
 }
@@ -410,6 +417,41 @@ static firn_status solid_picture(const firn_shot *shot, const firn_shot_frame *f
     return st;
 }
 
+/* The corner with the least of the action, over all frames: a legend stays where it is. */
+static firn_corner free_corner(const firn_shot *shot, const firn_shot_frame *frame)
+{
+    const firn_render_options *o = &shot->options.render;
+    const firn_shot_frame unturned = {.scene = frame->scene};
+    const firn_camera camera = firn_shot_camera(shot, &unturned);
+    const bool caption = shot->options.show >> FIRN_LAYER_CAPTION & 1;
+    double covered[FIRN_CORNERS] = {0};
+    for (int64_t i = 0; i < shot->box_count; i++) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < 8; k++) {
+            double point[3], pixel[2], depth;
+            for (int a = 0; a < 3; a++)
+                point[a] = (k >> a & 1 ? shot->box[i].high : shot->box[i].low)[a];
+            firn_camera_project(&camera, o->width, o->height, point, pixel, &depth);
+            for (int a = 0; a < 2 && depth > 0; a++) {
+                low[a] = fmin(low[a], pixel[a]);
+                high[a] = fmax(high[a], pixel[a]);
+            }
+        }
+        for (int c = 0; c < FIRN_CORNERS; c++) {
+            const firn_segment room = firn_overlay_corner((firn_corner)c, o->width, o->height);
+            const double across = fmin(high[0], room.x1) - fmax(low[0], room.x0),
+                         down = fmin(high[1], room.y1) - fmax(low[1], room.y0);
+            if (across > 0 && down > 0) covered[c] += across * down;
+        }
+    }
+    firn_corner best = FIRN_LOWER_RIGHT;
+    for (int c = 0; c < FIRN_CORNERS; c++) {
+        const bool taken = caption && c == FIRN_UPPER_LEFT;
+        if (!taken && covered[c] < covered[best]) best = (firn_corner)c;
+    }
+    return best;
+}
+
 static void write_over(const firn_shot *shot, const firn_shot_frame *frame, firn_image *image)
 {
     const firn_scene *scene = frame->scene;
@@ -424,7 +466,8 @@ static void write_over(const firn_shot *shot, const firn_shot_frame *frame, firn
         for (; scene && materials && count < scene->material_count && count < 64; count++) {
             name[count] = scene->material[count].name;
         }
-        firn_overlay_legend(image, &shot->coloring, name, count);
+        firn_overlay_legend(image, shot->flat ? FIRN_LOWER_RIGHT : free_corner(shot, frame),
+                            &shot->coloring, name, count);
     }
     if (shot->options.show >> FIRN_LAYER_CAPTION & 1) {
         char text[100];
