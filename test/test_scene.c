@@ -91,15 +91,18 @@ static void what_set_breaks_names_set(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"resolution=-1", "--set:1:1: resolution -1 must be"},
+        {"resolution=-1", "--set resolution:1:1: resolution -1 must be"},
         {"resolutoin=1", "did you mean \"resolution\""},
-        {"objects.none.velocity=[1, 0, 0]", "the list has no entry \"none\""},
+        {"objects.none.velocity=[1, 0, 0]", "the list has no entry \"none\"; there are ball"},
+        {"objects.bal.velocity=[1, 0, 0]",
+         "--set objects.bal.velocity:1:1: the list has no entry \"bal\", did "
+         "you mean \"ball\"?"},
         {"frames.end=soon", "end \"soon\" must be a whole number"},
         {"frames.end", "write path=value"},
         {"frames.end=", "no value"},
         {"=3", "write path=value"},
         {"frames..end=3", "is not a path"},
-        {"resolution=[", "--set:2:1: did not find"},
+        {"resolution=[", "--set resolution:2:1: did not find"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[PATH_SIZE];
@@ -697,6 +700,67 @@ static void what_files_say_of_state_is_kept_as_it_is_placed(void **state)
     assert_close(read_one(&stage, FIRN_MASS, 0), 900 * 4 * pi / 3 * 0.000125, 1e-6);
     firn_stage_free(&stage);
     firn_scene_free(&scene);
+    /* Points that say nothing of their size are cubes of the resolution, or of their separation. */
+    static const char *const objects[] = {"", ", separation: 0.03"};
+    static const double edge[] = {0.1, 0.03};
+    for (int i = 0; i < 2; i++) {
+        import_table("x,y,z\n0,0,0\n", objects[i], &scene, &stage);
+        assert_close(read_one(&stage, FIRN_MASS, 0), 500 * pow(edge[i], 3), 1e-6);
+        firn_stage_free(&stage);
+        firn_scene_free(&scene);
+    }
+}
+
+/* A block of points 2 cm apart, or a sheet one point thick; on a lattice, or anywhere. */
+static void write_points(const char *folder, bool sheet, bool lattice)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, "points.csv", path), "w");
+    assert_non_null(file);
+    fprintf(file, "x,y,z\n");
+    uint64_t random = 1;
+    for (int i = 0; i < 1000; i++) {
+        double x[3] = {i % 10, i / 10 % 10, sheet ? 0 : i / 100};
+        for (int a = 0; a < 3 && !lattice; a++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            x[a] = 10 * (double)(random >> 11) * 0x1p-53;
+        }
+        if (i < (sheet ? 100 : 1000)) {
+            fprintf(file, "%.9g,%.9g,%.9g\n", 0.02 * x[0], 0.02 * x[1], 0.02 * x[2]);
+        }
+    }
+    fclose(file);
+}
+
+static void points_that_the_resolution_does_not_fit_are_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        bool sheet, lattice;
+        const char *set;
+        bool warns;
+    } cases[] = {
+        {false, true, "resolution=0.02", false},
+        {false, false, "resolution=0.02", false},
+        {true, true, "resolution=0.02", false},
+        {false, true, "resolution=0.04", true},
+        {false, false, "resolution=0.04", true},
+        {false, true, "resolution=0.01", true},
+        {false, true, "objects.points.separation=0.02", false},
+    };
+    char folder[PATH_SIZE];
+    fresh_folder("spacing", folder);
+    write_file(folder, "spacing.yaml",
+               "firn: 1\nresolution: 0.04\nframes: {end: 1}\nmaterials: {m: {}}\nobjects:\n"
+               "  - {name: points, particles: points.csv}\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_points(folder, cases[i].sheet, cases[i].lattice);
+        const outcome *o = run(folder, WORDS("run", "spacing.yaml", "--set", cases[i].set));
+        expect_exit(o, 0, cases[i].set);
+        const char *warning = strstr(o->err, "warning: spacing.yaml:6:20: points lie about 0.0");
+        if (cases[i].warns != (warning != NULL)) complain("%zu: %s\n", i, o->err);
+    }
+    assert_no_complaints();
 }
 
 static void attributes_of_different_types_share_one_that_holds_both(void **state)
@@ -812,6 +876,55 @@ static void what_objects_lose_to_earlier_ones_is_said(void **state)
         complain("json: %s\n", o->out);
     }
     assert_no_complaints();
+}
+
+static void what_begins_where_it_cannot_be_is_said(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("misplaced", folder);
+    write_file(
+        folder, "misplaced.yaml",
+        "firn: 1\nresolution: 0.1\nframes: {end: 3}\nmaterials: {m: {}}\nobjects:\n"
+        "  - {name: sunk, pattern: regular, shape: {box: {size: [1, 1, 1]}}}\n"
+        "  - {name: resting, shape: {box: {center: [2, 0.5, 0], size: [1, 1, 1]}}}\n"
+        "  - {name: far, pattern: regular, shape: {box: {center: [5, 2, 0], size: [2, 1, 1]}}}\n"
+        "colliders:\n  - {name: ground, shape: {plane: {}}}\n"
+        "domain: {low: [-9, -9, -9], high: [5, 9, 9], leaving: delete}\n"
+        "sinks:\n  - {shape: {box: {size: [20, 20, 20]}}, start: 0.05}\n");
+    const outcome *o = run(folder, WORDS("run", "misplaced.yaml"));
+    expect_exit(o, 0, "misplaced");
+    /* Of ten layers 10 cm apart, five are below the ground, and the uppermost of them by half that. */
+    static const char *const said[] = {
+        "misplaced.yaml:6:5: object sunk: 400 of 1000 particles begin inside collider ground",
+        "misplaced.yaml:8:5: object far: 1000 of 2000 particles begin outside the domain",
+        "no particles are left at frame 3",
+    };
+    for (int i = 0; i < 3; i++) {
+        if (!strstr(o->err, said[i])) complain("not said: %s\n%s", said[i], o->err);
+    }
+    if (strstr(o->err, "resting")) complain("%s\n", o->err);
+    assert_no_complaints();
+}
+
+static void file_names_take_the_name_of_the_scene(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    fresh_folder("called", folder);
+    write_file(folder, "shot.yaml",
+               "firn: 1\nname: shot\nresolution: 0.1\nframes: {end: 1}\nmaterials: {m: {}}\n"
+               "objects:\n  - {shape: {box: {}}}\noutput:\n  - {file: out/$NAME.$F4.$NAME.csv}\n"
+               "statistics: out/$NAME.csv\n");
+    write_file(folder, "fine.yaml", "include: shot.yaml\nname: fine\n");
+    expect_exit(run(folder, WORDS("run", "shot.yaml")), 0, "shot");
+    expect_exit(run(folder, WORDS("run", "fine.yaml")), 0, "fine");
+    in_folder(folder, "out", path);
+    (void)size_of_file(path, "shot.0001.shot.csv");
+    (void)size_of_file(path, "shot.csv");
+    (void)size_of_file(path, "fine.0001.fine.csv");
+    (void)size_of_file(path, "fine.csv");
+    assert_int_equal(count_entries(path), 4);
 }
 
 typedef enum damage { FLIP, CUT, EMPTY, FOREIGN, OLDER, DAMAGES } damage;
@@ -1015,6 +1128,10 @@ static void outputs_that_cannot_be_written_stop_before_the_first_step(void **sta
         const outcome *o = run(folder, WORDS("run", drop_scene, "--set", sets[i], "--hash"));
         expect_exit(o, 4, sets[i]);
         if (o->out[0]) complain("%s: it ran: %s\n", sets[i], o->out);
+        if (!strstr(o->err, ":1:")) complain("%s: where? %s\n", sets[i], o->err);
+        if (access(in_folder(folder, "drop.ckpt", path), F_OK) == 0) {
+            complain("%s: a folder was made\n", sets[i]);
+        }
     }
     assert_no_complaints();
 }
@@ -1116,6 +1233,20 @@ static void a_plan_brackets_what_files_take(void **state)
 
 /* Emitters that have begun, that begin later, and that end before the run does; nothing is lost to
  * sinks. */
+/* Steps are as long as stiffness allows: its square root. */
+static void a_plan_says_how_far_snow_hardens(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    const outcome *o =
+        run(fresh_folder("hardens", folder), WORDS("run", chunks_scene, "--plan", "--log", "json"));
+    expect_exit(o, 0, "plan");
+    const firn_material_def snow = firn_material_def_preset(firn_preset_find("snow"));
+    assert_true(exp(snow.hardening) > snow.hardening_cap);
+    assert_close(planned(o->out, "stiffening\": "), sqrt(snow.hardening_cap), 0.01);
+    assert_no_complaints();
+}
+
 static void a_plan_counts_what_is_emitted(void **state)
 {
     (void)state;
@@ -1138,6 +1269,7 @@ static void a_plan_counts_what_is_emitted(void **state)
                      low = planned(o->out, "disk_least\": "),
                      high = planned(o->out, "disk_most\": ");
         if (!(planned(o->out, "substeps\": ") > 0)) complain("%s: no substeps\n", emits[e]);
+        if (planned(o->out, "stiffening\": ") != 1) complain("%s: jelly hardens\n", emits[e]);
         o = run(folder, WORDS(EMITTED));
         expect_exit(o, 0, "run");
         const char *last = strstr(o->out, "frame 8/8  ");
@@ -1201,6 +1333,9 @@ int main(void)
         cmocka_unit_test(what_files_say_of_state_is_kept_as_it_is_placed),
         cmocka_unit_test(attributes_of_different_types_share_one_that_holds_both),
         cmocka_unit_test(what_objects_lose_to_earlier_ones_is_said),
+        cmocka_unit_test(points_that_the_resolution_does_not_fit_are_warned_of),
+        cmocka_unit_test(what_begins_where_it_cannot_be_is_said),
+        cmocka_unit_test(file_names_take_the_name_of_the_scene),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),
         cmocka_unit_test(a_signal_stops_with_130_and_resume_ends_the_same),
@@ -1209,6 +1344,7 @@ int main(void)
         cmocka_unit_test(elastic_objects_part_and_others_merge),
         cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
         cmocka_unit_test(a_plan_brackets_what_files_take),
+        cmocka_unit_test(a_plan_says_how_far_snow_hardens),
         cmocka_unit_test(a_plan_counts_what_is_emitted),
         cmocka_unit_test(a_full_disk_stops_and_keeps_what_is_whole),
     };

@@ -19,9 +19,10 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
         printf("{\"particles\": %lld, \"particles_end\": %lld, \"frames\": %lld, \"cells\": %lld, "
                "\"memory\": %.0f, \"disk_least\": %.0f, \"disk_most\": %.0f, \"dt\": %.6g, "
                "\"substeps\": %.0f, "
-               "\"seconds\": %.1f}\n",
+               "\"stiffening\": %.3g, \"seconds\": %.1f}\n",
                (long long)p.particles, (long long)p.particles_end, (long long)p.frames,
-               (long long)p.cells, p.memory, p.disk_least, p.disk_most, p.dt, p.steps, p.seconds);
+               (long long)p.cells, p.memory, p.disk_least, p.disk_most, p.dt, p.steps, p.stiffening,
+               p.seconds);
         return 0;
     }
     char memory[32], least[32], most[32], time[32];
@@ -30,10 +31,11 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
         printf(", %lld at the end", (long long)p.particles_end);
     }
     printf("\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
-           "disk       %s to %s\nsubsteps   about %.0f of %.2e s\ntime       about %s\n",
+           "disk       %s to %s\nsubsteps   at least %.0f of %.2e s\ntime       at least %s\n",
            (long long)p.frames, (long long)p.cells, scene->cell_size, firn_amount(p.memory, memory),
            firn_amount(p.disk_least, least), firn_amount(p.disk_most, most), p.steps, p.dt,
            firn_duration(p.seconds, time));
+    if (p.stiffening > 1) printf("           up to %.1f times that as snow packs\n", p.stiffening);
     return 0;
 }
 

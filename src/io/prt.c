@@ -214,10 +214,10 @@ static bool recognise(const firn_bytes *in)
 static firn_status read_header(const firn_bytes *in, int64_t *count, size_t *end, space *s,
                                firn_error *error)
 {
-    if (!recognise(in)) return firn_fail(error, FIRN_INVALID, "does not begin as a PRT file does");
+    if (!recognise(in)) return firn_fail(error, FIRN_INVALID, "is cut off, or not a PRT");
     if (in->size < HEADER_SIZE) {
-        return firn_fail(error, FIRN_INVALID, "the header ends at byte %zu of %d", in->size,
-                         HEADER_SIZE);
+        return firn_fail(error, FIRN_INVALID, "is cut off: the header ends at byte %zu of %d",
+                         in->size, HEADER_SIZE);
     }
     const int32_t length = get_i32(in->data + 8), version = get_i32(in->data + 44);
     *count = get_i64(in->data + 48);
@@ -231,8 +231,8 @@ static firn_status read_header(const firn_bytes *in, int64_t *count, size_t *end
     }
     if (length < HEADER_SIZE || *end > in->size) {
         return firn_fail(error, FIRN_INVALID,
-                         "the header is %d bytes long at byte 8; %d to the file's %zu can be",
-                         length, HEADER_SIZE, in->size);
+                         "is cut off, or not a PRT: the header is %d bytes long, the file %zu",
+                         length, in->size);
     }
     if (*count < 0) {
         return firn_fail(error, FIRN_INVALID,

@@ -20,6 +20,7 @@ typedef struct import {
     const firn_value *where; /* of the file's name */
     const char *path;
     int dim;
+    double separation; /* m, of points that come without mass and size */
     firn_points points;
     firn_affine affine;
     double *density, *radius, *J, *Jp, *material; /* NULL where the file has none */
@@ -213,7 +214,7 @@ static void weigh(const import *in, int64_t i, bool has_mass, firn_batch *b)
     } else if (has_mass) {
         b->volume[i] = b->mass[i] / density;
     } else {
-        b->volume[i] = pow(in->scene->resolution, in->dim);
+        b->volume[i] = pow(in->separation, in->dim);
     }
     if (b->mass && !has_mass) b->mass[i] = density * b->volume[i];
 }
@@ -262,6 +263,9 @@ static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
     if (st == FIRN_OK) st = take_deformation(in, b, error);
     if (st != FIRN_OK) return st;
     const bool has_mass = b->mass != NULL;
+    const bool given = firn_section_given(&firn_section_object, in->object, "separation");
+    in->separation = given ? in->object->separation : in->scene->resolution;
+    b->assumed = !given && !has_mass && !in->radius;
     b->count = in->points.count;
     const size_t n = (size_t)b->count + 1;
     b->volume = malloc(n * sizeof *b->volume);

@@ -225,8 +225,9 @@ typedef struct run {
     firn_stage stage;
     writer writer;
     statistics statistics;
-    char *folder;  /* of checkpoints */
-    int64_t frame; /* under way */
+    char *folder;      /* of checkpoints */
+    int64_t frame;     /* under way */
+    int64_t particles; /* at the end of the one before */
     bool resumed;
 } run;
 
@@ -299,18 +300,38 @@ static firn_status make_stage(run *r, const char *isa, firn_error *error)
     return st;
 }
 
-/* Fills, and says what each object lost to those before it. */
+/* What an entry of a list is called: its name, or its number from 0. */
+static const char *called(const char *name, int32_t index, char number[24])
+{
+    snprintf(number, 24, "%d", index);
+    return name ? name : number;
+}
+
+/* Fills, and says what each object lost to those before it, and what of it begins where it cannot be. */
 static firn_status fill_stage(run *r, firn_error *error)
 {
+    const firn_scene *scene = r->scene;
     const firn_status st = firn_stage_fill(&r->stage, error);
-    for (int32_t i = 0; i < r->scene->object_count && st == FIRN_OK; i++) {
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_stage_object *o = &r->stage.object[i];
-        if (o->dropped == 0) continue;
-        char number[24];
-        const char *name = r->scene->object[i].name;
-        snprintf(number, sizeof number, "%d", i);
-        note(r, "object %s: %lld of %lld particles left out, where earlier objects are",
-             name ? name : number, (long long)o->dropped, (long long)(o->dropped + o->particles));
+        const firn_value *where = scene->object[i].where;
+        char number[24], other[24];
+        const char *name = called(scene->object[i].name, i, number);
+        if (o->dropped > 0) {
+            note(r, "object %s: %lld of %lld particles left out, where earlier objects are", name,
+                 (long long)o->dropped, (long long)(o->dropped + o->particles));
+        }
+        if (o->inside > 0) {
+            note(r, "%s:%d:%d: object %s: %lld of %lld particles begin inside collider %s",
+                 where->file, where->line, where->column, name, (long long)o->inside,
+                 (long long)o->particles,
+                 called(scene->collider[o->collider].name, o->collider, other));
+        }
+        if (o->outside > 0) {
+            note(r, "%s:%d:%d: object %s: %lld of %lld particles begin outside the domain",
+                 where->file, where->line, where->column, name, (long long)o->outside,
+                 (long long)o->particles);
+        }
     }
     return st;
 }
@@ -361,6 +382,10 @@ static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
 {
     firn_status st = FIRN_OK;
     f->particles = firn_sim_count(r->stage.sim);
+    if (f->particles == 0 && r->particles > 0) {
+        note(r, "no particles are left at frame %lld", (long long)f->frame);
+    }
+    r->particles = f->particles;
     const int64_t every = r->scene->checkpoint.every;
     const bool due = every > 0 && ((f->frame - r->scene->frames.start) % every == 0 ||
                                    f->frame == r->options->last || asked_to_stop(r));
@@ -434,13 +459,26 @@ static firn_status try_outputs(const run *r, firn_error *error)
     firn_status st =
         firn_needs_find(&r->stage, r->folder, next > r->options->first ? next : r->options->first,
                         r->options->last, &needs, error);
-    if (st == FIRN_OK && scene->checkpoint.every > 0) st = firn_make_folder(r->folder, error);
+    firn_error inner = {0};
+    const firn_value *where = NULL; /* what is being tried */
     for (int32_t i = -1; i < scene->output_count && st == FIRN_OK; i++) {
         const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
         if (!pattern) continue;
+        where = i < 0 ? firn_value_get(scene->tree.root, "statistics")
+                      : firn_value_get(scene->output[i].where, "file");
         char *path = firn_frame_path(pattern, scene->frames.start);
-        st = path ? firn_try_path(path, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        st =
+            path ? firn_try_path(path, &inner) : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
         free(path);
+    }
+    if (st == FIRN_OK && scene->checkpoint.every > 0) {
+        where = firn_value_get(scene->checkpoint_value, "folder");
+        if (!where) where = scene->tree.root;
+        st = firn_make_folder(r->folder, &inner);
+    }
+    if (inner.message[0]) {
+        st = firn_fail(error, st, "%s:%d:%d: %s", where->file, where->line, where->column,
+                       inner.message);
     }
     char doubt[512] = "";
     if (st == FIRN_OK) st = firn_needs_check(&needs, doubt, sizeof doubt, error);
@@ -527,6 +565,14 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     if (st == FIRN_OK && plan->dt > 0) {
         const double length = (double)(plan->frames - 1) / scene->frames.fps;
         plan->steps = ceil(length / plan->dt);
+        plan->stiffening = 1;
+        const bool bound = report.integrator == FIRN_EXPLICIT && report.limit != FIRN_LIMIT_FIXED;
+        for (int32_t i = 0; bound && i < scene->material_count; i++) {
+            const firn_material_def *m = &scene->material[i].def;
+            if (m->law != FIRN_SNOW) continue;
+            const double most = fmin(exp(m->hardening), m->hardening_cap); /* of young */
+            plan->stiffening = fmax(plan->stiffening, sqrt(most));
+        }
         /* A lone step scatters and gathers apart; within a frame the two are one. */
         const double usual = particles / (double)plan->frames;
         plan->seconds = plan->steps * spent * 0.6 * usual / (double)firn_sim_count(r.stage.sim);

@@ -58,6 +58,7 @@ typedef struct firn_plan {
     double disk_least, disk_most; /* bytes, see firn_needs */
     double dt;                    /* s, of a first step */
     double steps;                 /* over all frames, if dt stayed */
+    double stiffening;            /* how many times that, if all snow packed as far as it can */
     double seconds;               /* at the speed of the steps tried */
 } firn_plan;
 firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,

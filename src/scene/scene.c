@@ -64,6 +64,23 @@ static bool rotation_of_y(const double d[3], double q[4])
     return true;
 }
 
+/* ---- sections ---- */
+
+/* A section whose vectors have as many numbers as the scene has dimensions; flat ones may have a third. */
+static firn_status read_section(const firn_scene *scene, const firn_section *section,
+                                const firn_value *map, void *out, firn_error *error)
+{
+    const firn_status st = firn_section_read(section, map, out, error);
+    for (const firn_row *row = section->rows; row->name && st == FIRN_OK; row++) {
+        const firn_value *v = row->kind == FIRN_VECTOR ? firn_value_get(map, row->name) : NULL;
+        if (v && scene->dimension == 3 && firn_value_count(v) != 3) {
+            return firn_value_fail(v, error, "%s must be 3 numbers, as the scene is in 3D",
+                                   row->name);
+        }
+    }
+    return st;
+}
+
 /* ---- shapes ---- */
 
 /* `use` is FIRN_FOR_OBJECTS or FIRN_FOR_COLLIDERS. */
@@ -102,7 +119,7 @@ static firn_status read_shape(const firn_scene *scene, const firn_value *v, unsi
                                (int)scene->dimension, near);
     }
     *out = (firn_scene_shape){0};
-    firn_status st = firn_section_read(&shape->section, entry, out, error);
+    firn_status st = read_section(scene, &shape->section, entry, out, error);
     if (st != FIRN_OK) return st;
     out->kind = row;
     out->where = entry;
@@ -187,11 +204,20 @@ static firn_status check_name(const char *name, const firn_value *where, const c
 /* ---- sections with code of their own ---- */
 
 /* Whether a parameter is one that the material's law reads. */
-static bool law_reads(const firn_scene_material *m, const firn_param *p)
+static firn_status check_read(const firn_scene_material *m, const firn_param *p,
+                              const firn_value *where, firn_error *error)
 {
-    const firn_param *const *at = firn_law_params(m->def.law);
-    while (*at && *at != p) at++;
-    return *at != NULL;
+    const firn_param *const *reads = firn_law_params(m->def.law);
+    const char *names[64];
+    int n = 0;
+    for (; reads[n] && n < 63; n++) {
+        if (reads[n] == p) return FIRN_OK;
+        names[n] = reads[n]->name;
+    }
+    names[n] = NULL;
+    char near[300];
+    return firn_value_fail(where, error, "%.60s has no %s under the law %s%s", m->name, p->name,
+                           firn_law_name(m->def.law), firn_nearest("", names, near, sizeof near));
 }
 
 /* Whether a parameter stays within its range, times a factor and whatever noise makes of it. `where` is
@@ -201,12 +227,8 @@ static firn_status check_varied(const firn_scene_material *m, const firn_param *
 {
     double low, high;
     memcpy(&low, (const char *)&m->def + p->offset, sizeof low);
-    if (!law_reads(m, p)) {
-        return firn_value_fail(where, error,
-                               "%.60s has no %s under the law %s; `firn list laws` says what each "
-                               "reads",
-                               m->name, p->name, firn_law_name(m->def.law));
-    }
+    const firn_status st = check_read(m, p, where, error);
+    if (st != FIRN_OK) return st;
     if (low == 0) {
         return firn_value_fail(
             where, error, "%s of %.60s is 0, and stays so times anything; give it a value first",
@@ -311,6 +333,9 @@ static firn_status read_preset(firn_scene_material *m, int index, const firn_val
     for (int32_t i = 0; firn_param_get(i); i++) {
         const firn_param *p = firn_param_get(i);
         if (!firn_section_given(&firn_section_material, m, p->name)) continue;
+        const firn_value *of = firn_value_get(v, p->name);
+        const firn_status st = check_read(m, p, of ? of : v, error);
+        if (st != FIRN_OK) return st;
         memcpy((char *)&m->def + p->offset, (const char *)&given + p->offset, sizeof(double));
     }
     firn_error inner = {0};
@@ -410,7 +435,7 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
     const firn_value *v = scene->objects_value ? scene->objects_value->child : NULL;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_object *o = &scene->object[i];
-        st = firn_section_read(&firn_section_object, v, o, error);
+        st = read_section(scene, &firn_section_object, v, o, error);
         if (st != FIRN_OK) return st;
         o->where = v;
         const int sources = (o->shape_value != NULL) + (o->mesh != NULL) + (o->voxels != NULL) +
@@ -495,7 +520,7 @@ static firn_status read_contacts(firn_scene *scene, firn_error *error)
 }
 
 /* Key times are the words of the map; at and rotate move the frame the shape has by itself. */
-static firn_status read_keys(firn_scene_collider *c, const double position[3],
+static firn_status read_keys(firn_scene_collider *c, int dim, const double position[3],
                              const double rotation[4], firn_error *error)
 {
     if (c->keys->kind != FIRN_MAP || !c->keys->child) {
@@ -520,9 +545,9 @@ static firn_status read_keys(firn_scene_collider *c, const double position[3],
         }
         for (const firn_value *p = v->child; p && st == FIRN_OK; p = p->next) {
             if (strcmp(p->key, "at") == 0) {
-                st = firn_read_vector(p, "at", "m", 2, 3, at, &n, error);
+                st = firn_read_vector(p, "at", "m", dim, 3, at, &n, error);
             } else if (strcmp(p->key, "rotate") == 0) {
-                st = firn_read_vector(p, "rotate", "degrees", 2, 3, turn, &n, error);
+                st = firn_read_vector(p, "rotate", "degrees", dim, 3, turn, &n, error);
             } else {
                 static const char *const names[] = {"at", "rotate", NULL};
                 char near[80];
@@ -551,7 +576,7 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
     const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_collider *c = &scene->collider[i];
-        st = firn_section_read(&firn_section_collider, v, c, error);
+        st = read_section(scene, &firn_section_collider, v, c, error);
         if (st != FIRN_OK) return st;
         c->where = v;
         if (!c->shape_value) {
@@ -571,7 +596,7 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
         for (int a = 0; a < 3; a++) position[a] += c->translate[a];
         quaternion_multiply(turn, own_turn, rotation);
         if (c->keys) {
-            st = read_keys(c, position, rotation, error);
+            st = read_keys(c, (int)scene->dimension, position, rotation, error);
         } else {
             c->key = calloc(1, sizeof *c->key);
             if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -600,8 +625,8 @@ static firn_status read_forces(firn_scene *scene, firn_error *error)
         int n = 0;
         st = firn_read_real(&time, "the time of a force", "s", &scene->force[i].time, error);
         if (st == FIRN_OK) {
-            st = firn_read_vector(v, "acceleration", "m/s2", 2, 3, scene->force[i].acceleration, &n,
-                                  error);
+            st = firn_read_vector(v, "acceleration", "m/s2", (int)scene->dimension, 3,
+                                  scene->force[i].acceleration, &n, error);
         }
         if (st == FIRN_OK && i > 0 && !(scene->force[i].time > scene->force[i - 1].time)) {
             st = firn_value_fail(v, error, "times of forces must rise");
@@ -654,6 +679,27 @@ static bool same_path(const char *a, const char *b)
     return true;
 }
 
+/* Puts the scene's name in the place of every $NAME in a file's name, in the tree; *out is the result. */
+static firn_status put_name(const firn_scene *scene, firn_value *file, const char **out,
+                            firn_error *error)
+{
+    static const char sign[] = "$NAME";
+    const size_t length = strlen(scene->name);
+    for (char *at = file->text; (at = strstr(at, sign));) {
+        const size_t before = (size_t)(at - file->text);
+        const char *after = at + strlen(sign);
+        const size_t room = before + length + strlen(after) + 1;
+        char *text = malloc(room);
+        if (!text) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        snprintf(text, room, "%.*s%s%s", (int)before, file->text, scene->name, after);
+        free(file->text);
+        file->text = text;
+        at = text + before + length;
+    }
+    *out = file->text;
+    return FIRN_OK;
+}
+
 static firn_status read_outputs(firn_scene *scene, firn_error *error)
 {
     firn_status st = make_array(scene->output_value, FIRN_LIST, "output", sizeof *scene->output,
@@ -665,7 +711,9 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
         if (st != FIRN_OK) return st;
         o->where = v;
         if (!o->file) return firn_value_fail(v, error, "an output needs a file");
-        const firn_value *file = firn_value_get(v, "file");
+        firn_value *file = firn_value_get(v, "file");
+        st = put_name(scene, file, &o->file, error);
+        if (st != FIRN_OK) return st;
         if (!strstr(o->file, "$F") && scene->frames.end > scene->frames.start) {
             return firn_value_fail(file, error,
                                    "\"%.200s\" is the same for every frame; put $F4 where the "
@@ -753,18 +801,18 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
     }
     if (st == FIRN_OK) {
-        st = firn_section_read(&firn_section_simulation, scene->simulation_value,
-                               &scene->simulation, error);
+        st = read_section(scene, &firn_section_simulation, scene->simulation_value,
+                          &scene->simulation, error);
     }
     if (st == FIRN_OK) {
-        st = firn_section_read(&firn_section_domain, scene->domain_value, &scene->domain, error);
+        st = read_section(scene, &firn_section_domain, scene->domain_value, &scene->domain, error);
     }
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_checkpoint, scene->checkpoint_value,
                                &scene->checkpoint, error);
     }
     if (st == FIRN_OK) {
-        st = firn_section_read(&firn_section_camera, scene->camera_value, &scene->camera, error);
+        st = read_section(scene, &firn_section_camera, scene->camera_value, &scene->camera, error);
     }
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_light, scene->light_value, &scene->light, error);
@@ -776,6 +824,9 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     if (st == FIRN_OK) st = read_forces(scene, error);
     if (st == FIRN_OK) st = read_sinks(scene, error);
     if (st == FIRN_OK) st = read_outputs(scene, error);
+    if (st == FIRN_OK && scene->statistics) {
+        st = put_name(scene, firn_value_get(owned.root, "statistics"), &scene->statistics, error);
+    }
     if (st == FIRN_OK) st = check_all(scene, error);
     if (st != FIRN_OK) {
         firn_scene_free(scene);

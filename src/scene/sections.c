@@ -36,8 +36,8 @@ const char *const firn_scene_noisy[] = {
 #define STRUCT firn_scene
 static const firn_row scene_rows[] = {
     {"firn", FIRN_WHOLE, "", "1", 1, 1, "version of the scene format", AT(firn), NULL, NULL},
-    {"name", FIRN_TEXT, "", "scene", ANY, "names the checkpoint folder and the log", AT(name), NULL,
-     NULL},
+    {"name", FIRN_TEXT, "", "scene", ANY, "of log and checkpoints, $NAME in outputs", AT(name),
+     NULL, NULL},
     {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; what is given here wins",
      AT(include), NULL, NULL},
     {"dimension", FIRN_WHOLE, "", "3", 2, 3, "2 or 3", AT(dimension), NULL, NULL},
@@ -199,8 +199,9 @@ static const firn_row object_rows[] = {
      NULL},
     {"pattern", FIRN_CHOICE, "", "jittered", ANY, "how particles are placed", AT(pattern),
      pattern_words, NULL},
-    {"separation", FIRN_REAL, "m", "", 1e-6, 1e6, "instead of the scene's resolution",
-     AT(separation), NULL, NULL},
+    {"separation", FIRN_REAL, "m", "", 1e-6, 1e6,
+     "instead of the scene's resolution; of a particle file: of its points", AT(separation), NULL,
+     NULL},
     {"count", FIRN_WHOLE, "", "", 1, 1e9, "about how many particles, instead of a separation",
      AT(count), NULL, NULL},
     {"per_voxel", FIRN_WHOLE, "", "1", 1, 64, "particles in each voxel of a voxel file",
@@ -286,8 +287,9 @@ static const firn_row domain_rows[] = {
 
 #define STRUCT firn_scene_output
 static const firn_row output_rows[] = {
-    {"file", FIRN_TEXT, "", "", ANY, "name with $F or $F4 for the frame; its end says the format",
-     AT(file), NULL, NULL},
+    {"file", FIRN_TEXT, "", "", ANY,
+     "name with $F or $F4 for the frame and $NAME for the scene; its end says the format", AT(file),
+     NULL, NULL},
     {"of", FIRN_CHOICE, "", "particles", ANY, "or the grid's nodes: P, v, mass, force", AT(of),
      output_words, NULL},
     {"attributes", FIRN_VALUE, "", "", ANY, "which, also of particle files; all by default",

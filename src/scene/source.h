@@ -11,6 +11,7 @@ typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
     double *position, *velocity, *volume, *mass, *deformation_gradient, *state;
     uint16_t *material;
+    bool assumed;        /* volumes are the resolution's: a particle file says nothing of them */
     firn_points carried; /* attributes of a particle file that the engine does not know */
 } firn_batch;
 void firn_batch_free(firn_batch *batch);

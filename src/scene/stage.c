@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "collider/collider.h"
+#include "scene/random.h"
 #include "scene/source.h"
 
 /* ---- the sim ---- */
@@ -278,6 +280,89 @@ static void warn_of_coarse(firn_stage *stage, int32_t index, const firn_batch *b
     stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
 }
 
+static int rising(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Points of a file that take the resolution for their size, and lie so that the masses are wrong by more
+ * than a factor of two. Too heavy goes by how many share a cube of three resolutions, which lattices and
+ * random points fill alike; too light by the nearest neighbour, for which thin sheets and threads are as
+ * good as bodies. Both are medians over some points. */
+static void warn_of_spacing(const firn_stage *stage, int32_t index, const firn_batch *b)
+{
+    enum { LOOKS = 31 };
+    const firn_scene *scene = stage->scene;
+    const int dim = (int)scene->dimension;
+    if (!b->assumed || b->count < 2 || !stage->log.write) return;
+    double nearest[LOOKS], near[LOOKS];
+    for (int s = 0; s < LOOKS; s++) {
+        const uint64_t at = firn_mix((uint64_t)s + 1) % (uint64_t)b->count;
+        double least = INFINITY;
+        near[s] = 0;
+        for (int64_t i = 0; i < b->count; i++) {
+            double square = 0, widest = 0;
+            for (int a = 0; a < dim; a++) {
+                const double d =
+                    fabs(b->position[i * dim + a] - b->position[(int64_t)at * dim + a]);
+                square += d * d;
+                widest = fmax(widest, d);
+            }
+            near[s] += widest < 1.5 * scene->resolution;
+            if (square > 0) least = fmin(least, square);
+        }
+        nearest[s] = sqrt(least);
+    }
+    qsort(nearest, LOOKS, sizeof *nearest, rising);
+    qsort(near, LOOKS, sizeof *near, rising);
+    double apart = nearest[LOOKS / 2];
+    if (near[LOOKS / 2] > 2 * pow(3, dim)) {
+        apart = 3 * scene->resolution / pow(near[LOOKS / 2], 1.0 / dim);
+    } else if (!(isfinite(apart) && pow(apart / scene->resolution, dim) > 2)) {
+        return;
+    }
+    const firn_value *where = firn_value_get(scene->object[index].where, "particles");
+    char text[300];
+    snprintf(text, sizeof text,
+             "%s:%d:%d: points lie about %.1g m apart and count as cubes of the resolution, %g m; "
+             "give the object its separation, or the file mass or pscale",
+             where->file, where->line, where->column, apart, scene->resolution);
+    stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
+/* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
+ * those that begin beyond the domain. */
+static void count_misplaced(firn_stage *stage, int32_t index, const firn_batch *b)
+{
+    const firn_scene *scene = stage->scene;
+    const int dim = (int)scene->dimension;
+    firn_stage_object *o = &stage->object[index];
+    for (int32_t c = 0; c < scene->collider_count; c++) {
+        const firn_collider_def def = firn_stage_collider(&scene->collider[c], dim);
+        firn_posed_collider posed;
+        int64_t inside = 0;
+        firn_collider_pose(&def, dim, 0, &posed);
+        for (int64_t i = 0; i < b->count; i++) {
+            double x[3] = {0}, normal[3];
+            memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
+            inside += firn_collider_distance(&posed, dim, x, normal) < -0.5 * scene->resolution;
+        }
+        if (inside > o->inside) {
+            o->inside = inside;
+            o->collider = c;
+        }
+    }
+    for (int64_t i = 0; scene->domain_value && i < b->count; i++) {
+        bool out = false;
+        for (int a = 0; a < dim; a++) {
+            const double x = b->position[i * dim + a];
+            out |= x < scene->domain.low[a] || x > scene->domain.high[a];
+        }
+        o->outside += out;
+    }
+}
+
 /* Adds what an object fills. */
 static firn_status add_object(firn_stage *stage, const firn_sources *sources, int32_t index,
                               firn_batch *b, firn_error *error)
@@ -309,12 +394,17 @@ static firn_status add_object(firn_stage *stage, const firn_sources *sources, in
     firn_error inner = {0};
     firn_stage_object *w = &stage->object[index];
     st = firn_sim_add(stage->sim, &p, &w->first_id, &inner);
-    if (st == FIRN_INVALID) return firn_value_fail(o->where, error, "%s", inner.message);
+    if (st == FIRN_INVALID) {
+        const firn_value *file = firn_value_get(o->where, "particles");
+        return firn_value_fail(file ? file : o->where, error, "%s%s%s", file ? file->text : "",
+                               file ? ": " : "", inner.message);
+    }
     if (st != FIRN_OK) {
         if (error) *error = inner;
         return st;
     }
     warn_of_coarse(stage, index, b);
+    warn_of_spacing(stage, index, b);
     w->particles += b->count;
     w->dropped += b->dropped;
     for (int64_t i = 0; i < b->count; i++) {
@@ -345,6 +435,7 @@ firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
                                      : "make it larger or resolution finer");
         }
         if (st == FIRN_OK) st = add_object(stage, &sources, i, &b, error);
+        if (st == FIRN_OK) count_misplaced(stage, i, &b);
         if (st == FIRN_OK && scene->object[i].emits) stage->object[i].emitted = 1;
         firn_batch_free(&b);
     }

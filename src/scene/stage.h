@@ -17,11 +17,13 @@ typedef struct firn_stage_options {
 /* What filling did with one object. */
 typedef struct firn_stage_object {
     int64_t particles, dropped; /* dropped: where an earlier object is */
-    double volume, mass;        /* m3, kg */
-    bool coarse;                /* some of its particles are larger than a cell */
-    int64_t emitted;            /* how often it was filled again */
-    double interval;            /* s between fillings; 0: does not emit */
-    int64_t each;               /* particles that a later filling brings */
+    int64_t inside, outside; /* inside: of the collider that holds most; outside: of the domain */
+    int32_t collider;        /* that one */
+    double volume, mass;     /* m3, kg */
+    bool coarse;             /* some of its particles are larger than a cell */
+    int64_t emitted;         /* how often it was filled again */
+    double interval;         /* s between fillings; 0: does not emit */
+    int64_t each;            /* particles that a later filling brings */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
      * less first_id: particle files are added once, in one piece. */
     firn_points carried;

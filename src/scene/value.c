@@ -133,6 +133,21 @@ firn_value *firn_value_find(firn_value *root, const char *path)
     return *path ? NULL : at;
 }
 
+static firn_status no_entry(const firn_value *list, const char *which, const firn_value *where,
+                            firn_error *error)
+{
+    const char *names[65];
+    int n = 0;
+    for (const firn_value *c = list->child; c && n < 64; c = c->next) {
+        const firn_value *name = firn_value_get(c, "name");
+        if (name && name->text) names[n++] = name->text;
+    }
+    names[n] = NULL;
+    char near[200] = "";
+    if (n) firn_nearest(which, names, near, sizeof near);
+    return firn_value_fail(where, error, "the list has no entry \"%s\"%s", which, near);
+}
+
 firn_status firn_value_set(firn_value *root, const char *path, firn_value *value, firn_error *error)
 {
     firn_value *at = root;
@@ -143,8 +158,7 @@ firn_status firn_value_set(firn_value *root, const char *path, firn_value *value
         if (at->kind == FIRN_LIST) {
             next = list_entry(at, part);
             if (!next) {
-                firn_status st =
-                    firn_value_fail(value, error, "%s: the list has no entry \"%s\"", path, part);
+                const firn_status st = no_entry(at, part, value, error);
                 firn_value_free(value);
                 return st;
             }

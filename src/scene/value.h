@@ -56,7 +56,7 @@ const char *firn_nearest(const char *name, const char *const *names, char *text,
  * tree: free with firn_tree_free. */
 typedef struct firn_tree {
     firn_value *root;
-    char **files; /* read, in order */
+    char **files; /* read, in order; options that set values too: names that places are given by */
     int file_count;
 } firn_tree;
 
@@ -64,8 +64,7 @@ firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error)
 /* From text in memory, which touches no file; `name` is what messages call it. */
 firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes *text,
                             firn_error *error);
-/* path=value from the command line, value in YAML. `option` says where it stood, as "--set", and must
- * outlive the tree. */
+/* path=value from the command line, value in YAML. `option` says where it stood, as "--set". */
 firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
                           firn_error *error);
 void firn_tree_free(firn_tree *tree);

@@ -332,20 +332,21 @@ firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assig
         return firn_fail(error, FIRN_INVALID, "%s %s: write path=value, as in %s frames.end=48",
                          option, assignment, option);
     }
-    firn_value *value = NULL;
     const char *text = equals + 1;
-    firn_status st = *text ? parse(option, text, strlen(text), &value, error)
-                           : firn_fail(error, FIRN_INVALID, "%s %s: no value", option, assignment);
-    if (st != FIRN_OK) return st;
-    char path[256];
+    if (!*text) return firn_fail(error, FIRN_INVALID, "%s %s: no value", option, assignment);
+    char path[256], called[300];
     if ((size_t)(equals - assignment) >= sizeof path) {
-        firn_value_free(value);
         return firn_fail(error, FIRN_INVALID, "%s: a path of more than %zu letters", option,
                          sizeof path);
     }
     memcpy(path, assignment, (size_t)(equals - assignment));
     path[equals - assignment] = 0;
-    return firn_value_set(tree->root, path, value, error);
+    snprintf(called, sizeof called, "%s %s", option, path);
+    const char *name = keep_name(tree, called);
+    if (!name) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_value *value = NULL;
+    const firn_status st = parse(name, text, strlen(text), &value, error);
+    return st == FIRN_OK ? firn_value_set(tree->root, path, value, error) : st;
 }
 
 /* Plain where nothing in it could mean something to YAML. */
