@@ -301,7 +301,7 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
     if (name) {
         const char *names[33];
         int n = 0;
-        for (; firn_looks[n].name && n < 32; n++) names[n] = firn_looks[n].name;
+        for (; n < 32 && firn_looks[n].name; n++) names[n] = firn_looks[n].name;
         names[n] = NULL;
         int32_t row = 0;
         firn_status st = firn_read_choice(name, "look", names, &row, error);
