@@ -15,6 +15,22 @@ creature_medium     | 19 | --color speed
 creature_small      | 19 | --look spheres --color id
 spheres             | 12 |
 snowball            | 16 |
+snowball_plane      | 24 |
+snowball_slope      | 30 |
+snowball_block      | 20 |
+snowball_edge       | 20 |
+snowball_wall       | 16 |
+snowballs           | 18 |
+snow_plough         | 32 |
+footprint           | 26 |
+snow_2013           | 12 |
+snow_shapes         | 24 |
+sand_column         | 24 |
+hourglass           | 16 |
+clay_stamp          | 20 |
+toothpaste          | 40 |
+dam_break           | 20 |
+watermelon          | 20 |
 ball                | 14 |
 colliders           | 36 |
 emitter             | 60 |
