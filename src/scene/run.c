@@ -477,6 +477,7 @@ static firn_status try_outputs(const run *r, firn_error *error)
         st = firn_make_folder(r->folder, &inner);
     }
     if (inner.message[0]) {
+        if (!where) where = scene->tree.root; /* of a default */
         st = firn_fail(error, st, "%s:%d:%d: %s", where->file, where->line, where->column,
                        inner.message);
     }

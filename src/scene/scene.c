@@ -210,7 +210,7 @@ static firn_status check_read(const firn_scene_material *m, const firn_param *p,
     const firn_param *const *reads = firn_law_params(m->def.law);
     const char *names[64];
     int n = 0;
-    for (; reads[n] && n < 63; n++) {
+    for (; n < 63 && reads[n]; n++) {
         if (reads[n] == p) return FIRN_OK;
         names[n] = reads[n]->name;
     }

@@ -258,7 +258,7 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
                              const char **open, int depth, firn_value **out, firn_error *error)
 {
     *out = NULL;
-    for (int i = 0; i < depth; i++) {
+    for (int i = 0; i < depth && where; i++) {
         if (strcmp(open[i], path) == 0) {
             return firn_value_fail(where, error, "%s includes itself; remove one include", path);
         }
