@@ -95,10 +95,10 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *field
         const char *first = scene->object[c->object[0]].name,
                    *second = scene->object[c->object[1]].name;
         if (one == other) {
-            return firn_value_fail(c->where, error,
-                                   "%.60s and %.60s merge, without friction; give one of them "
-                                   "contact: apart",
-                                   first, second);
+            return firn_value_fail(c->where, error, "%.60s and %.60s merge, without friction; %s",
+                                   first, second,
+                                   one ? "more objects are apart than can be told apart"
+                                       : "give one of them contact: apart");
         }
         for (int32_t k = 0; k < i; k++) {
             const uint8_t *before = out[k].field;
@@ -115,23 +115,31 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *field
     return FIRN_OK;
 }
 
+/* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
+static firn_status open_sources(firn_stage *stage, firn_error *error)
+{
+    if (stage->sources.scene) return FIRN_OK;
+    const firn_status st = firn_sources_open(&stage->sources, stage->scene, error);
+    if (st != FIRN_OK) firn_sources_close(&stage->sources);
+    return st;
+}
+
 /* What emits comes again when what it gave has moved out of the way. */
 static firn_status open_emitters(firn_stage *stage, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
-    firn_sources sources = {0};
-    bool any = false;
-    for (int32_t i = 0; i < scene->object_count; i++) any = any || scene->object[i].emits;
-    firn_status st = any ? firn_sources_open(&sources, scene, error) : FIRN_OK;
+    firn_status st = FIRN_OK;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         if (!scene->object[i].emits) continue;
         firn_batch b = {0};
-        st = firn_sources_interval(&sources, i, &stage->object[i].interval, error);
-        if (st == FIRN_OK) st = firn_sources_fill(&sources, i, false, &b, error);
+        st = open_sources(stage, error);
+        if (st == FIRN_OK) {
+            st = firn_sources_interval(&stage->sources, i, &stage->object[i].interval, error);
+        }
+        if (st == FIRN_OK) st = firn_sources_fill(&stage->sources, i, false, &b, error);
         stage->object[i].each = b.count;
         firn_batch_free(&b);
     }
-    if (any) firn_sources_close(&sources);
     return st;
 }
 
@@ -216,6 +224,7 @@ void firn_stage_free(firn_stage *stage)
     }
     free(stage->object);
     firn_variants_free(&stage->variants);
+    firn_sources_close(&stage->sources);
     *stage = (firn_stage){0};
 }
 
@@ -364,8 +373,7 @@ static void count_misplaced(firn_stage *stage, int32_t index, const firn_batch *
 }
 
 /* Adds what an object fills. */
-static firn_status add_object(firn_stage *stage, const firn_sources *sources, int32_t index,
-                              firn_batch *b, firn_error *error)
+static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -377,7 +385,7 @@ static firn_status add_object(firn_stage *stage, const firn_sources *sources, in
     }
     if (st == FIRN_OK) {
         const int32_t threads = firn_sim_get_info(stage->sim).threads;
-        st = firn_variants_apply(&stage->variants, sources, index, threads, b, error);
+        st = firn_variants_apply(&stage->variants, &stage->sources, index, threads, b, error);
     }
     if (st != FIRN_OK) return st;
     firn_particles p = firn_particles_default();
@@ -407,10 +415,6 @@ static firn_status add_object(firn_stage *stage, const firn_sources *sources, in
     warn_of_spacing(stage, index, b);
     w->particles += b->count;
     w->dropped += b->dropped;
-    for (int64_t i = 0; i < b->count; i++) {
-        w->volume += b->volume[i];
-        w->mass += b->mass[i];
-    }
     if (o->particles) {
         w->carried = b->carried;
         b->carried = (firn_points){0};
@@ -421,12 +425,13 @@ static firn_status add_object(firn_stage *stage, const firn_sources *sources, in
 firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
-    firn_sources sources = {0};
-    firn_status st = firn_sources_open(&sources, scene, error);
+    firn_status st = open_sources(stage, error);
+    bool later = scene->sink_count > 0; /* whether sources are needed again */
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        later = later || scene->object[i].emits;
         if (scene->object[i].emits && scene->object[i].emit.start > 0) continue;
         firn_batch b = {0};
-        st = firn_sources_fill(&sources, i, true, &b, error);
+        st = firn_sources_fill(&stage->sources, i, true, &b, error);
         if (st == FIRN_OK && b.count == 0) {
             st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
                                  b.dropped ? "earlier objects take all of its room"
@@ -434,12 +439,12 @@ firn_status firn_stage_fill(firn_stage *stage, firn_error *error)
                                      ? "its file has none"
                                      : "make it larger or resolution finer");
         }
-        if (st == FIRN_OK) st = add_object(stage, &sources, i, &b, error);
+        if (st == FIRN_OK) st = add_object(stage, i, &b, error);
         if (st == FIRN_OK) count_misplaced(stage, i, &b);
         if (st == FIRN_OK && scene->object[i].emits) stage->object[i].emitted = 1;
         firn_batch_free(&b);
     }
-    firn_sources_close(&sources);
+    if (!later) firn_sources_close(&stage->sources);
     if (st == FIRN_OK && scene->simulation.volumes == 1) {
         st = firn_sim_estimate_volumes(stage->sim, error);
     }
@@ -474,16 +479,6 @@ int64_t firn_stage_count_at(const firn_stage *stage, double time)
     return count;
 }
 
-/* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
-static firn_status open_sources(firn_stage *stage, firn_error *error)
-{
-    if (stage->sources_open) return FIRN_OK;
-    const firn_status st = firn_sources_open(&stage->sources, stage->scene, error);
-    stage->sources_open = st == FIRN_OK;
-    if (st != FIRN_OK) firn_sources_close(&stage->sources);
-    return st;
-}
-
 /* Emits what is due by a time. */
 static firn_status emit_until(firn_stage *stage, double time, firn_error *error)
 {
@@ -496,7 +491,7 @@ static firn_status emit_until(firn_stage *stage, double time, firn_error *error)
         st = open_sources(stage, error);
         firn_batch b = {0};
         if (st == FIRN_OK) st = firn_sources_fill(&stage->sources, i, false, &b, error);
-        if (st == FIRN_OK && b.count > 0) st = add_object(stage, &stage->sources, i, &b, error);
+        if (st == FIRN_OK && b.count > 0) st = add_object(stage, i, &b, error);
         /* Once, also where the scene has changed and several would be due: they would overlap. */
         do stage->object[i].emitted++;
         while (isfinite(time) && next_emission(stage, i) <= time + rounding);
@@ -512,7 +507,6 @@ firn_status firn_stage_emit(firn_stage *stage, firn_error *error)
 
 typedef struct keeper {
     const firn_stage *stage;
-    const firn_sources *sources;
     double time;
 } keeper;
 
@@ -531,7 +525,7 @@ static int keep(void *user_data, uint64_t id, const double position[3], uint16_t
     for (int32_t i = 0; i < scene->sink_count; i++) {
         const firn_scene_sink *s = &scene->sink[i];
         if (k->time < s->start || k->time > s->end) continue;
-        if (firn_sources_in_sink(k->sources, i, position)) return 0;
+        if (firn_sources_in_sink(&k->stage->sources, i, position)) return 0;
     }
     return 1;
 }
@@ -540,8 +534,8 @@ static firn_status remove_leavers(firn_stage *stage, firn_error *error)
 {
     const firn_scene *scene = stage->scene;
     if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
-    const keeper k = {stage, &stage->sources, firn_sim_time(stage->sim)};
-    const firn_status st = open_sources(stage, error);
+    const keeper k = {stage, firn_sim_time(stage->sim)};
+    const firn_status st = scene->sink_count ? open_sources(stage, error) : FIRN_OK;
     return st == FIRN_OK ? firn_sim_remove(stage->sim, keep, (void *)&k, NULL, error) : st;
 }
 

@@ -19,7 +19,6 @@ typedef struct firn_stage_object {
     int64_t particles, dropped; /* dropped: where an earlier object is */
     int64_t inside, outside; /* inside: of the collider that holds most; outside: of the domain */
     int32_t collider;        /* that one */
-    double volume, mass;     /* m3, kg */
     bool coarse;             /* some of its particles are larger than a cell */
     int64_t emitted;         /* how often it was filled again */
     double interval;         /* s between fillings; 0: does not emit */
@@ -36,8 +35,7 @@ typedef struct firn_stage {
     firn_log log;
     firn_variants variants; /* the sim's materials */
     firn_stage_object *object;
-    firn_sources sources; /* opened when something is emitted or taken away */
-    bool sources_open;
+    firn_sources sources; /* open from when they are needed first until the last time */
 } firn_stage;
 
 /* A sim with what the scene says, without particles. */
