@@ -45,7 +45,7 @@ typedef enum firn_path {
 } firn_path;
 
 /* How a step takes forces into account. Implicit steps solve for the velocities at their end, so
- * that stiffness does not limit them; each costs as much as some ten explicit ones. AUTO takes
+ * that stiffness does not limit them; each costs as much as ten to thirty explicit ones. AUTO takes
  * whichever looks cheaper at the start of each advance; the report says which. */
 typedef enum firn_integrator {
     FIRN_EXPLICIT,
@@ -259,8 +259,8 @@ typedef enum firn_limit {
     FIRN_LIMIT_MAXIMUM,   /* the def's dt_max, or dt_implicit */
     FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before */
     FIRN_LIMIT_FRAME,     /* the time asked for ends here */
-    FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C| */
-    FIRN_LIMIT_STRAIN,    /* velocity gradient: 0.2 / max |L| */
+    FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C|; implicit: |v| */
+    FIRN_LIMIT_STRAIN,    /* velocity gradient: 0.2 / max |L|; implicit: 0.5 */
     FIRN_LIMIT_WAVE,      /* sound: wave_factor h / c */
     FIRN_LIMIT_PARTICLE,  /* a lone particle on its own kernel */
     FIRN_LIMIT_VISCOSITY, /* h^2 / (4 d viscosity / density) */

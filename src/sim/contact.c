@@ -29,7 +29,7 @@ static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES
             from = firn_directory_find(d, firn_block_key(d, firn_directory_field(d, block), coord));
         }
         if (from < 0) continue;
-        const real *node = firn_grid_nodes(sim, from);
+        const real *node = firn_grid_channel(sim, &sim->grid.velocity, from);
         for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
             int to = 0, rest = n, unit = 1;
             bool borders = true;
@@ -129,7 +129,8 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
             find_growth(sim, other, grows[1]);
             const real friction = (real)pair_friction(sim, firn_directory_field(d, one),
                                                       firn_directory_field(d, other));
-            real *a = firn_grid_nodes(sim, one), *b = firn_grid_nodes(sim, other);
+            real *a = firn_grid_channel(sim, &sim->grid.velocity, one),
+                 *b = firn_grid_channel(sim, &sim->grid.velocity, other);
             for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
                 if (a[3] > 0 && b[3] > 0) {
                     meet(dim, friction, a, grows[0][n], b, grows[1][n]);

@@ -220,8 +220,8 @@ const char *firn_integrator_name(firn_integrator integrator)
 /* Whether the fused path serves this combination. */
 static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
 {
-    return kernels->fused[0] && def->transfer <= FIRN_ASFLIP && def->spline == FIRN_QUADRATIC &&
-           def->force_form == FIRN_MLS && !def->force_hook;
+    return kernels->fused[0] && def->spline == FIRN_QUADRATIC && def->force_form == FIRN_MLS &&
+           !def->force_hook;
 }
 
 /* Says what there is instead, if anything: a build for other processors may have none for this. */
@@ -255,10 +255,12 @@ static firn_status choose_integrator(firn_sim *sim, firn_error *error)
         if (!sim->kernels->same_differential(law, first)) sim->implicit.differential_law = -1;
         if (sim->kernels->has_tangent(law)) continue;
         if (def->integrator == FIRN_IMPLICIT) {
-            return firn_fail(error, FIRN_UNSUPPORTED,
-                             "materials[%d] %s: there are no implicit steps for %s; use integrator "
-                             "explicit or auto",
-                             i, def->materials[i].name, firn_law_name(def->materials[i].law));
+            return firn_fail(
+                error, FIRN_UNSUPPORTED,
+                "materials[%d]%s%s: there are no implicit steps for %s; use integrator "
+                "explicit or auto",
+                i, def->materials[i].name[0] ? " " : "", def->materials[i].name,
+                firn_law_name(def->materials[i].law));
         }
         sim->integrator = FIRN_EXPLICIT;
     }

@@ -232,15 +232,10 @@ bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], d
     return false;
 }
 
-real *firn_grid_nodes(const firn_sim *sim, int64_t block)
-{
-    return firn_grid_channel(sim, &sim->grid.velocity, block);
-}
-
 void firn_grid_collide_block(firn_sim *sim, int64_t block)
 {
     firn_directory *d = sim->at;
-    real *node = firn_grid_nodes(sim, block);
+    real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     const double h = sim->def.cell_size;
     double center[3] = {0};
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
@@ -408,7 +403,7 @@ void firn_grid_apply(firn_sim *sim, double dt)
 void firn_grid_note_speed(firn_sim *sim, int64_t block)
 {
     const int32_t nodes = firn_pow(FIRN_BLOCK, sim->store.dim);
-    const real *node = firn_grid_nodes(sim, block);
+    const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     real most = 0, check = 0;
     for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
         const real s = node[0] * node[0] + node[1] * node[1] + node[2] * node[2];

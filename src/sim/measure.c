@@ -81,12 +81,9 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
-    firn_status st = firn_sim_prepare(sim, 2, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
+    firn_sweep sweep;
+    const firn_status st = firn_sim_scatter_forces(sim, &sweep, error);
     if (st != FIRN_OK) return st;
-    firn_sweep sweep = firn_sim_sweep(sim);
-    sweep.arena_channels = 2 * FIRN_NODE;
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
     firn_grid_sum(sim, false);
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     const real *velocity = sim->grid.velocity_old.data, *force = sim->grid.velocity.data;

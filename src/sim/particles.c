@@ -240,12 +240,9 @@ firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (sim->store.count == 0) return FIRN_OK;
-    firn_status st = firn_sim_prepare(sim, 2, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, 2, error);
+    firn_sweep sweep;
+    const firn_status st = firn_sim_scatter_forces(sim, &sweep, error);
     if (st != FIRN_OK) return st;
-    firn_sweep sweep = firn_sim_sweep(sim);
-    sweep.arena_channels = 2 * FIRN_NODE;
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_scatter);
     firn_grid_sum(sim, false);
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_weigh);
     memset(sim->field_density, 0, sizeof sim->field_density);

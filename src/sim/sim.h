@@ -170,6 +170,7 @@ void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 /* Whether a collider is within so many cells of a point. */
 bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells);
 
+/* The nodes of a block in one of the grid's pools. */
 real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);
 size_t firn_grid_channel_size(const firn_sim *sim); /* bytes, for the blocks of sim->at */
 void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
@@ -178,9 +179,6 @@ void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the
  * particles. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
-
-/* The nodes of a block: velocity and mass. */
-real *firn_grid_nodes(const firn_sim *sim, int64_t block);
 
 /* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
  * particles of the block that have just moved. */
@@ -244,6 +242,10 @@ firn_sweep firn_sim_sweep(const firn_sim *sim);
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Runs a sweep over all superblocks. */
+/* Scatters momentum and, apart from it, forces; firn_grid_sum makes velocities and accelerations of
+ * them. The sweep may go on to gather. */
+firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error);
+
 void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel);
 
 #endif

@@ -186,6 +186,24 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
     return st;
 }
 
+firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+{
+    enum { PLANES = 2 };
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, PLANES, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, PLANES, error);
+    book(sim, PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    *sweep = firn_sim_sweep(sim);
+    sweep->arena_channels = PLANES * FIRN_NODE;
+    sweep->dt_scatter = 1; /* impulses per second: forces */
+    firn_sim_run_sweep(sim, sweep,
+                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
+                                                    : sim->kernels->plain_scatter);
+    book(sim, PHASE_PARTICLES, &mark);
+    return FIRN_OK;
+}
+
 /* A gathering sweep has written at's bins and the other order list: they are where particles are
  * now. */
 static void turn_page(firn_sim *sim)
@@ -285,25 +303,13 @@ static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaini
 
 /* ---- the plain path ---- */
 
-enum { FORCE_PLANES = 2 };
-
-/* The scatter that plain and implicit steps open with: momentum and, apart from it, forces. */
-static firn_status scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+/* What plain and implicit steps open with. */
+static firn_status open_step(firn_sim *sim, firn_sweep *sweep, firn_error *error)
 {
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, FORCE_PLANES, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, FORCE_PLANES, error);
-    book(sim, PHASE_DIRECTORY, &mark);
+    const firn_status st = firn_sim_scatter_forces(sim, sweep, error);
     if (st != FIRN_OK) return st;
-    *sweep = firn_sim_sweep(sim);
-    sweep->arena_channels = FORCE_PLANES * FIRN_NODE;
-    sweep->dt_scatter = 1; /* impulses per second: forces */
-    firn_sim_run_sweep(sim, sweep,
-                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
-                                                    : sim->kernels->plain_scatter);
     sim->extremes = merged_extremes(sim);
     firn_sim_pose_colliders(sim, sim->time);
-    book(sim, PHASE_PARTICLES, &mark);
     return FIRN_OK;
 }
 
@@ -321,7 +327,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
 {
     const double h = sim->def.cell_size;
     firn_sweep sweep;
-    firn_status st = scatter_forces(sim, &sweep, error);
+    firn_status st = open_step(sim, &sweep, error);
     if (st != FIRN_OK) return st;
     double mark = seconds_now();
     firn_dt step = firn_dt_choose(sim, firn_dt_limit(sim, &sim->extremes, 0), remaining);
@@ -375,7 +381,7 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
     const bool fast = sim->path == FIRN_PATH_FUSED, flip = firn_transfer_is_flip(sim->def.transfer);
     const firn_kernels *kernels = sim->kernels;
     firn_sweep sweep;
-    firn_status st = scatter_forces(sim, &sweep, error);
+    firn_status st = open_step(sim, &sweep, error);
     if (st == FIRN_OK) st = firn_implicit_reserve(sim, error);
     if (st != FIRN_OK) return st;
     double mark = seconds_now();
@@ -423,7 +429,7 @@ static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_
 {
     const double BASE = 3.5, PRODUCT = 0.7, ITERATIONS = 1.7, EXPONENT = 0.78;
     firn_sweep sweep;
-    firn_status st = scatter_forces(sim, &sweep, error);
+    firn_status st = open_step(sim, &sweep, error);
     if (st != FIRN_OK) return st;
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
     const double replaced = firn_dt_limit_implicit(sim, &sim->extremes).dt / limit.dt;
