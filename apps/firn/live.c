@@ -23,10 +23,7 @@ static firn_status read_coarse(const firn_live_def *def, double coarser, firn_sc
         firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
     snprintf(text[2], sizeof text[2], "simulation.cell_size=%.17g",
              coarser * def->scene->cell_size);
-    firn_status st = firn_tree_read(&tree, def->path, error);
-    for (int i = 0; i < def->sets->count && st == FIRN_OK; i++) {
-        st = firn_tree_set(&tree, "--set", def->sets->text[i], error);
-    }
+    firn_status st = firn_tree_open(&tree, def->path, def->sets->text, def->sets->count, error);
     for (int i = 0; i < 2 + cells && st == FIRN_OK; i++)
         st = firn_tree_set(&tree, "rehearsal", text[i], error);
     if (st == FIRN_OK) st = firn_scene_read(out, &tree, error);

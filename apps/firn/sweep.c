@@ -154,14 +154,9 @@ static char *folder_of(const firn_sweep_job *s, int64_t index)
     return firn_make_text("%s/%s", s->folder, s->variant[index].name);
 }
 
-/* The file, with --set. */
 static firn_status read_tree(firn_tree *tree, firn_error *error)
 {
-    firn_status st = firn_tree_read(tree, chosen.files.word[0], error);
-    for (int i = 0; i < chosen.sets.count && st == FIRN_OK; i++) {
-        st = firn_tree_set(tree, "--set", chosen.sets.text[i], error);
-    }
-    return st;
+    return firn_tree_open(tree, chosen.files.word[0], chosen.sets.text, chosen.sets.count, error);
 }
 
 static firn_status read_variant(const firn_sweep_job *s, int64_t index, firn_scene *scene,
@@ -188,7 +183,8 @@ static firn_status choose_run(const firn_scene *scene, firn_run_options *how, fi
     return firn_frames_choose(chosen.frames, scene, how, error);
 }
 
-/* All that can be known without filling more than emitters. *usage receives whether the command line is to blame. */
+/* All that can be known without filling more than emitters. *usage receives whether the command line is
+ * to blame. */
 static firn_status check_variant(const firn_sweep_job *s, int64_t index, bool *usage,
                                  firn_error *error)
 {

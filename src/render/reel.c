@@ -84,10 +84,7 @@ static firn_status open_scene(firn_reel *reel, const char *path, const char *con
                               int64_t set_count, firn_error *error)
 {
     firn_tree tree = {0};
-    firn_status st = firn_tree_read(&tree, path, error);
-    for (int64_t i = 0; i < set_count && st == FIRN_OK; i++) {
-        st = firn_tree_set(&tree, "--set", set[i], error);
-    }
+    firn_status st = firn_tree_open(&tree, path, set, set_count, error);
     if (st == FIRN_OK) {
         reel->has_scene = true;
         st = firn_scene_read(&reel->scene, &tree, error);

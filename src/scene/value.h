@@ -67,6 +67,9 @@ firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes 
 /* path=value from the command line, value in YAML. `option` says where it stood, as "--set". */
 firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
                           firn_error *error);
+/* A file with such assignments, as every command takes them. */
+firn_status firn_tree_open(firn_tree *tree, const char *path, const char *const *set, int64_t count,
+                           firn_error *error);
 void firn_tree_free(firn_tree *tree);
 /* Writes a map as YAML, without `include`: what it brought is in the tree. */
 struct firn_output;
