@@ -590,7 +590,6 @@ static void one_particle_is_seen(void **state)
     }
 }
 
-/* A sheet one particle thick is thinner than smoothing and must not vanish. */
 /* The particles of a smooth body are all in its skin: none is drawn by itself. */
 static void smooth_bodies_have_no_grains(void **state)
 {
@@ -619,6 +618,7 @@ static void smooth_bodies_have_no_grains(void **state)
     }
 }
 
+/* A sheet one particle thick is thinner than smoothing and must not vanish. */
 static void a_thin_sheet_is_seen(void **state)
 {
     (void)state;

@@ -125,7 +125,7 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
         st = read_word("--channels", words->channels, channel_words, &channels, error);
     }
     film->bits = channels >= 2 ? 16 : 8;
-    render->transparent = channels % 2 == 1;
+    render->transparent = film->alpha = channels % 2 == 1;
     render->quality = (firn_quality)quality;
     render->mode = (firn_render_mode)look;
     render->samples = (int32_t)words->samples;

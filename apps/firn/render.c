@@ -457,7 +457,7 @@ static const firn_option options[] = {
     FIRN_SIZE_OPTION(chosen.picture),
     FIRN_QUALITY_OPTION(chosen.picture),
     {"--samples", FIRN_OPTION_COUNT, &chosen.picture.samples, "N", "per pixel (the quality's)",
-     .min = 1, .max = 4096},
+     .min = 1, .max = FIRN_SAMPLES_MOST},
     {"--look", FIRN_OPTION_TEXT, &chosen.picture.look, "HOW",
      .help = "volume, spheres or points (volume)"},
     {"--channels", FIRN_OPTION_TEXT, &chosen.picture.channels, "KIND",

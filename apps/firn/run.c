@@ -78,10 +78,8 @@ static const firn_option options[] = {
 static firn_status read_scene(firn_scene *scene, firn_error *error)
 {
     firn_tree tree = {0};
-    firn_status st = firn_tree_read(&tree, chosen.files.word[0], error);
-    for (int i = 0; i < chosen.sets.count && st == FIRN_OK; i++) {
-        st = firn_tree_set(&tree, "--set", chosen.sets.text[i], error);
-    }
+    firn_status st =
+        firn_tree_open(&tree, chosen.files.word[0], chosen.sets.text, chosen.sets.count, error);
     if (st == FIRN_OK) st = firn_scene_read(scene, &tree, error);
     firn_tree_free(&tree);
     return st;
@@ -104,6 +102,12 @@ static int run_scene(const firn_scene *scene)
     firn_progress view = firn_progress_make(how.last, !chosen.quiet, !chosen.quiet, json);
     firn_run_hooks hooks = firn_progress_hooks(&view);
     if (chosen.plan) return show_plan(scene, &how, &hooks, json);
+    if (!chosen.render.count &&
+        (chosen.picture.size || chosen.picture.quality || chosen.picture.color)) {
+        fprintf(stderr, "%s: --size, --quality and --color are of pictures: say --render\n",
+                command_name);
+        return FIRN_EXIT_USAGE;
+    }
     for (int i = 0; i < chosen.render.count && chosen.resume; i++) {
         if (strchr(chosen.render.text[i], '$')) continue;
         fprintf(stderr,

@@ -35,6 +35,7 @@ const char *firn_type_name(firn_type type); /* "f32" */
 
 /* One component of one particle as a number, whatever its type; integers beyond 2^53 are rounded. */
 double firn_type_get(firn_type type, const void *data, int64_t index);
+int64_t firn_whole(double value); /* the nearest; saturates, and 0 for a NaN */
 void firn_type_set(firn_type type, void *data, int64_t index, double value); /* saturates */
 
 uint16_t firn_half_from_float(float value); /* to nearest even; too large becomes infinity */

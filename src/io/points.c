@@ -77,6 +77,12 @@ static double whole(double value, double low, double high)
     return fmin(fmax(rint(value), low), high);
 }
 
+int64_t firn_whole(double value)
+{
+    /* The largest double below 2^63. */
+    return (int64_t)whole(value, -0x1p63, 0x1.fffffffffffffp62);
+}
+
 void firn_type_set(firn_type type, void *data, int64_t index, double value)
 {
     switch (type) {
@@ -93,10 +99,8 @@ void firn_type_set(firn_type type, void *data, int64_t index, double value)
         ((int32_t *)data)[index] = (int32_t)whole(value, INT32_MIN, INT32_MAX);
         break;
     case FIRN_TYPE_u32: ((uint32_t *)data)[index] = (uint32_t)whole(value, 0, UINT32_MAX); break;
-    case FIRN_TYPE_i64: /* the largest doubles below 2^63 and 2^64 */
-        ((int64_t *)data)[index] = (int64_t)whole(value, -0x1p63, 0x1.fffffffffffffp62);
-        break;
-    case FIRN_TYPE_u64:
+    case FIRN_TYPE_i64: ((int64_t *)data)[index] = firn_whole(value); break;
+    case FIRN_TYPE_u64: /* the largest double below 2^64 */
         ((uint64_t *)data)[index] = (uint64_t)whole(value, 0, 0x1.fffffffffffffp63);
         break;
     case FIRN_TYPE_COUNT: break;

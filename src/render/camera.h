@@ -22,9 +22,10 @@ firn_bounds firn_bounds_empty(void);
 void firn_bounds_add(firn_bounds *bounds, const firn_points *points);
 void firn_bounds_add_point(firn_bounds *bounds, const double point[3]);
 
-/* The camera a scene asks for; what it leaves open is chosen so that all of the boxes (one a frame, say)
- * are in the picture and in its middle, from the side, from above and level. `up` is the axis, 1 or 2. `turn` (degrees, or NULL) walks around
- * the target, for turntables: from everywhere on that circle all is in the picture. */
+/* The camera a scene asks for; what it leaves open is chosen so that all of the boxes (one a frame,
+ * say) are in the picture and in its middle, from the side, from above and level. `up` is the axis, 1
+ * or 2. `turn` (degrees, or NULL) walks around the target, for turntables: from everywhere on that
+ * circle all is in the picture. */
 firn_camera firn_camera_frame(const firn_view_camera *wish, const firn_bounds *bounds,
                               int64_t count, int up, double aspect, const double *turn);
 

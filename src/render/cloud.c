@@ -239,12 +239,13 @@ typedef struct layer_finder {
 static int32_t find_layer(layer_finder *f, int64_t i)
 {
     firn_cloud *cloud = f->cloud;
-    const int32_t material = f->material ? (int32_t)value(f->material, i, 0) : 0;
-    const int32_t row = material < 0                      ? 0
+    const int64_t material = f->material ? firn_whole(value(f->material, i, 0)) : 0;
+    const int64_t row = material < 0                      ? 0
                         : material < f->input->look_count ? material
                                                           : f->input->look_count - 1;
     const firn_look *look = &f->input->look[row];
-    const int32_t object = f->object && look->by_object ? (int32_t)value(f->object, i, 0) : 0;
+    const int32_t object =
+        f->object && look->by_object ? (int32_t)firn_whole(value(f->object, i, 0)) : 0;
     const firn_cloud_layer *same = &cloud->layer[f->last];
     if (cloud->layer_count && same->look == look && same->object == object) return f->last;
     for (int32_t l = 0; l < cloud->layer_count; l++) {
@@ -316,7 +317,7 @@ static void gather(const firn_render_input *input, int up, layer_finder *layers,
         if (pscale && J) edge *= cbrt(fmin(fmax(value(J, i, 0), 0.3), 3));
         cloud->position[kept] = v3((float)at[0], (float)at[1], (float)at[2]);
         cloud->size[kept] = f_min((float)edge, 3 * cloud->spacing);
-        cloud->hash[kept] = hash32((uint32_t)(id ? (int64_t)value(id, i, 0) : i) + 0x9e3779b9u);
+        cloud->hash[kept] = hash32((uint32_t)(id ? firn_whole(value(id, i, 0)) : i) + 0x9e3779b9u);
         if (input->color) {
             cloud->color[kept] =
                 v3(input->color[3 * i], input->color[3 * i + 1], input->color[3 * i + 2]);

@@ -63,8 +63,7 @@ static double determinant(const firn_column *F, int64_t p)
 {
     double m[9];
     for (int i = 0; i < 9; i++) m[i] = firn_type_get(F->type, F->data, 9 * p + i);
-    return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
-           m[2] * (m[3] * m[7] - m[4] * m[6]);
+    return firn_determinant(m, 3);
 }
 
 firn_status firn_coloring_values(const firn_coloring *coloring, const firn_points *points,

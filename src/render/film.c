@@ -36,6 +36,14 @@ firn_status firn_film_check(const firn_film_def *def, firn_error *error)
                              "in .mp4 or .webm",
                              def->path[i]);
         }
+        if ((kind_of(def->path[i]) == VIDEO && (def->bits == 16 || def->alpha)) ||
+            (is_exr(def->path[i]) && def->bits == 16)) {
+            return firn_fail(
+                error, FIRN_INVALID,
+                "%s: 16 bits are of PNG, and alpha is of PNG and EXR; leave --channels "
+                "out or change the name",
+                def->path[i]);
+        }
         if (is_exr(def->path[i]) != firn_film_is_linear(def)) {
             return firn_fail(error, FIRN_INVALID,
                              "%s and %s: EXR holds light as it is and the others what a screen "
@@ -62,7 +70,6 @@ static firn_status open_one(firn_film *film, int32_t i, firn_error *error)
     kind k = kind_of(path);
     if (k == VIDEO && !firn_video_possible()) {
         path = film->instead[i] = sequence_name(path);
-        film->failed = true;
         k = SEQUENCE;
     }
     char *first = path ? firn_frame_path(path, 0) : NULL;
@@ -156,7 +163,7 @@ firn_status firn_film_close(firn_film *film, firn_error *error)
             st = write_image(film, path, &film->sheet.image, error);
         }
     }
-    for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK && film->failed; i++) {
+    for (int32_t i = 0; i < film->def.path_count && st == FIRN_OK; i++) {
         if (!film->instead[i]) continue;
         st = firn_fail(error, FIRN_OUTPUT,
                        "%s: videos are made by ffmpeg, which is not installed (apt install "

@@ -19,14 +19,14 @@ typedef struct firn_film_def {
     int32_t width, height; /* of a picture */
     int64_t count;         /* of pictures */
     int32_t bits;          /* of PNG: 8 or 16 */
+    bool alpha;            /* the ground and the sky are left out */
     double fps;
     bool numbered; /* cells of a contact sheet say which picture it is */
 } firn_film_def;
 
 typedef struct firn_film {
     firn_film_def def;
-    bool failed;                   /* ffmpeg is missing */
-    char *instead[FIRN_FILM_MOST]; /* sequences that take the place of videos */
+    char *instead[FIRN_FILM_MOST]; /* sequences that take the place of videos: ffmpeg is missing */
     firn_video video[FIRN_FILM_MOST];
     firn_sheet sheet; /* where one is wanted */
     bool has_sheet, all;

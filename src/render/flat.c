@@ -195,7 +195,7 @@ static void draw_arrows(canvas *c, const firn_points *points, const char *name, 
     const double fraction = room * room / (apart * apart);
     for (int64_t p = 0; p < points->count; p++) {
         double point[3], value[3], x, y;
-        const uint64_t key = id ? (uint64_t)read_number(id, p) : (uint64_t)p;
+        const uint64_t key = (uint64_t)(id ? firn_whole(read_number(id, p)) : p);
         if (chance(key) >= fraction) continue;
         read_vector(P, p, point);
         read_vector(v, p, value);

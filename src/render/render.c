@@ -156,7 +156,7 @@ static firn_status take_samples(const firn_render_world *w, const firn_render_op
     const bool final = o->quality == FIRN_FINAL;
     int32_t most = o->samples > 0 ? o->samples : final ? 16 : 3;
     if (o->samples <= 0 && w->lens > 0) most *= 3; /* what is out of focus is a mean of much */
-    most = most > 250 ? 250 : most;
+    if (most > FIRN_SAMPLES_MOST) most = FIRN_SAMPLES_MOST;
     const int32_t few = final ? 3 : 1, base = most < few ? most : few;
     const size_t count = (size_t)o->width * (size_t)o->height;
     sampler s = {.world = w, .options = o, .pixel = pixels, .count = base};

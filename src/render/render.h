@@ -19,9 +19,11 @@ typedef enum firn_render_mode {
 typedef enum firn_quality { FIRN_DRAFT, FIRN_FINAL } firn_quality;
 
 /* Make one with firn_render_options_default. */
+enum { FIRN_SAMPLES_MOST = 250 };
+
 typedef struct firn_render_options {
     int32_t width, height;
-    int32_t samples; /* per pixel at most; 0: what the quality takes */
+    int32_t samples; /* per pixel at most, up to FIRN_SAMPLES_MOST; 0: what the quality takes */
     firn_quality quality;
     firn_render_mode mode;
     uint64_t seed;
