@@ -158,8 +158,9 @@ static void checkpoints(void)
     printf("A run saves its state in a folder as it goes. After Ctrl-C, a crash or a power\n"
            "cut `firn run SCENE.yaml --resume` goes on from the newest whole one, and the\n"
            "result is the same to the last bit. The scene may change meanwhile: more\n"
-           "frames, other outputs, other keys; the run says what did. A run without\n"
-           "--resume starts afresh and takes the old ones away as it passes them.\n\n");
+           "frames, other outputs, other keys; the run says what did. It must keep its\n"
+           "resolution, objects, noises, fps and first frame. A run without --resume\n"
+           "starts afresh and takes the old ones away as it passes them.\n\n");
     print_rows(&firn_section_checkpoint, NULL);
 }
 

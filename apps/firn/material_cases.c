@@ -108,13 +108,14 @@ void firn_case_run_liquid_at_rest(firn_case_run *run)
     const double level = surface(&w), middle = firn_world_mean(&w, w.x, NULL, 1, 0, w.count);
     firn_world_advance(&w, seconds);
     firn_world_look(&w);
-    firn_check_note(run, (surface(&w) - level) / depth, 0, "should be within 0.01",
+    /* Both should be within 0.01, and are held to what they have been: see above. */
+    firn_check_near(run, (surface(&w) - level) / depth, 0, 0.05,
                     "rise of the surface in %g s over depth", seconds);
     firn_check_near(run, volume(&w), 1, 0.01, "volume of the particles over that filled");
     firn_check_at_most(run, sqrt(2 * firn_world_measure(&w).kinetic / (1000 * depth)), 0.01,
                        "root mean square speed at the end, m/s");
-    firn_check_note(run, firn_world_mean(&w, w.x, NULL, 1, 0, w.count) / middle, 1,
-                    "should be within 0.01", "height of the middle over that filled");
+    firn_check_near(run, firn_world_mean(&w, w.x, NULL, 1, 0, w.count) / middle, 1, 0.08,
+                    "height of the middle over that filled");
     firn_world_close(&w);
 }
 
@@ -326,7 +327,7 @@ void firn_case_run_snow_into_block(firn_case_run *run)
                                           .motion = firn_move_rigidly,
                                           .context = &falling});
     double lowest = INFINITY, rebound = 0;
-    for (int k = 0; k < (run->quick ? 40 : 75); k++) {
+    for (int k = 0; k < (run->quick ? 40 : 75) && !firn_world_failed(&w); k++) {
         firn_world_advance(&w, 0.02);
         firn_world_look(&w);
         const double y = firn_world_mean(&w, w.x, NULL, 1, block, w.count);

@@ -17,7 +17,7 @@ const firn_exit firn_exits[] = {
     {FIRN_EXIT_INPUT, "a scene or an input file is wrong or missing"},
     {FIRN_EXIT_OUTPUT, "an output could not be written"},
     {FIRN_EXIT_DIVERGED, "the simulation diverged; the last good checkpoint is kept"},
-    {FIRN_EXIT_INTERRUPTED, "interrupted, by Ctrl-C or SIGTERM; --resume goes on"},
+    {FIRN_EXIT_INTERRUPTED, "interrupted, by Ctrl-C or SIGTERM; with checkpoints --resume goes on"},
     {0},
 };
 

@@ -14,7 +14,7 @@
 static const double pi = 3.14159265358979323846;
 static const char source_id[] = "source_id";
 
-typedef struct import {
+typedef struct importer {
     const firn_scene *scene;
     const firn_scene_object *object;
     const firn_value *where; /* of the file's name */
@@ -25,15 +25,15 @@ typedef struct import {
     firn_affine affine;
     double *density, *radius, *J, *Jp, *material; /* NULL where the file has none */
     double *material_of_word;                     /* NULL where materials are numbers */
-} import;
+} importer;
 
-static firn_status fail(const import *in, firn_error *error, const char *what)
+static firn_status fail(const importer *in, firn_error *error, const char *what)
 {
     return firn_value_fail(in->where, error, "%s: %s", in->path, what);
 }
 
 /* A column as doubles, the first `components` of each particle; NULL when the file has none. */
-static firn_status take(const import *in, const char *name, int components, double **out,
+static firn_status take(const importer *in, const char *name, int components, double **out,
                         firn_error *error)
 {
     const firn_column *c = firn_points_find(&in->points, name);
@@ -55,7 +55,7 @@ static firn_status take(const import *in, const char *name, int components, doub
 
 /* ---- materials ---- */
 
-static firn_status look_up_words(import *in, firn_error *error)
+static firn_status look_up_words(importer *in, firn_error *error)
 {
     const firn_column *c = firn_points_find(&in->points, "material");
     if (!c || !c->words) return FIRN_OK;
@@ -69,7 +69,7 @@ static firn_status look_up_words(import *in, firn_error *error)
     return FIRN_OK;
 }
 
-static firn_status unknown_word(const import *in, int64_t particle, int32_t index,
+static firn_status unknown_word(const importer *in, int64_t particle, int32_t index,
                                 firn_error *error)
 {
     const firn_column *c = firn_points_find(&in->points, "material");
@@ -81,7 +81,7 @@ static firn_status unknown_word(const import *in, int64_t particle, int32_t inde
                            (long long)particle, word ? word : "", near);
 }
 
-static firn_status find_material(const import *in, int64_t i, uint16_t *out, firn_error *error)
+static firn_status find_material(const importer *in, int64_t i, uint16_t *out, firn_error *error)
 {
     const double given = in->material[i];
     const int32_t count = in->scene->material_count;
@@ -101,7 +101,7 @@ static firn_status find_material(const import *in, int64_t i, uint16_t *out, fir
     return FIRN_OK;
 }
 
-static firn_status find_materials(const import *in, firn_batch *b, firn_error *error)
+static firn_status find_materials(const importer *in, firn_batch *b, firn_error *error)
 {
     if (!in->material) return FIRN_OK;
     b->material = malloc(((size_t)in->points.count + 1) * sizeof *b->material);
@@ -116,7 +116,7 @@ static firn_status find_materials(const import *in, firn_batch *b, firn_error *e
 /* ---- deformation ---- */
 
 /* The laws' memory from Jp, which then is the part of J that is not in F. */
-static firn_status take_state(import *in, firn_batch *b, firn_error *error)
+static firn_status take_state(importer *in, firn_batch *b, firn_error *error)
 {
     const firn_status st = take(in, "Jp", 1, &in->Jp, error);
     if (st != FIRN_OK || !in->Jp) return st;
@@ -139,7 +139,7 @@ static firn_status take_state(import *in, firn_batch *b, firn_error *error)
 }
 
 /* F from the file's nine numbers, four in 2D, or from J alone: the same in all directions. */
-static firn_status take_deformation(import *in, firn_batch *b, firn_error *error)
+static firn_status take_deformation(importer *in, firn_batch *b, firn_error *error)
 {
     const int dim = in->dim, dd = dim * dim;
     const firn_column *column = firn_points_find(&in->points, "F");
@@ -184,7 +184,7 @@ static firn_status take_deformation(import *in, firn_batch *b, firn_error *error
 
 /* ---- places, masses and volumes ---- */
 
-static void place(const import *in, int64_t i, firn_batch *b)
+static void place(const importer *in, int64_t i, firn_batch *b)
 {
     const int dim = in->dim;
     double x[3] = {0}, moved[3];
@@ -202,7 +202,7 @@ static void place(const import *in, int64_t i, firn_batch *b)
 }
 
 /* Volumes are at rest, densities now. */
-static void weigh(const import *in, int64_t i, bool has_mass, firn_batch *b)
+static void weigh(const importer *in, int64_t i, bool has_mass, firn_batch *b)
 {
     const int32_t material = b->material ? b->material[i] : in->object->material_index;
     double density = in->density ? in->density[i] * (in->J ? in->J[i] : 1) : 0; /* at rest */
@@ -222,7 +222,7 @@ static void weigh(const import *in, int64_t i, bool has_mass, firn_batch *b)
 /* ---- what is carried ---- */
 
 /* Moves the columns that the engine does not know. Text stays behind: outputs have numbers. */
-static firn_status carry(import *in, firn_points *out, firn_error *error)
+static firn_status carry(importer *in, firn_points *out, firn_error *error)
 {
     firn_points *from = &in->points;
     firn_column *id = firn_points_find(from, "id");
@@ -242,7 +242,7 @@ static firn_status carry(import *in, firn_points *out, firn_error *error)
     return FIRN_OK;
 }
 
-static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
+static firn_status read_batch(importer *in, firn_batch *b, firn_error *error)
 {
     firn_error inner = {0};
     const firn_placement placement = firn_object_placement(in->object);
@@ -289,7 +289,11 @@ static firn_status read_batch(import *in, firn_batch *b, firn_error *error)
 firn_status firn_import(const firn_scene *scene, const firn_scene_object *object, const char *path,
                         firn_batch *out, firn_error *error)
 {
-import in = {.scene = scene, .object = object, .where = firn_value_get(object->where, "particles"), .path = path, .dim =(int) scene->dimension };
+    importer in = {.scene = scene,
+                   .object = object,
+                   .where = firn_value_get(object->where, "particles"),
+                   .path = path,
+                   .dim = (int)scene->dimension};
     const firn_status st = read_batch(&in, out, error);
     free(in.density);
     free(in.radius);

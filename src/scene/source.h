@@ -26,7 +26,8 @@ typedef struct firn_sources {
 firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, firn_error *error);
 void firn_sources_close(firn_sources *sources);
 
-/* What object `index` fills: a shape, a mesh, voxels or a particle file. With `apart`, places inside earlier objects are left out. */
+/* What object `index` fills: a shape, a mesh, voxels or a particle file. With `apart`, places inside
+ * earlier objects are left out. */
 firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
                               firn_batch *out, firn_error *error);
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
