@@ -25,7 +25,7 @@ typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
     FIRN_CHANNELS(DECLARE)
 #undef DECLARE
-    firn_pool arena;
+    firn_pool arena, touched; /* by superblock; see firn_sweep */
     double max_speed; /* m/s, over nodes, after the last update */
     bool finite;
 } firn_grid;
