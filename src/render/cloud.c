@@ -8,7 +8,7 @@
 
 /* A voxel as a part of the distance between particles: surfaces need several samples of a particle's
  * kernel. */
-static const double VOXEL_OF_SPACING[] = {[FIRN_DRAFT] = 1, [FIRN_FINAL] = 0.8};
+static const double VOXEL_OF_SPACING[] = {[FIRN_DRAFT] = 1.2, [FIRN_FINAL] = 0.8};
 /* Voxels that light goes into what is not clear, at most: seen from so far that this is thin, a body is
  * a few pixels, and rays through it would cost the most. */
 static const float DEEPEST = 24;

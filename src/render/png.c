@@ -115,7 +115,7 @@ firn_status firn_image_write_png(const char *path, const firn_image *image, int 
             filter_row(pixels + y * size, y ? pixels + (y - 1) * size : above, size, step,
                        rows + y * (size + 1));
         }
-        if (compress2(packed, &packed_size, rows, (uLong)((size + 1) * height), 6) != Z_OK) {
+        if (compress2(packed, &packed_size, rows, (uLong)((size + 1) * height), 4) != Z_OK) {
             st = firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory to compress in", path);
         }
     } else {

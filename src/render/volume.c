@@ -571,14 +571,20 @@ typedef struct ball_task {
     float *radius; /* of every particle; 0: none */
 } ball_task;
 
+/* Of a particle all by itself. Crumbs are not all alike. */
+static float crumb_radius(const firn_cloud *cloud, int64_t i)
+{
+    const firn_look *look = cloud->layer[cloud_key_layer(cloud->key[i])].look;
+    return BALL * cloud->size[i] * (1 - (float)look->bump * hash_unit(cloud->hash[i]));
+}
+
 static void choose_ball(void *context, int64_t i, int32_t thread)
 {
     (void)thread;
     const ball_task *t = context;
     const firn_cloud *cloud = t->volume->cloud;
-    float whole = BALL * cloud->size[i];
     if (t->mode != FIRN_RENDER_VOLUME) {
-        t->radius[i] = t->mode == FIRN_RENDER_SPHERES ? 1.1f * whole : 0.35f * whole;
+        t->radius[i] = (t->mode == FIRN_RENDER_SPHERES ? 1.1f : 0.35f) * BALL * cloud->size[i];
         return;
     }
     /* A ball shrinks as the surface around it grows. Corners of bodies are thin too; there, the surface
@@ -592,10 +598,8 @@ static void choose_ball(void *context, int64_t i, int32_t thread)
                            p.z + (q & 4 ? step : -step));
         rho = f_max(rho, firn_volume_density(t->volume, at, layer));
     }
-    /* Crumbs are not all alike. */
-    whole *= 1 - (float)cloud->layer[layer].look->bump * hash_unit(cloud->hash[i]);
     const float alone = 1 - f_step(0.75f * ISO, 1.15f * ISO, rho);
-    t->radius[i] = alone > 0.02f ? whole * cbrtf(alone) : 0;
+    t->radius[i] = alone > 0.02f ? crumb_radius(cloud, i) * cbrtf(alone) : 0;
 }
 
 typedef struct ball {
@@ -603,20 +607,21 @@ typedef struct ball {
     float radius;
 } ball;
 
-/* What a particle is drawn as whose ball has that radius: the ball, or what it would crumble to, as
- * much again in all directions. Returns how many. */
+/* What a particle is drawn as whose ball has that radius: the ball, or the grains it crumbles to, which
+ * spread as far as it is alone. Returns how many. */
 static int crumble(const firn_cloud *cloud, int64_t i, float radius, bool whole,
                    ball out[POWDER_MOST])
 {
     const int64_t powder = cloud->layer[cloud_key_layer(cloud->key[i])].look->powder;
     const int n = whole || powder < 1 ? 1 : powder < POWDER_MOST ? (int)powder : POWDER_MOST;
     out[0] = (ball){cloud->position[i], radius};
+    const float part = radius / crumb_radius(cloud, i), alone = part * part * part;
     uint32_t state = cloud->hash[i];
     for (int k = 0; k < n && n > 1; k++) {
         float u[4];
         for (int c = 0; c < 4; c++) u[c] = hash_unit(hash_next(&state));
         const vec3 offset = v3(u[0] - 0.5f, u[1] - 0.5f, u[2] - 0.5f);
-        out[k] = (ball){v3_along(cloud->position[i], offset, SCATTERED * radius),
+        out[k] = (ball){v3_along(cloud->position[i], offset, SCATTERED * alone * radius),
                         radius * (0.22f + 0.4f * u[3] * u[3])};
     }
     return n;
