@@ -95,8 +95,7 @@ typedef struct implicit_job {
     const real *in; /* of the product under way */
     real *out;
     double goal; /* of the residual */
-    bool
-        solved; /* velocity_moved is no longer the guess, which has a light node's velocity right */
+    bool solved; /* velocity_moved is no longer the guess, in which light nodes are right too */
 } implicit_job;
 
 static real *inverse_mass(const firn_sim *sim, int64_t block)
