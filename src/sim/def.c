@@ -405,6 +405,8 @@ void firn_sim_destroy(firn_sim *sim)
         FIRN_CHANNELS(CHANNEL)
 #undef CHANNEL
             & sim->grid.arena,
+        &sim->grid.mirror,
+        &sim->grid.mirror_range,
         &sim->snapshot.velocity,
         &sim->material_pool,
         &sim->collider_pool,
