@@ -380,6 +380,13 @@ static void videos_hold_every_picture(void **state)
                  folder, names[i]);
         if (system(command) != 0) complain("%s does not have 8 pictures\n", names[i]);
     }
+    /* Slow motion: at 3 pictures per second, 8 take 2.67 s. */
+    expect_exit(run(folder, WORDS("render", FIGURE, "--set", "frames.playback=3", "--size", "64x36",
+                                  "--out", "slow.mp4")),
+                0, "slow motion");
+    snprintf(command, sizeof command,
+             "cd %s && ffmpeg -i slow.mp4 2>&1 | grep -q 'Duration: 00:00:02.6'", folder);
+    if (system(command) != 0) complain("slow.mp4 does not take 2.67 s\n");
     assert_no_complaints();
 }
 

@@ -131,7 +131,7 @@ firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const fir
     film.width = options.render.width;
     film.height = options.render.height;
     film.count = def->run->last - def->run->first + 1;
-    film.fps = def->scene->frames.fps;
+    film.fps = def->scene->frames.playback;
     if (st == FIRN_OK && def->outs->count > FIRN_FILM_MOST) {
         st = firn_fail(error, FIRN_INVALID, "more than %d of --render", FIRN_FILM_MOST);
     }

@@ -353,7 +353,7 @@ static firn_status open_film(production *p, firn_film_def *def, char *fallback, 
     def->width = render->width;
     def->height = render->height;
     def->count = p->pictures;
-    def->fps = scene ? scene->frames.fps : 24;
+    def->fps = scene ? scene->frames.playback : 24;
     firn_sheet_arrange(p->reel_count, &p->columns, &p->rows);
     if (p->reel_count > 1) {
         firn_sheet sheet; /* knows its size */

@@ -195,14 +195,15 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
                                    const firn_allocator *allocator, firn_error *error)
 {
     size_t n = (size_t)count, hash = hash_size(count);
-    size_t size = 0, offset[13];
-    const size_t bytes[13] = {
+    enum { ARRAYS = 14 };
+    size_t size = 0, offset[ARRAYS];
+    const size_t bytes[ARRAYS] = {
         n * sizeof *d->key,        n * sizeof *d->coord,       n * sizeof *d->start,
         n * sizeof *d->population, n * sizeof *d->source,      n * sizeof *d->near_collider,
         (n + 1) * sizeof(int32_t), n * sizeof *d->super_key,   2 * hash * sizeof(int32_t),
         n * sizeof *d->leaving,    n * sizeof *d->super_order, n * sizeof *d->peer,
-        n * sizeof *d->meeting};
-    for (int i = 0; i < 13; i++) {
+        n * sizeof *d->meeting,    n * sizeof *d->reach};
+    for (int i = 0; i < ARRAYS; i++) {
         offset[i] = size;
         size += (bytes[i] + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
     }
@@ -228,6 +229,7 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
     d->super_order = (int32_t *)(base + offset[10]);
     d->peer = (int32_t *)(base + offset[11]);
     d->meeting = (int32_t *)(base + offset[12]);
+    d->reach = (uint8_t *)(base + offset[13]);
     d->bin = d->bin_pool.data;
     return FIRN_OK;
 }
@@ -287,6 +289,7 @@ firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *
 {
     d->dim = dim;
     if (!d->axis_bits) d->axis_bits = FIRN_AXIS_BITS;
+    if (!d->stencil) d->stencil = FIRN_STENCIL;
     firn_status st = firn_directory_reserve(d, count, allocator, error);
     if (st != FIRN_OK) return st;
     index_blocks(d, key, count);
@@ -294,6 +297,7 @@ firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *
         memset(d->population, 0, (size_t)count * sizeof *d->population);
         memset(d->bin, 0, (size_t)count * sizeof *d->bin);
         memset(d->leaving, 0, (size_t)count * sizeof *d->leaving);
+        memset(d->reach, 0, (size_t)count * sizeof *d->reach);
     }
     index_supers(d);
     return FIRN_OK;
@@ -302,21 +306,33 @@ firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *
 /* Blocks are collected in a set of keys, then sorted. */
 typedef struct key_set {
     uint64_t *key;
+    uint8_t *reach; /* axes along which particles reach the next block */
     int32_t *hash;
     uint32_t mask;
     int32_t count;
 } key_set;
 
-static void key_set_add(key_set *s, uint64_t key)
+static void key_set_add(key_set *s, uint64_t key, uint8_t reach)
 {
-    for (uint32_t h = hash_key(key, s->mask);; h = (h + 1) & s->mask) {
-        if (s->hash[h] < 0) {
-            s->hash[h] = s->count;
-            s->key[s->count++] = key;
-            return;
-        }
-        if (s->key[s->hash[h]] == key) return;
+    uint32_t h = hash_key(key, s->mask);
+    while (s->hash[h] >= 0 && s->key[s->hash[h]] != key) h = (h + 1) & s->mask;
+    if (s->hash[h] < 0) {
+        s->hash[h] = s->count;
+        s->key[s->count] = key;
+        s->reach[s->count++] = 0;
     }
+    s->reach[s->hash[h]] |= reach;
+}
+
+/* The axes along which those of a bin that are now in neighbour n reach the block after it. Who came
+ * down is in its last cells, who came up in its first. */
+static uint8_t reach_in(const firn_directory *d, int32_t block, int n)
+{
+    unsigned reach = 0;
+    for (int a = d->dim - 1, bit = 1; a >= 0; a--, bit *= 2, n /= 3) {
+        reach |= n % 3 == 0 ? (unsigned)bit : n % 3 == 1 ? d->reach[block] & (unsigned)bit : 0;
+    }
+    return (uint8_t)reach;
 }
 
 /* Links the blocks of different fields at the same place into rings. `hash` is free to use. */
@@ -345,7 +361,18 @@ static void link_peers(firn_directory *d, int32_t *hash, uint32_t mask)
     }
 }
 
-/* Who sends how many to one block. */
+static void clear_block(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    firn_directory *d = context;
+    memset(d->source[b], -1, sizeof d->source[b]);
+    memset(d->leaving[b], 0, sizeof d->leaving[b]);
+    d->population[b] = d->bin[b].count = 0;
+    d->reach[b] = 0;
+}
+
+/* Tells the blocks that particles of a bin are in now. Each entry of source has one writer, and
+ * populations are whole numbers, whose sums have no order. */
 typedef struct link_job {
     firn_directory *d;
     const firn_directory *from;
@@ -356,19 +383,16 @@ static void link_block(void *context, int64_t b, int32_t thread)
     (void)thread;
     firn_directory *d = ((link_job *)context)->d;
     const firn_directory *from = ((link_job *)context)->from;
+    if (!from->bin[b].count) return;
     const int32_t neighbours = firn_pow(3, d->dim);
     uint64_t key[FIRN_MAX_NEIGHBOURS];
-    neighbour_keys(d, (int32_t)b, key);
-    uint32_t population = 0;
+    neighbour_keys(from, (int32_t)b, key);
     for (int n = 0; n < neighbours; n++) {
-        int32_t slot = firn_directory_find(from, key[n]);
-        uint32_t coming = slot >= 0 ? from->leaving[slot][neighbours - 1 - n] : 0;
-        d->source[b][n] = coming ? slot : -1;
-        population += coming;
+        if (!from->leaving[b][n]) continue;
+        const int32_t slot = firn_directory_find(d, key[n]);
+        d->source[slot][neighbours - 1 - n] = (int32_t)b;
+        __atomic_fetch_add(&d->population[slot], from->leaving[b][n], __ATOMIC_RELAXED);
     }
-    d->population[b] = population;
-    d->bin[b].count = 0;
-    memset(d->leaving[b], 0, sizeof d->leaving[b]);
 }
 
 firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
@@ -379,6 +403,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     const int32_t dim = from->dim, neighbours = firn_pow(3, dim), corners = firn_pow(2, dim);
     d->dim = dim;
     d->axis_bits = from->axis_bits;
+    d->stencil = from->stencil;
     d->count = d->super_count = 0;
 
     /* An upper bound of the blocks: particles spread by one block at most, nodes by one more. */
@@ -393,14 +418,17 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     }
     uint32_t size = hash_size((int32_t)bound);
     firn_status st = firn_pool_reserve_slack(
-        allocator, scratch, 2 * (size_t)bound * sizeof(uint64_t) + size * sizeof(int32_t), error);
+        allocator, scratch,
+        (size_t)bound * (2 * sizeof(uint64_t) + sizeof(uint8_t)) + size * sizeof(int32_t), error);
     if (st != FIRN_OK) return st;
     key_set set = {.key = scratch->data, .mask = size - 1};
     uint64_t *sort_scratch = set.key + bound;
     set.hash = (int32_t *)(sort_scratch + bound);
+    set.reach = (uint8_t *)(set.hash + size);
     memset(set.hash, -1, size * sizeof *set.hash);
 
-    /* Occupied blocks first, then the upper neighbours their particles' stencils reach. */
+    /* Occupied blocks first, then the upper neighbours their particles' stencils reach: what is loose
+     * needs two to four blocks for its nodes, not eight. */
     for (int32_t b = 0; b < from->count; b++) {
         if (!from->bin[b].count) continue;
         for (int a = 0; a < dim; a++) { /* keys would wrap around */
@@ -414,7 +442,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         uint64_t key[FIRN_MAX_NEIGHBOURS];
         neighbour_keys(from, b, key);
         for (int n = 0; n < neighbours; n++) {
-            if (from->leaving[b][n]) key_set_add(&set, key[n]);
+            if (from->leaving[b][n]) key_set_add(&set, key[n], reach_in(from, b, n));
         }
     }
     int32_t populated = set.count;
@@ -424,7 +452,9 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         for (int a = 0; a < 3; a++) far[a] = near[a] + 1;
         uint64_t key[8];
         firn_corner_keys(d, key_field(d, set.key[i]), near, far, key);
-        for (int n = 1; n < corners; n++) key_set_add(&set, key[n]);
+        for (int n = 1; n < corners; n++) {
+            if (!(n & ~set.reach[i])) key_set_add(&set, key[n], 0);
+        }
     }
     firn_sort_keys(set.key, sort_scratch, set.count);
 
@@ -434,7 +464,8 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     link_peers(d, set.hash, set.mask);
 
     link_job job = {d, from};
-    firn_parallel_for(threads, d->count, 16, link_block, &job);
+    firn_parallel_for(threads, d->count, 64, clear_block, d);
+    firn_parallel_for(threads, from->count, 16, link_block, &job);
     uint32_t start = 0;
     for (int32_t b = 0; b < d->count; b++) {
         d->start[b] = start;
@@ -448,15 +479,24 @@ void firn_directory_count_leaving(firn_directory *d, int32_t block)
 {
     static const int side[FIRN_SHIFTED] = {0, 1, 1, 1, 1, 2}; /* below, own, above */
     const int rows = firn_pow(FIRN_SHIFTED, d->dim) / FIRN_SHIFTED;
-    uint32_t *leaving = d->leaving[block];
+    const int far = FIRN_SHIFTED - d->stencil; /* cells from here to the last own one reach on */
+    uint32_t *leaving = d->leaving[block], reaching[3] = {0};
     memset(leaving, 0, sizeof d->leaving[block]);
     for (int row = 0; row < rows; row++) {
         const uint32_t *c = d->bin[block].cell + row * FIRN_SHIFTED;
-        int n =
-            3 * (d->dim == 3 ? 3 * side[row / FIRN_SHIFTED] + side[row % FIRN_SHIFTED] : side[row]);
+        const int at[2] = {d->dim == 3 ? row / FIRN_SHIFTED : row, row % FIRN_SHIFTED};
+        int n = 3 * (d->dim == 3 ? 3 * side[at[0]] + side[at[1]] : side[at[0]]);
         leaving[n] += c[1] - c[0];
         leaving[n + 1] += c[5] - c[1];
         leaving[n + 2] += c[6] - c[5];
+        for (int a = 0; a < d->dim - 1; a++) {
+            if (at[a] >= far && at[a] < 5) reaching[a] += c[6] - c[0];
+        }
+        reaching[d->dim - 1] += c[5] - c[far];
+    }
+    d->reach[block] = 0;
+    for (int a = 0; a < d->dim; a++) {
+        d->reach[block] = (uint8_t)(2 * d->reach[block] + (reaching[a] > 0));
     }
 }
 

@@ -32,7 +32,8 @@ enum {
     FIRN_AXIS_BITS = 21,       /* of a block number in the key */
     FIRN_FIELD_AXIS_BITS = 19, /* the same in 3D where there are fields */
     FIRN_MAX_FIELDS = 128,
-    FIRN_ARENA = 12, /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
+    FIRN_ARENA = 12,  /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
+    FIRN_STENCIL = 4, /* nodes per axis that a particle reaches, at most */
 };
 
 /* The particles one sweep processed in one block: order[start .. start + count). */
@@ -44,6 +45,7 @@ typedef struct firn_bin {
 typedef struct firn_directory {
     int32_t dim;
     int32_t axis_bits;   /* 0 becomes FIRN_AXIS_BITS */
+    int32_t stencil;     /* nodes per axis that a particle reaches; 0 becomes FIRN_STENCIL */
     int32_t count;       /* blocks */
     int32_t super_count; /* superblocks that hold particles */
     uint32_t largest;    /* most particles in a block */
@@ -57,7 +59,9 @@ typedef struct firn_directory {
     firn_bin *bin;                     /* written by a sweep over this directory */
     uint32_t (*leaving)[FIRN_MAX_NEIGHBOURS]; /* how many of the bin are now in each neighbour
                                                  (the middle one: stayed) */
-    uint8_t *near_collider;                   /* set by the grid update */
+    uint8_t *reach; /* of the bin: bit dim - 1 - a where some that are still within the block along
+                       axis a reach nodes of the next block */
+    uint8_t *near_collider; /* set by the grid update */
     int32_t *peer; /* the next block of another field at the same place, around a ring; -1: none */
     /* Rings of such blocks, by their first; none where there are no fields. */
     int32_t *meeting;
@@ -104,7 +108,7 @@ firn_status firn_directory_reserve(firn_directory *d, int32_t count,
 firn_status firn_directory_init(firn_directory *d, int32_t dim, const uint64_t *key, int32_t count,
                                 const firn_allocator *allocator, firn_error *error);
 
-/* Counts a block's particles per neighbour from the cell offsets of its bin. */
+/* Counts a block's particles per neighbour, and notes their reach, from the cell offsets of its bin. */
 void firn_directory_count_leaving(firn_directory *d, int32_t block);
 
 /* The block that a shifted cell of a block's bin belongs to. */

@@ -800,6 +800,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
     }
+    if (!scene->frames.playback) scene->frames.playback = scene->frames.fps;
     if (st == FIRN_OK) {
         st = read_section(scene, &firn_section_simulation, scene->simulation_value,
                           &scene->simulation, error);

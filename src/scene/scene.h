@@ -31,7 +31,7 @@ extern const firn_scene_shape_row firn_scene_shapes[]; /* ends with one without 
 typedef struct firn_scene_frames {
     firn_given given;
     int64_t start, end;
-    double fps;
+    double fps, playback;
 } firn_scene_frames;
 
 typedef struct firn_scene_simulation {

@@ -81,6 +81,9 @@ static const firn_row frames_rows[] = {
      AT(start), NULL, NULL},
     {"end", FIRN_WHOLE, "", "24", -1e9, 1e9, "number of the last frame", AT(end), NULL, NULL},
     {"fps", FIRN_REAL, "1/s", "24", 1e-3, 1e6, "frames per second", AT(fps), NULL, NULL},
+    {"playback", FIRN_REAL, "1/s", "", 1, 1000,
+     "frames per second of videos; below fps: slow motion; by default fps", AT(playback), NULL,
+     NULL},
     END};
 #undef STRUCT
 

@@ -374,6 +374,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     for (int i = 0; i < 4; i++) {
         sim->directory[i].axis_bits =
             def->object_count && def->dimension == 3 ? FIRN_FIELD_AXIS_BITS : FIRN_AXIS_BITS;
+        sim->directory[i].stencil = def->spline == FIRN_QUADRATIC ? 3 : 4;
     }
     if (st == FIRN_OK) {
         st = firn_directory_init(sim->from, def->dimension, NULL, 0, sim->allocator, error);
@@ -407,6 +408,7 @@ void firn_sim_destroy(firn_sim *sim)
             & sim->grid.arena,
         &sim->grid.mirror,
         &sim->grid.mirror_range,
+        &sim->grid.touched,
         &sim->snapshot.velocity,
         &sim->material_pool,
         &sim->collider_pool,

@@ -61,51 +61,46 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
 firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *error)
 {
     const size_t arena = FIRN_ARENA_REALS(sim->store.dim, planes * FIRN_NODE) * sizeof(real);
-    return firn_pool_renew(sim->allocator, &sim->grid.arena, (size_t)sim->at->super_count * arena,
-                           error);
+    const size_t count = (size_t)sim->at->super_count;
+    const firn_status st = firn_pool_renew(sim->allocator, &sim->grid.arena, count * arena, error);
+    return st == FIRN_OK ? firn_pool_renew(sim->allocator, &sim->grid.touched,
+                                           count * sizeof(uint64_t), error)
+                         : st;
 }
 
 /* ---- summing arenas ---- */
 
-/* Along one axis a block's nodes lie in its own superblock's arena and in one neighbour's: which,
- * where node 0 would be in it, and the range of nodes that are. */
+/* Along one axis a block's nodes lie in its own superblock's arena and in one neighbour's: which, and
+ * as which piece. */
 typedef struct overlap {
-    int32_t super, offset, begin, end;
+    int32_t super, piece;
 } overlap;
 
 static void find_overlaps(int32_t coord, overlap o[2])
 {
-    const int32_t super = (coord - (coord & 1)) / 2;
-    if (coord & 1) {
-        o[0] = (overlap){super, 1 + FIRN_BLOCK, 0, FIRN_BLOCK};
-        o[1] = (overlap){super + 1, -3, 3, FIRN_BLOCK};
-    } else {
-        o[0] = (overlap){super, 1, 0, FIRN_BLOCK};
-        o[1] = (overlap){super - 1, 9, 0, 3};
-    }
+    const int32_t upper = coord & 1, super = (coord - upper) / 2;
+    o[0] = (overlap){super, 1 + upper};
+    o[1] = upper ? (overlap){super + 1, 0} : (overlap){super - 1, FIRN_PIECES - 1};
 }
 
-/* The nodes of a block that one arena holds: extent, and the first one in the arena and in the block.
- * In 2D there is one layer. */
+/* The nodes of a block that one arena holds: extent, the first one in the arena and in the block, and
+ * the piece they are. In 2D there is one layer. */
 typedef struct box {
-    int ni, nj, nk, from, to;
+    int ni, nj, nk, from, to, piece;
 } box;
 
 static box overlap_box(int32_t dim, const overlap o[3][2], int q)
 {
-    static const overlap layer = {0, 0, 0, 1};
-    const overlap *x = &o[0][q >> (dim - 1)], *y = dim == 3 ? &o[1][q >> 1 & 1] : &layer,
-                  *z = &o[dim - 1][q & 1];
-    int from = x->begin + x->offset, to = x->begin;
-    if (dim == 3) {
-        from = from * FIRN_ARENA + y->begin + y->offset;
-        to = to * FIRN_BLOCK + y->begin;
+    box b = {.nj = 1};
+    for (int a = 0; a < dim; a++) {
+        const int piece = o[a][q >> (dim - 1 - a) & 1].piece, first = firn_piece_begin[piece],
+                  count = firn_piece_begin[piece + 1] - first;
+        b.from = b.from * FIRN_ARENA + first;
+        b.to = b.to * FIRN_BLOCK + (piece == 0 ? FIRN_BLOCK - 1 : 0);
+        b.piece = b.piece * FIRN_PIECES + piece;
+        *(a == 0 ? &b.ni : a == dim - 1 ? &b.nk : &b.nj) = count;
     }
-    return (box){.ni = x->end - x->begin,
-                 .nj = y->end - y->begin,
-                 .nk = z->end - z->begin,
-                 .from = from * FIRN_ARENA + z->begin + z->offset,
-                 .to = to * FIRN_BLOCK + z->begin};
+    return b;
 }
 
 /* Adds a box of ni x nj x nk nodes of an arena to a block's. In 2D the box has one layer, and its
@@ -143,12 +138,13 @@ void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int
     firn_corner_keys(at, firn_directory_field(at, (int32_t)block), near, far, key);
     /* The rows are scattered over eight arenas: they are all asked for before the first is used. */
     const real *arena[8];
+    const uint64_t *touched = sim->grid.touched.data;
     for (int q = 0; q < firn_pow(2, dim); q++) {
         const int32_t super = firn_directory_find_super(source, key[q] >> dim);
         arena[q] = NULL;
-        if (super < 0) continue;
-        arena[q] = (const real *)sim->grid.arena.data + (size_t)super * stride;
         const box b = overlap_box(dim, o, q);
+        if (super < 0 || !(touched[super] >> b.piece & 1)) continue;
+        arena[q] = (const real *)sim->grid.arena.data + (size_t)super * stride;
         for (int p = 0; p < planes; p++) {
             for (int i = 0; i < b.ni; i++) {
                 for (int j = 0; j < b.nj; j++) {

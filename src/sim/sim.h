@@ -31,10 +31,10 @@ typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
     FIRN_CHANNELS(DECLARE)
 #undef DECLARE
-    firn_pool arena;
-    firn_pool mirror;       /* nodes pressed into walls, by block; see mirror.c */
-    firn_pool mirror_range; /* firn_mirror_range, per block */
-    double max_speed;       /* m/s, over nodes, after the last update */
+    firn_pool arena, touched; /* by superblock; see firn_sweep */
+    firn_pool mirror;         /* nodes pressed into walls, by block; see mirror.c */
+    firn_pool mirror_range;   /* firn_mirror_range, per block */
+    double max_speed;         /* m/s, over nodes, after the last update */
     bool finite;
 } firn_grid;
 

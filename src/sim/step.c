@@ -78,6 +78,7 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
         .velocity = sim->grid.velocity.data,
         .velocity_old = sim->grid.velocity_old.data,
         .arena = sim->grid.arena.data,
+        .touched = sim->grid.touched.data,
         .arena_channels = FIRN_NODE * sim->planes,
         .transfer = def->transfer,
         .spline = def->spline,

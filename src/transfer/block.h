@@ -691,9 +691,55 @@ enum {
     BLOCK_REALS = CELLS * FIRN_NODE, /* of a velocity channel */
 };
 
-LANE_INLINE real *superblock_arena(const firn_sweep *s, int32_t superblock)
+/* A superblock's arena, while its particles are scattered. */
+typedef struct open_arena {
+    real *node;
+    int planes;
+    uint64_t touched;
+} open_arena;
+
+LANE_INLINE open_arena open_superblock(const firn_sweep *s, int32_t superblock)
 {
-    return s->arena + (size_t)superblock * FIRN_ARENA_REALS(D, s->arena_channels);
+    return (open_arena){.node =
+                            s->arena + (size_t)superblock * FIRN_ARENA_REALS(D, s->arena_channels),
+                        .planes = s->arena_channels / FIRN_NODE};
+}
+
+/* Clears pieces. */
+static __attribute__((noinline)) void clear_pieces(open_arena *arena, uint64_t pieces)
+{
+    arena->touched |= pieces;
+    for (; pieces; pieces &= pieces - 1) {
+        const int piece = __builtin_ctzll(pieces);
+        const int8_t *i = firn_piece_begin + (D == 3 ? piece >> 4 : piece >> 2),
+                     *j = firn_piece_begin + (piece >> 2 & 3), *k = firn_piece_begin + (piece & 3);
+        const size_t size = (size_t)(k[1] - k[0]) * FIRN_NODE * sizeof(real);
+        for (int p = 0; p < arena->planes; p++) {
+            for (int a = i[0]; a < i[1]; a++) {
+                for (int b = D == 3 ? j[0] : 0; b < (D == 3 ? j[1] : 1); b++) {
+                    const int row =
+                        D == 3 ? (p * FIRN_ARENA + a) * FIRN_ARENA + b : p * FIRN_ARENA + a;
+                    memset(arena->node + (row * FIRN_ARENA + k[0]) * FIRN_NODE, 0, size);
+                }
+            }
+        }
+    }
+}
+
+/* The pieces that nodes first .. last along an axis are in. */
+LANE_INLINE uint64_t pieces_along(int axis, int first, int last)
+{
+    static const int8_t piece[FIRN_ARENA] = {0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3};
+    static const uint64_t lowest[3] = {D == 3 ? 0x1111111111111111 : 0x1111,
+                                       D == 3 ? 0x000f000f000f000f : 0x000f, 0xffff};
+    const int after = D - 1 - axis, step = 1 << (2 * after);
+    return lowest[after] << (step * piece[first]) | lowest[after] << (step * piece[last]);
+}
+
+/* Before anything is added to nodes that lie in these pieces. */
+LANE_INLINE void touch(open_arena *arena, uint64_t pieces)
+{
+    if (pieces & ~arena->touched) clear_pieces(arena, pieces & ~arena->touched);
 }
 
 /* The blocks whose nodes this block's particles reach: index bits are +1 along axis 0, 1(, 2). */

@@ -448,21 +448,31 @@ LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weig
 
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
  * shifted cell c. */
-static void scatter_cells(const firn_sweep *s, int32_t block, float *arena, const uint32_t *cell,
-                          const float *entries, const firn_place *slot, bool flip)
+static void scatter_cells(const firn_sweep *s, int32_t block, open_arena *arena,
+                          const uint32_t *cell, const float *entries, const firn_place *slot,
+                          bool flip)
 {
     const int32_t *coord = s->at->coord[block];
+    const int origin[3] = {4 * (coord[AXIS_I] & 1), 4 * (coord[AXIS_J] & 1),
+                           4 * (coord[AXIS_K] & 1)};
+    uint64_t along_k[FIRN_SHIFTED];
+    for (int k = 0; k < FIRN_SHIFTED; k++) {
+        along_k[k] = pieces_along(AXIS_K, origin[2] + k, origin[2] + k + 2);
+    }
     for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
+        const uint32_t *first = cell + row * FIRN_SHIFTED;
+        if (first[0] == first[FIRN_SHIFTED]) continue;
+        const int i = origin[0] + (D == 3 ? row / FIRN_SHIFTED : row),
+                  j = origin[1] + row % FIRN_SHIFTED;
+        const uint64_t pieces =
+            pieces_along(AXIS_I, i, i + 2) & (D == 3 ? pieces_along(AXIS_J, j, j + 2) : UINT64_MAX);
         for (int k = 0; k < FIRN_SHIFTED; k++) {
-            const uint32_t *range = cell + row * FIRN_SHIFTED + k;
+            const uint32_t *range = first + k;
             const int n = (int)(range[1] - range[0]);
             if (n == 0) continue;
-            int node = (D == 3 ? row / FIRN_SHIFTED : row) + 4 * (coord[AXIS_I] & 1);
-            if (D == 3) {
-                node = node * FIRN_ARENA + row % FIRN_SHIFTED + 4 * (coord[AXIS_J] & 1);
-            }
-            node = node * FIRN_ARENA + k + 4 * (coord[AXIS_K] & 1);
-            float *to = arena + node * FIRN_NODE;
+            touch(arena, pieces & along_k[k]);
+            const int node = (D == 3 ? i * FIRN_ARENA + j : i) * FIRN_ARENA + origin[2] + k;
+            float *to = arena->node + node * FIRN_NODE;
             const firn_place *mine = slot + range[0];
             scatter_cell(to, entries, entries, mine, n);
             if (flip) {
@@ -601,7 +611,7 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
     }
 }
 
-LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, float *arena,
+LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, open_arena *arena,
                              firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind,
                              const bool flip)
 {
@@ -647,13 +657,13 @@ LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_
                                   const sweep_kind kind, const bool flip)
 {
     const bool scatters = kind == SCATTER || kind == FUSED;
-    float *arena = scatters ? superblock_arena(s, superblock) : NULL;
-    if (scatters) memset(arena, 0, FIRN_ARENA_REALS(D, PLANES * FIRN_NODE) * sizeof(float));
+    open_arena arena = open_superblock(s, superblock);
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) sweep_block(s, b, arena, scratch, &e, kind, flip);
+        if (s->at->population[b]) sweep_block(s, b, &arena, scratch, &e, kind, flip);
     }
     if (!scatters) return;
+    s->touched[superblock] = arena.touched;
     s->extremes[superblock] = (firn_extremes){0};
     merge_extremes(&s->extremes[superblock], &e);
 }
@@ -763,7 +773,8 @@ LANE_INLINE void product_chunk(const firn_sweep *s, const local_nodes *local, in
     }
 }
 
-static void product_block(const firn_sweep *s, int32_t block, float *arena, firn_scratch *scratch)
+static void product_block(const firn_sweep *s, int32_t block, open_arena *arena,
+                          firn_scratch *scratch)
 {
     const bool flip = false;
     const uint32_t *first = s->cell[block];
@@ -799,11 +810,11 @@ static void product_block(const firn_sweep *s, int32_t block, float *arena, firn
 firn_sweep_function FIRN_KERNEL(firn_fast_product);
 void FIRN_KERNEL(firn_fast_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
 {
-    float *arena = superblock_arena(s, superblock);
-    memset(arena, 0, FIRN_ARENA_REALS(D, FIRN_NODE) * sizeof(float));
+    open_arena arena = open_superblock(s, superblock);
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) product_block(s, b, arena, scratch);
+        if (s->at->population[b]) product_block(s, b, &arena, scratch);
     }
+    s->touched[superblock] = arena.touched;
 }
 
 #endif

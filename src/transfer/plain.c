@@ -7,7 +7,7 @@
 #include "transfer/block.h"
 
 enum {
-    STENCIL = 4,
+    STENCIL = FIRN_STENCIL,
     LOCAL = FIRN_BLOCK + STENCIL - 1
 }; /* nodes per axis a block's particles reach */
 enum { LOCAL_NODES = D == 3 ? LOCAL * LOCAL * LOCAL : LOCAL * LOCAL };
@@ -103,11 +103,25 @@ static int first_node(const real x[D], int side, const int origin[D])
     return node;
 }
 
+/* The stencil nodes of a particle in an arena, ready to be added to. */
+static int open_stencil(const firn_sweep *s, const real x[D], const int origin[D],
+                        open_arena *arena, stencil_node node[STENCIL * STENCIL * STENCIL])
+{
+    const int more = s->spline == FIRN_QUADRATIC ? 2 : 3;
+    uint64_t pieces = UINT64_MAX;
+    for (int d = 0; d < D; d++) {
+        const int first = (int)x[d] + origin[d];
+        pieces &= pieces_along(d, first, first + more);
+    }
+    touch(arena, pieces);
+    return list_stencil(s, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+}
+
 /* ---- particles to grid ---- */
 
 /* Momentum and force of one lane's particle. */
 static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, const int origin[D],
-                             real *arena)
+                             open_arena *arena)
 {
     const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
     real x[D], momentum[D], affine[DD], stress_volume[DD];
@@ -120,10 +134,10 @@ static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, co
         stress_volume[c] = volume * g->tau[c][l];
     }
     stencil_node node[STENCIL * STENCIL * STENCIL];
-    const int count = list_stencil(s, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+    const int count = open_stencil(s, x, origin, arena, node);
     for (int k = 0; k < count; k++) {
         const stencil_node *t = &node[k];
-        real *out = arena + t->node * FIRN_NODE, *force = out + ARENA_NODES * FIRN_NODE;
+        real *out = arena->node + t->node * FIRN_NODE, *force = out + ARENA_NODES * FIRN_NODE;
         for (int a = 0; a < D; a++) {
             real p = momentum[a], f = 0;
             for (int b = 0; b < D; b++) {
@@ -137,8 +151,8 @@ static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, co
     }
 }
 
-static void scatter_block(const firn_sweep *s, int32_t block, real *arena, firn_scratch *scratch,
-                          lane_extremes *e)
+static void scatter_block(const firn_sweep *s, int32_t block, open_arena *arena,
+                          firn_scratch *scratch, lane_extremes *e)
 {
     int row[ROWS + 1], origin[D];
     const int n = collect(s, block, scratch->index, row);
@@ -161,12 +175,12 @@ void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock,
                                      firn_scratch *scratch);
 void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
 {
-    real *arena = superblock_arena(s, superblock);
-    memset(arena, 0, FIRN_ARENA_REALS(D, s->arena_channels) * sizeof(real));
+    open_arena arena = open_superblock(s, superblock);
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) scatter_block(s, b, arena, scratch, &e);
+        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e);
     }
+    s->touched[superblock] = arena.touched;
     s->extremes[superblock] = (firn_extremes){0};
     merge_extremes(&s->extremes[superblock], &e);
 }
@@ -318,18 +332,18 @@ void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock, fi
 
 /* Adds the force that T is to the nodes around a particle. */
 static void scatter_force(const firn_sweep *s, const real x[D], const real T[DD],
-                          const int origin[D], real *arena)
+                          const int origin[D], open_arena *arena)
 {
     stencil_node node[STENCIL * STENCIL * STENCIL];
-    const int count = list_stencil(s, x, first_node(x, FIRN_ARENA, origin), FIRN_ARENA, node);
+    const int count = open_stencil(s, x, origin, arena, node);
     for (int k = 0; k < count; k++) {
-        real *out = arena + node[k].node * FIRN_NODE;
+        real *out = arena->node + node[k].node * FIRN_NODE;
         for (int a = 0; a < D; a++)
             for (int b = 0; b < D; b++) out[a] += T[a * D + b] * node[k].gradient[b];
     }
 }
 
-static void product_block(const firn_sweep *s, int32_t block, real *arena)
+static void product_block(const firn_sweep *s, int32_t block, open_arena *arena)
 {
     int origin[D];
     for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
@@ -362,11 +376,11 @@ void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock,
 void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
 {
     (void)scratch;
-    real *arena = superblock_arena(s, superblock);
-    memset(arena, 0, FIRN_ARENA_REALS(D, s->arena_channels) * sizeof(real));
+    open_arena arena = open_superblock(s, superblock);
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) product_block(s, b, arena);
+        if (s->at->population[b]) product_block(s, b, &arena);
     }
+    s->touched[superblock] = arena.touched;
 }
 
 /* ---- rest volumes ---- */

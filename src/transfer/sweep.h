@@ -22,6 +22,13 @@ enum {
 /* Reals of one superblock's arena; vector code adds zeros past the last node, into the padding. */
 #define FIRN_ARENA_REALS(dim, channels) ((size_t)(firn_pow(FIRN_ARENA, dim) * (channels) + 16))
 
+/* An arena is cut into the parts of the blocks that it overlaps, four along each axis: the last node of
+ * the block before the superblock, its own two blocks, and three nodes of the block after. Only pieces
+ * that particles reach are cleared, and summed: loose particles reach a few nodes of many arenas.
+ * A piece has the bit 4 (4 p + q) + r by its numbers along the axes (2D: 4 p + r). */
+enum { FIRN_PIECES = 4 };
+static const int8_t firn_piece_begin[FIRN_PIECES + 1] = {0, 1, 5, 9, FIRN_ARENA};
+
 /* The largest of each over some particles: what limits the time step. */
 typedef struct firn_extremes {
     real speed2;    /* |v|^2, m2/s2 */
@@ -63,6 +70,7 @@ typedef struct firn_sweep {
     const real *velocity_old; /* before; read by FLIP-type transfers only */
     real *arena;              /* written: momentum, mass [, force or impulse] per node */
     int32_t arena_channels;   /* FIRN_NODE, or twice that with the force apart */
+    uint64_t *touched;        /* the pieces of each arena that hold anything; see FIRN_PIECES */
 
     /* Method. */
     firn_transfer transfer;
