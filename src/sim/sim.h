@@ -123,6 +123,7 @@ struct firn_sim {
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
     double retry_until;     /* s */
     double collider_speed;  /* m/s, of surfaces near the particles */
+    double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last sweep that measured */
     firn_limit limit_next;  /* what set dt_next */
     firn_report report;     /* of the advance under way */
@@ -158,7 +159,8 @@ firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *
  * (acceleration by stress and, if asked for, the caller's hook; mass). */
 void firn_grid_sum(firn_sim *sim, bool hook);
 
-/* The fastest node if the step were dt, before colliders: sets grid.max_speed and finite. */
+/* The fastest node if the step were dt, before colliders, light ones by what particles feel of them:
+ * sets grid.max_speed and finite. */
 void firn_grid_probe(firn_sim *sim, double dt);
 
 /* velocity <- velocity_old + dt x acceleration, damped, then colliders. */

@@ -365,6 +365,10 @@ static firn_status advance_by(step_function *step, firn_sim *sim, double seconds
                               firn_error *error)
 {
     const double end = sim->time + seconds;
+    sim->lightest = INFINITY;
+    for (int64_t i = 0; i < sim->store.count; i++) {
+        sim->lightest = fmin(sim->lightest, (double)sim->store.mass[i]);
+    }
     do {
         firn_status st = step(sim, end - sim->time, error);
         if (st == FIRN_OK) st = ask_hook(sim, error);
