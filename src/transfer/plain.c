@@ -100,16 +100,21 @@ LANE_INLINE int list_nodes(const axis_weights a[D], const int n, const bool mls,
     stencil_node *t = node;
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < (D == 3 ? n : 1); j++) {
+            const real wj = D == 3 ? a[1].w[j] : 1, wij = a[0].w[i] * wj;
             for (int k = 0; k < n; k++, t++) {
-                const int at[3] = {i, D == 3 ? j : k, k};
+                const real wk = a[D - 1].w[k], w = wij * wk;
                 t->node = first + (D == 3 ? (i * side + j) * side + k : i * side + k);
-                t->w = a[0].w[i] * a[1].w[at[1]] * (D == 3 ? a[D - 1].w[k] : 1);
-                for (int d = 0; d < D; d++) {
-                    t->offset[d] = a[d].offset[at[d]];
-                    real gradient = a[d].dw[at[d]];
-                    for (int e = 0; e < D; e++) gradient *= e == d ? 1 : a[e].w[at[e]];
-                    t->gradient[d] = scale * (mls ? t->w * t->offset[d] : gradient);
+                t->w = w;
+                t->offset[0] = a[0].offset[i];
+                if (D == 3) t->offset[1] = a[1].offset[j];
+                t->offset[D - 1] = a[D - 1].offset[k];
+                if (mls) {
+                    for (int d = 0; d < D; d++) t->gradient[d] = scale * w * t->offset[d];
+                    continue;
                 }
+                t->gradient[0] = scale * (a[0].dw[i] * wj * wk);
+                if (D == 3) t->gradient[1] = scale * (a[0].w[i] * a[1].dw[j] * wk);
+                t->gradient[D - 1] = scale * (wij * a[D - 1].dw[k]);
             }
         }
     }
