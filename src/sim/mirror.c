@@ -196,7 +196,9 @@ static firn_status find_mirrors(firn_sim *sim, firn_error *error)
     }
     firn_status st =
         firn_pool_renew(sim->allocator, &sim->grid.mirror, (size_t)sum * sizeof(mirror), error);
-    if (st == FIRN_OK) firn_parallel_for(sim->threads, sim->at->count, 16, aim_task, sim);
+    if (st == FIRN_OK && sum > 0) {
+        firn_parallel_for(sim->threads, sim->at->count, 16, aim_task, sim);
+    }
     return st;
 }
 
@@ -291,6 +293,11 @@ static void reflect_task(void *context, int64_t block, int32_t thread)
 firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
 {
     const int32_t blocks = sim->at->count;
+    if (sim->def.collider_count == 0) {
+        memset(sim->at->near_collider, 0, (size_t)blocks * sizeof *sim->at->near_collider);
+        firn_grid_contact(sim);
+        return FIRN_OK;
+    }
     const firn_status st = find_mirrors(sim, error);
     if (st != FIRN_OK) return st;
     firn_parallel_for(sim->threads, blocks, 4, fold_task, sim);
