@@ -47,14 +47,14 @@ deps-check:
 run:
 	@tools/deps.sh build video
 	@$(MAKE) --no-print-directory firn
-	$(BUILD)/firn run scenes/tumble.yaml
-	$(BUILD)/firn render scenes/tumble.yaml --size 960x540 --out 'out/tumble.$$F4.png' \
-	    --out out/tumble.mp4 --out out/tumble.png
+	$(BUILD)/firn run scenes/snow_wall.yaml
+	$(BUILD)/firn render scenes/snow_wall.yaml --size 960x540 --out 'out/snow_wall.$$F4.png' \
+	    --out out/snow_wall.mp4 --out out/snow_wall.png
 	@echo
-	@echo 'caches         out/tumble.*.prt'
-	@echo 'pictures       out/tumble.*.png'
-	@echo 'contact sheet  out/tumble.png'
-	@echo 'video          out/tumble.mp4'
+	@echo 'caches         out/snow_wall.*.prt'
+	@echo 'pictures       out/snow_wall.*.png'
+	@echo 'contact sheet  out/snow_wall.png'
+	@echo 'video          out/snow_wall.mp4'
 
 # Stills of all scenes for doc/gallery.md.
 gallery: firn

@@ -9,6 +9,7 @@ firn=${FIRN:-build/firn}
 
 # scene | frame | how it is shown
 table='
+snow_wall           | 14 |
 tumble              | 20 |
 creature_large      | 19 |
 creature_medium     | 19 | --color speed

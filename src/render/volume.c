@@ -14,6 +14,9 @@ enum { VOXELS = BLOCK * BLOCK * BLOCK, PADDED = EDGE * EDGE * EDGE };
 /* Half the support of a particle's kernel, and the radius of a particle drawn as a ball, as parts of
  * its size. */
 static const float REACH = 1.65f, BALL = 0.5f;
+/* Edge of the cube that grains of a crumbled ball lie in, as a part of its radius. */
+static const float SCATTERED = 4.5f;
+enum { POWDER_MOST = 8 };
 /* Density that smoothing should leave where a particle is: a little inside an even surface. */
 static const float INSIDE = 0.6f;
 /* Fewer particles than this within about two spacings are drawn as balls: a surface around them would
@@ -180,11 +183,9 @@ static bool list_bricks(const firn_cloud *cloud, const bool *lone, key_list *lis
         vec3 low = v3_all(INFINITY), high = v3_all(-INFINITY);
         for (; i < cloud->count && cloud->key[i] >> 6 == run; i++) {
             const vec3 p = cloud->position[i];
-            const float ball = BALL * cloud->size[i];
-            if (lone[i]) {
-                if (!push_box(list, v3_sub(p, v3_all(ball)), v3_add(p, v3_all(ball)), BARE)) {
-                    return false;
-                }
+            if (lone[i]) { /* room for its ball, or what that crumbles to */
+                const vec3 room = v3_all((0.5f * SCATTERED + 1) * BALL * cloud->size[i]);
+                if (!push_box(list, v3_sub(p, room), v3_add(p, room), BARE)) return false;
                 continue;
             }
             const vec3 reach = v3_all(REACH * cloud->size[i] + extra);
@@ -597,9 +598,35 @@ static void choose_ball(void *context, int64_t i, int32_t thread)
     t->radius[i] = alone > 0.02f ? whole * cbrtf(alone) : 0;
 }
 
-/* Calls for every block a ball touches; the block is there. */
-static int touched_blocks(const firn_volume *f, vec3 p, float r, int32_t out[8])
+typedef struct ball {
+    vec3 center;
+    float radius;
+} ball;
+
+/* What a particle is drawn as whose ball has that radius: the ball, or what it would crumble to, as
+ * much again in all directions. Returns how many. */
+static int crumble(const firn_cloud *cloud, int64_t i, float radius, bool whole,
+                   ball out[POWDER_MOST])
 {
+    const int64_t powder = cloud->layer[cloud_key_layer(cloud->key[i])].look->powder;
+    const int n = whole || powder < 1 ? 1 : powder < POWDER_MOST ? (int)powder : POWDER_MOST;
+    out[0] = (ball){cloud->position[i], radius};
+    uint32_t state = cloud->hash[i];
+    for (int k = 0; k < n && n > 1; k++) {
+        float u[4];
+        for (int c = 0; c < 4; c++) u[c] = hash_unit(hash_next(&state));
+        const vec3 offset = v3(u[0] - 0.5f, u[1] - 0.5f, u[2] - 0.5f);
+        out[k] = (ball){v3_along(cloud->position[i], offset, SCATTERED * radius),
+                        radius * (0.22f + 0.4f * u[3] * u[3])};
+    }
+    return n;
+}
+
+/* Calls for every block a ball touches; the block is there. */
+static int touched_blocks(const firn_volume *f, ball b, int32_t out[8])
+{
+    const vec3 p = b.center;
+    const float r = b.radius;
     int n = 0;
     for (int32_t z = (int32_t)(p.z - r) / BLOCK; z <= (int32_t)(p.z + r) / BLOCK; z++) {
         for (int32_t y = (int32_t)(p.y - r) / BLOCK; y <= (int32_t)(p.y + r) / BLOCK; y++) {
@@ -619,12 +646,16 @@ static bool make_spheres(firn_volume *f, const bool *lone, firn_render_mode mode
     if (!radius) return false;
     ball_task task = {f, lone, mode, radius};
     firn_parallel_for(threads, cloud->count, 4096, choose_ball, &task);
+    const bool whole = mode != FIRN_RENDER_VOLUME;
+    ball piece[POWDER_MOST];
     int32_t touched[8];
     for (int64_t i = 0; i < cloud->count; i++) {
-        if (!(radius[i] > 0)) continue;
-        const int n = touched_blocks(f, cloud->position[i], radius[i], touched);
-        for (int k = 0; k < n; k++) f->block[touched[k]].sphere_count++;
-        f->sphere_count += n;
+        const int pieces = radius[i] > 0 ? crumble(cloud, i, radius[i], whole, piece) : 0;
+        for (int q = 0; q < pieces; q++) {
+            const int n = touched_blocks(f, piece[q], touched);
+            for (int k = 0; k < n; k++) f->block[touched[k]].sphere_count++;
+            f->sphere_count += n;
+        }
     }
     const size_t n = (size_t)f->sphere_count + 8;
     f->sphere_x = malloc(n * sizeof(float));
@@ -641,17 +672,18 @@ static bool make_spheres(firn_volume *f, const bool *lone, firn_render_mode mode
         f->block[b].sphere_count = 0;
     }
     for (int64_t i = 0; i < cloud->count && room; i++) {
-        if (!(radius[i] > 0)) continue;
-        const vec3 p = cloud->position[i];
-        const int count = touched_blocks(f, p, radius[i], touched);
-        for (int k = 0; k < count; k++) {
-            firn_volume_block *b = &f->block[touched[k]];
-            const int32_t to = b->sphere + b->sphere_count++;
-            f->sphere_x[to] = p.x;
-            f->sphere_y[to] = p.y;
-            f->sphere_z[to] = p.z;
-            f->sphere_radius[to] = radius[i];
-            f->sphere_particle[to] = (uint32_t)i;
+        const int pieces = radius[i] > 0 ? crumble(cloud, i, radius[i], whole, piece) : 0;
+        for (int q = 0; q < pieces; q++) {
+            const int count = touched_blocks(f, piece[q], touched);
+            for (int k = 0; k < count; k++) {
+                firn_volume_block *b = &f->block[touched[k]];
+                const int32_t to = b->sphere + b->sphere_count++;
+                f->sphere_x[to] = piece[q].center.x;
+                f->sphere_y[to] = piece[q].center.y;
+                f->sphere_z[to] = piece[q].center.z;
+                f->sphere_radius[to] = piece[q].radius;
+                f->sphere_particle[to] = (uint32_t)i;
+            }
         }
     }
     free(radius);

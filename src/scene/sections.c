@@ -339,6 +339,8 @@ static const firn_row look_rows[] = {
     {"smooth", FIRN_REAL, "", "", 0, 4, "particle spacings over which the surface is smoothed",
      AT(smooth), NULL, NULL},
     {"bump", FIRN_REAL, "", "", 0, 1, "unevenness from particle to particle", AT(bump), NULL, NULL},
+    {"powder", FIRN_WHOLE, "", "", 0, 8,
+     "grains that a particle is drawn as which is alone; 0: one ball", AT(powder), NULL, NULL},
     {"grain", FIRN_REAL, "", "", 0, 1, "grains finer than particles", AT(grain), NULL, NULL},
     {"glint", FIRN_REAL, "", "", 0, 1, "sparkling grains", AT(glint), NULL, NULL},
     END};

@@ -28,6 +28,7 @@ typedef struct firn_look {
     double index;      /* of refraction */
     double smooth;     /* particle spacings over which the surface is smoothed */
     double bump;       /* 0 to 1: unevenness from particle to particle */
+    int64_t powder;    /* grains that a particle is drawn as which is alone */
     double grain;      /* 0 to 1: grains finer than particles */
     double glint;      /* 0 to 1: sparkling grains */
 } firn_look;
