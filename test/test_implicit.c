@@ -372,6 +372,75 @@ static void the_same_wall_twice_rubs_once(void **state)
     }
 }
 
+/* ---- impacts ---- */
+
+/* How fast two stiff bodies part that flew at each other, over how fast they came, with nodes of their
+ * own or the same ones. */
+static double restitution(int d, bool own_nodes, firn_integrator integrator)
+{
+    static const uint8_t own[2] = {0, 1};
+    world w = stiff_world(d, FIRN_PATH_AUTO, 1);
+    w.def.integrator = integrator;
+    w.material[0].young = 1e7;
+    if (own_nodes) {
+        w.def.object_fields = own;
+        w.def.object_count = 2;
+    }
+    firn_sim *sim = world_create(&w);
+    for (uint16_t i = 0; i < 2; i++) {
+        const brick b = {.low = {i ? 1 : -9, 0, 0},
+                         .cells = {8, 8, 8},
+                         .per_axis = 2,
+                         .velocity = {i ? -1 : 1, 0, 0},
+                         .object = i};
+        brick_add(sim, &w, &b);
+    }
+    assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    double *v = read_all(sim, d, FIRN_VELOCITY), mean = 0;
+    const int64_t half = firn_sim_count(sim) / 2;
+    for (int64_t i = 0; i < half; i++) mean -= v[i * d] / (double)half;
+    free(v);
+    firn_sim_destroy(sim);
+    return mean;
+}
+
+/* Without the limit on impacts it is 0 on the same nodes, and above 2 on their own. */
+static void bodies_bounce_off_each_other_as_in_short_steps(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (int own_nodes = 0; own_nodes < 2; own_nodes++) {
+            assert_close(restitution(d, own_nodes, FIRN_IMPLICIT),
+                         restitution(d, own_nodes, FIRN_EXPLICIT), 0.2);
+        }
+}
+
+/* The first step that a falling body spends at the ground is short, that of a few particles is not. */
+static void impacts_of_bodies_shorten_the_step(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (int cells = 1; cells <= 6; cells += 5) {
+            world w = stiff_world(d, FIRN_PATH_AUTO, 1);
+            w.def.collider_count = 1;
+            firn_sim *sim = world_create(&w);
+            const brick b = {.low = {0, 1, 0},
+                             .cells = {cells, cells, cells},
+                             .per_axis = 2,
+                             .velocity = {0, -2, 0}};
+            brick_add(sim, &w, &b);
+            firn_report report;
+            assert_ok(firn_sim_step(sim, &report, &error));
+            if (cells == 1) {
+                assert_close(report.dt, w.def.dt_implicit, 1e-6);
+            } else {
+                assert_int_equal(report.limit, FIRN_LIMIT_IMPACT);
+                assert_close(report.dt, 0.05 * w.def.cell_size / 2, 1e-6);
+            }
+            firn_sim_destroy(sim);
+        }
+}
+
 /* ---- steps ---- */
 
 static void a_solver_that_does_not_converge_shortens_the_step(void **state)
@@ -572,6 +641,8 @@ int main(void)
         cmocka_unit_test(moving_walls_carry_what_they_hold),
         cmocka_unit_test(separating_walls_do_not_pull),
         cmocka_unit_test(the_same_wall_twice_rubs_once),
+        cmocka_unit_test(bodies_bounce_off_each_other_as_in_short_steps),
+        cmocka_unit_test(impacts_of_bodies_shorten_the_step),
         cmocka_unit_test(a_solver_that_does_not_converge_shortens_the_step),
         cmocka_unit_test(the_cheaper_integrator_is_taken_and_told),
 #ifndef FIRN_DOUBLE

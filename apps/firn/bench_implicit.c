@@ -23,6 +23,7 @@ enum { BODIES = sizeof bodies / sizeof *bodies };
 
 typedef struct result {
     int64_t steps, iterations;
+    int implicit_frames;
     double seconds;
     double middle[FRAMES]; /* height of the centre of mass after each frame, m */
     double rebound;        /* its highest after landing, over where it would lie, m */
@@ -68,6 +69,7 @@ static firn_status play(firn_sim *sim, result *out, firn_error *error)
         out->seconds += firn_clock() - mark;
         out->steps += report.steps;
         out->iterations += report.iterations;
+        out->implicit_frames += report.integrator == FIRN_IMPLICIT;
         firn_totals totals;
         if (st == FIRN_OK) st = firn_sim_measure(sim, &totals, error);
         if (st != FIRN_OK) break;
@@ -110,7 +112,7 @@ static double distance(const result *a, const result *b)
     return most / CELL;
 }
 
-static void print_row(int body, const result *plain, const result *solved)
+static void print_row(int body, const result *plain, const result *solved, const result *chose)
 {
     const double faster = plain->seconds / solved->seconds,
                  iterations = (double)solved->iterations / (double)solved->steps,
@@ -119,14 +121,15 @@ static void print_row(int body, const result *plain, const result *solved)
         printf("%s\n  {\"material\": \"%s\", \"young\": %g, \"explicit_seconds\": %.3f, "
                "\"explicit_steps\": %lld, \"implicit_seconds\": %.3f, \"implicit_steps\": %lld, "
                "\"iterations_per_step\": %.2f, \"faster\": %.3f, \"rebound\": %.3f, "
-               "\"apart_cells\": %.3f}",
+               "\"apart_cells\": %.3f, \"auto_seconds\": %.3f, \"auto_implicit_frames\": %d}",
                body ? "," : "", bodies[body].name, bodies[body].young, plain->seconds,
                (long long)plain->steps, solved->seconds, (long long)solved->steps, iterations,
-               faster, rebound, apart);
+               faster, rebound, apart, chose->seconds, chose->implicit_frames);
     } else {
-        printf("%-16s %8g %7lld %7.1f %7lld %7.1f %7.1f %7.2f %8.2f %7.2f\n", bodies[body].name,
-               bodies[body].young, (long long)plain->steps, plain->seconds,
-               (long long)solved->steps, iterations, solved->seconds, faster, rebound, apart);
+        printf("%-16s %8g %7lld %7.1f %7lld %7.1f %7.1f %7.2f %8.2f %7.2f %7.1f %3d/%d\n",
+               bodies[body].name, bodies[body].young, (long long)plain->steps, plain->seconds,
+               (long long)solved->steps, iterations, solved->seconds, faster, rebound, apart,
+               chose->seconds, chose->implicit_frames, FRAMES);
     }
     fflush(stdout);
 }
@@ -137,34 +140,37 @@ static int run(void)
     firn_bench_csv csv;
     if (!firn_bench_csv_open(&csv, command_name, chosen.csv,
                              "material,young,isa,threads,explicit_steps,explicit_seconds,"
-                             "implicit_steps,iterations,implicit_seconds,rebound,apart_cells")) {
+                             "implicit_steps,iterations,implicit_seconds,rebound,apart_cells,"
+                             "auto_seconds,auto_implicit_frames")) {
         return FIRN_EXIT_OUTPUT;
     }
     if (chosen.json) {
         printf("{\"bodies\": [");
     } else {
         printf("a block of %d particles thrown onto the ground at %g m/s, %d frames of 1/48 s\n\n"
-               "%-16s %8s %7s %7s %7s %7s %7s %7s %8s %7s\n",
+               "%-16s %8s %7s %7s %7s %7s %7s %7s %8s %7s %7s %6s\n",
                SIDE * SIDE * SIDE, SPEED, FRAMES, "", "", "explic.", "", "implic.", "iter./", "",
-               "times", "rebound", "apart,");
-        printf("%-16s %8s %7s %7s %7s %7s %7s %7s %8s %7s\n", "material", "E, Pa", "steps", "s",
-               "steps", "step", "s", "faster", "of expl.", "cells");
+               "times", "rebound", "apart,", "auto", "impl.");
+        printf("%-16s %8s %7s %7s %7s %7s %7s %7s %8s %7s %7s %6s\n", "material", "E, Pa", "steps",
+               "s", "steps", "step", "s", "faster", "of expl.", "cells", "s", "frames");
     }
     for (int body = 0; body < BODIES; body++) {
-        result plain, solved;
+        result plain, solved, chose;
         firn_error error = {0};
         firn_status st = run_one(body, FIRN_EXPLICIT, &plain, &error);
         if (st == FIRN_OK) st = run_one(body, FIRN_IMPLICIT, &solved, &error);
+        if (st == FIRN_OK) st = run_one(body, FIRN_INTEGRATOR_AUTO, &chose, &error);
         if (st != FIRN_OK) {
             exit_code = firn_options_failure(command_name, st, &error);
             break;
         }
-        print_row(body, &plain, &solved);
-        firn_bench_csv_row(&csv, "%s,%g,%s,%d,%lld,%.3f,%lld,%lld,%.3f,%.4f,%.4f",
+        print_row(body, &plain, &solved, &chose);
+        firn_bench_csv_row(&csv, "%s,%g,%s,%d,%lld,%.3f,%lld,%lld,%.3f,%.4f,%.4f,%.3f,%d",
                            bodies[body].name, bodies[body].young, plain.info.isa,
                            plain.info.threads, (long long)plain.steps, plain.seconds,
                            (long long)solved.steps, (long long)solved.iterations, solved.seconds,
-                           solved.rebound / plain.rebound, distance(&plain, &solved));
+                           solved.rebound / plain.rebound, distance(&plain, &solved), chose.seconds,
+                           chose.implicit_frames);
     }
     if (chosen.json) printf("]}\n");
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
@@ -175,7 +181,8 @@ const firn_command firn_bench_implicit_command = {
     .name = command_name,
     .line = "explicit against implicit steps, by stiffness",
     .summary = "A block thrown onto the ground in explicit and in implicit steps, jelly of 1e5 to "
-               "1e8 Pa and snow: what each takes, and how alike they are. Takes minutes.",
+               "1e8 Pa and snow: what each takes, how alike they are, and which `auto` takes. "
+               "Takes minutes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

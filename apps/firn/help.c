@@ -192,8 +192,8 @@ static void speed(void)
            "measures this machine.\n\n"
            "The time step shrinks with stiffness and cell size: ten times the Young's\n"
            "modulus takes about three times the steps. The progress line says what limits\n"
-           "it: velocity, wave (stiffness), particle, strain, force or collider. From about\n"
-           "1e8 Pa on (snow: 1e6) implicit steps cost less: stiffness does not limit them.\n\n"
+           "it: velocity, wave (stiffness), particle, strain, force or collider. From a few\n"
+           "1e6 Pa on (snow: 1e6) implicit steps cost less: stiffness does not limit them.\n\n"
            "All threads and the best instruction set are used; --threads and --isa choose.\n"
            "The result is the same to the last bit at any number of threads. Quadratic\n"
            "splines and MLS forces, the defaults, run on the fused path, the fast one:\n\n");

@@ -147,7 +147,7 @@ typedef struct firn_sim_def {
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
  * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
- * contact_friction 0.3, explicit; implicit steps of up to 1 ms with theta 0.55, tolerance 5e-3, 200
+ * contact_friction 0.3, explicit; implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200
  * iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
@@ -257,7 +257,7 @@ typedef enum firn_limit {
     FIRN_LIMIT_NONE,
     FIRN_LIMIT_FIXED,     /* the def's dt */
     FIRN_LIMIT_MAXIMUM,   /* the def's dt_max, or dt_implicit */
-    FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before */
+    FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before; implicit: 1.25 */
     FIRN_LIMIT_FRAME,     /* the time asked for ends here */
     FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C|; implicit: |v| */
     FIRN_LIMIT_STRAIN,    /* velocity gradient: 0.2 / max |L|; implicit: 0.5 */
@@ -269,6 +269,7 @@ typedef enum firn_limit {
     FIRN_LIMIT_FINITE,    /* a non-finite number */
     FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
     FIRN_LIMIT_SOLVER,    /* an implicit step's solver did not converge with more */
+    FIRN_LIMIT_IMPACT,    /* an implicit step in which a body would hit a wall too hard */
     FIRN_LIMIT_COUNT
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);

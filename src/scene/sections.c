@@ -130,7 +130,7 @@ static const firn_row simulation_rows[] = {
     {"integrator", FIRN_CHOICE, "", "explicit", ANY,
      "implicit takes long steps through stiff material; auto whichever looks cheaper",
      AT(integrator), integrator_words, NULL},
-    {"dt_implicit", FIRN_REAL, "s", "0.001", POSITIVE, "largest automatic implicit step",
+    {"dt_implicit", FIRN_REAL, "s", "0.004", POSITIVE, "largest automatic implicit step",
      AT(dt_implicit), NULL, NULL},
     {"theta", FIRN_REAL, "", "0.55", 0.5, 1,
      "when in an implicit step forces are taken: 0.5 keeps energy, 1 damps most", AT(theta), NULL,

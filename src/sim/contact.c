@@ -79,29 +79,35 @@ static double pair_friction(const firn_sim *sim, int32_t field_a, int32_t field_
     return sim->def.contact_friction;
 }
 
+/* The direction from a to b; false where there is none to be had. */
+static bool find_normal(int32_t dim, const real grows_a[3], const real grows_b[3], real normal[3])
+{
+    real length2 = 0;
+    for (int c = 0; c < dim; c++) {
+        normal[c] = grows_b[c] - grows_a[c];
+        length2 += normal[c] * normal[c];
+    }
+    if (!(length2 > 0)) return false;
+    const real inverse = 1 / R_SQRT(length2);
+    for (int c = 0; c < dim; c++) normal[c] *= inverse;
+    return true;
+}
+
 /* Two nodes at the same place: velocity and mass each. Where no direction is to be had, they stick. */
 static void meet(int32_t dim, real friction, real a[FIRN_NODE], const real grows_a[3],
                  real b[FIRN_NODE], const real grows_b[3])
 {
-    real normal[3], relative[3], length2 = 0, approach = 0, slide2 = 0;
-    for (int c = 0; c < dim; c++) {
-        normal[c] = grows_b[c] - grows_a[c]; /* from a to b */
-        length2 += normal[c] * normal[c];
-        relative[c] = a[c] - b[c];
-    }
+    real normal[3], relative[3], approach = 0, slide2 = 0;
+    for (int c = 0; c < dim; c++) relative[c] = a[c] - b[c];
     const real share_a = b[3] / (a[3] + b[3]), share_b = a[3] / (a[3] + b[3]); /* of a change */
-    if (!(length2 > 0)) {
+    if (!find_normal(dim, grows_a, grows_b, normal)) {
         for (int c = 0; c < dim; c++) {
             a[c] -= share_a * relative[c];
             b[c] += share_b * relative[c];
         }
         return;
     }
-    const real inverse = 1 / R_SQRT(length2);
-    for (int c = 0; c < dim; c++) {
-        normal[c] *= inverse;
-        approach += normal[c] * relative[c];
-    }
+    for (int c = 0; c < dim; c++) approach += normal[c] * relative[c];
     if (!(approach > 0)) return;
     for (int c = 0; c < dim; c++) {
         relative[c] -= approach * normal[c];
@@ -149,4 +155,40 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
 void firn_grid_contact(firn_sim *sim)
 {
     firn_parallel_for(sim->threads, sim->at->meeting_count, 1, resolve_ring, sim);
+}
+
+static void approach_ring(void *context, int64_t ring, int32_t thread)
+{
+    (void)thread;
+    firn_sim *sim = context;
+    const firn_directory *d = sim->at;
+    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim), first = d->meeting[ring];
+    real grows[2][NODES][3], most = 0;
+    for (int32_t one = first; d->peer[one] != first; one = d->peer[one]) {
+        find_growth(sim, one, grows[0]);
+        for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
+            find_growth(sim, other, grows[1]);
+            const real *a = firn_grid_channel(sim, &sim->grid.velocity_moved, one),
+                       *b = firn_grid_channel(sim, &sim->grid.velocity_moved, other);
+            for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
+                real normal[3], approach = 0;
+                if (!(a[3] > 0 && b[3] > 0)) continue;
+                if (!find_normal(dim, grows[0][n], grows[1][n], normal)) continue;
+                for (int c = 0; c < dim; c++) approach += normal[c] * (a[c] - b[c]);
+                most = approach > most ? approach : most;
+            }
+        }
+    }
+    ((double *)sim->implicit.partial.data)[ring] = (double)most;
+}
+
+double firn_grid_approach(firn_sim *sim)
+{
+    const int32_t rings = sim->at->meeting_count;
+    double most = 0;
+    firn_parallel_for(sim->threads, rings, 1, approach_ring, sim);
+    for (int32_t i = 0; i < rings; i++) {
+        most = fmax(most, ((const double *)sim->implicit.partial.data)[i]);
+    }
+    return most;
 }

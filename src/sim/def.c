@@ -22,7 +22,7 @@ firn_sim_def firn_sim_def_default(void)
         .courant = 0.5,
         .wave_factor = 0.6,
         .integrator = FIRN_EXPLICIT,
-        .dt_implicit = 1e-3,
+        .dt_implicit = 4e-3,
         .theta = 0.55,
         .solver_tolerance = 5e-3,
         .solver_iterations = 200,
@@ -53,7 +53,7 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
         {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
         {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
-        {"dt_implicit", def->dt_implicit, tiny, huge, "the default is 0.001 s"},
+        {"dt_implicit", def->dt_implicit, tiny, huge, "the default is 0.004 s"},
         {"theta", def->theta, 0.5, 1, "the default is 0.55"},
         {"beta", def->beta, 0, 1, "0 is the theta step, 1 backward Euler"},
         {"solver_tolerance", def->solver_tolerance, 1e-12, 0.1, "the default is 5e-3"},
@@ -429,6 +429,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->implicit.wall,
         &sim->implicit.wall_first,
         &sim->implicit.partial,
+        &sim->implicit.inverse_mass,
     };
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
     a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);

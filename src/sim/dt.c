@@ -90,7 +90,7 @@ const char *firn_limit_name(firn_limit limit)
         [FIRN_LIMIT_PARTICLE] = "particle", [FIRN_LIMIT_COLLIDER] = "collider",
         [FIRN_LIMIT_FORCE] = "force",       [FIRN_LIMIT_FINITE] = "finite",
         [FIRN_LIMIT_RETRY] = "retry",       [FIRN_LIMIT_VISCOSITY] = "viscosity",
-        [FIRN_LIMIT_SOLVER] = "solver",
+        [FIRN_LIMIT_SOLVER] = "solver",     [FIRN_LIMIT_IMPACT] = "impact",
     };
     return limit >= 0 && limit < FIRN_LIMIT_COUNT ? name[limit] : "unknown";
 }

@@ -32,6 +32,16 @@ enum { NODES = FIRN_MAX_CELLS, RESOLVES = 2 };
 /* Sliding below this counts as sticking, with a drag that lets it creep at most so fast. */
 #define CREEP ((real)1e-3) /* m/s */
 
+/* Where bodies meet walls or each other, nodes close in on each other by at most this part of a cell
+ * in a step. Walls and contacts take the velocity of what runs into them: in longer steps, which let
+ * it run in further, bodies lose their bounce, and those that meet each other are thrown apart. See
+ * doc/implicit.md. */
+#define IMPACT 0.05
+
+/* Nodes below this part of the mass of their block's heaviest may have any velocity: next to nothing
+ * of a particle feels it. */
+#define LIGHT ((real)1e-3)
+
 /* Forces that move nodes by less than this part of a cell per step count as that much. */
 #define STILL 1e-6
 
@@ -62,6 +72,7 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error)
     RESERVE(m->cell, blocks * sizeof(uint32_t[NODES + 1]));
     RESERVE(m->wall_first, (blocks + 1) * sizeof(int32_t));
     RESERVE(m->partial, blocks * sizeof(double));
+    RESERVE(m->inverse_mass, channel / FIRN_NODE);
     RESERVE(g->velocity_moved, channel);
     RESERVE(g->residual, channel);
     RESERVE(g->direction, channel);
@@ -84,7 +95,13 @@ typedef struct implicit_job {
     const real *in; /* of the product under way */
     real *out;
     double goal; /* of the residual */
+    bool solved; /* velocity_moved is no longer the guess, in which light nodes are right too */
 } implicit_job;
+
+static real *inverse_mass(const firn_sim *sim, int64_t block)
+{
+    return (real *)sim->implicit.inverse_mass.data + block * firn_pow(FIRN_BLOCK, sim->store.dim);
+}
 
 static double *partial(const firn_sim *sim) { return sim->implicit.partial.data; }
 
@@ -100,6 +117,15 @@ static double run_sum(implicit_job *job, firn_task *task)
     run(job, task);
     for (int32_t b = 0; b < job->sim->at->count; b++) sum += partial(job->sim)[b];
     return sum;
+}
+
+/* The same, for the largest of them. */
+static double run_most(implicit_job *job, firn_task *task)
+{
+    double most = 0;
+    run(job, task);
+    for (int32_t b = 0; b < job->sim->at->count; b++) most = fmax(most, partial(job->sim)[b]);
+    return most;
 }
 
 /* The numbers of one block that loops over nodes start from. */
@@ -128,6 +154,14 @@ static real dot(const real a[3], const real b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* Up to which a block's nodes count as light. */
+static real light_mass(const block_view *v)
+{
+    real most = 0;
+    for (int n = 0; n < v->nodes; n++) most = v->old[n][3] > most ? v->old[n][3] : most;
+    return LIGHT * most;
+}
+
 static void apply_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
@@ -140,8 +174,8 @@ static void apply_block(void *context, int64_t block, int32_t thread)
     firn_grid_sum_arenas(sim, sim->at, 1, block, sum);
     const real squared = (real)job->squared;
     for (int n = 0; n < v.nodes; n++) {
-        for (int a = 0; a < 3; a++) out[n][a] = v.old[n][3] * in[n][a] + squared * sum[0][n][a];
-        out[n][3] = 0;
+        const real mass = v.old[n][3];
+        for (int a = 0; a < FIRN_NODE; a++) out[n][a] = mass * in[n][a] + squared * sum[0][n][a];
     }
     for (int i = 0; i < v.at_walls; i++) {
         const firn_wall_node *c = &v.at_wall[i];
@@ -151,9 +185,7 @@ static void apply_block(void *context, int64_t block, int32_t thread)
         firn_wall_project(c, along);
         for (int a = 0; a < 3; a++) out[c->node][a] += c->drag * along[a];
     }
-    double product = 0;
-    for (int n = 0; n < v.nodes; n++) product += (double)dot(in[n], out[n]);
-    partial(sim)[block] = product;
+    partial(sim)[block] = firn_dot(in[0], out[0], v.nodes * FIRN_NODE);
 }
 
 /* out = (M + squared K + drag) in */
@@ -172,10 +204,10 @@ static void precondition(void *context, int64_t block, const real *r, real *z)
 {
     const implicit_job *job = context;
     const block_view v = view_block(job->sim, block);
-    for (int n = 0; n < v.nodes; n++) {
-        const real mass = v.old[n][3], inverse = mass > 0 ? 1 / mass : 0;
-        for (int a = 0; a < FIRN_NODE; a++) z[n * FIRN_NODE + a] = inverse * r[n * FIRN_NODE + a];
-    }
+    const real *inverse = inverse_mass(job->sim, block);
+    for (int n = 0; n < v.nodes; n++)
+        for (int a = 0; a < FIRN_NODE; a++)
+            z[n * FIRN_NODE + a] = inverse[n] * r[n * FIRN_NODE + a];
     for (int i = 0; i < v.at_walls; i++) {
         const firn_wall_node *c = &v.at_wall[i];
         const real mass = v.old[c->node][3];
@@ -296,6 +328,7 @@ static void guess_block(void *context, int64_t block, int32_t thread)
     const implicit_job *job = context;
     const block_view v = view_block(job->sim, block);
     const double still = STILL * job->sim->def.cell_size / job->dt;
+    real *inverse = inverse_mass(job->sim, block);
     double sum = 0;
     for (int n = 0; n < v.nodes; n++) {
         const real mass = v.old[n][3];
@@ -308,6 +341,7 @@ static void guess_block(void *context, int64_t block, int32_t thread)
         }
         sum += (double)mass * fmax(gain2, still * still);
         v.moved[n][3] = mass;
+        inverse[n] = mass > 0 ? 1 / mass : 0;
     }
     partial(job->sim)[block] = sum;
 }
@@ -326,6 +360,45 @@ static void fit_block(void *context, int64_t block, int32_t thread)
             for (int a = 0; a < 3; a++) moved[a] += c->speed[k] * c->direction[k][a];
         }
     }
+}
+
+/* The largest speed at which neighbouring nodes close in on each other: a body at a wall, or two that
+ * meet on the same nodes. A few particles alone do not count: one per cell is the measure. */
+static void closing_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const firn_sim *sim = job->sim;
+    const firn_directory *d = sim->at;
+    const block_view v = view_block(sim, block);
+    const real light = job->solved ? light_mass(&v) : 0;
+    real most = 0;
+    for (int a = 0, stride = v.nodes; a < v.dim; a++) {
+        stride /= FIRN_BLOCK;
+        int32_t above[3];
+        memcpy(above, d->coord[block], sizeof above);
+        above[a]++;
+        const int32_t field = firn_directory_field(d, (int32_t)block),
+                      next = firn_directory_find(d, firn_block_key(d, field, above));
+        const uint32_t crowd = d->population[block] + (next >= 0 ? d->population[next] : 0);
+        if (crowd < (uint32_t)v.nodes) continue;
+        for (int n = 0; n < v.nodes; n++) {
+            const bool last = n / stride % FIRN_BLOCK == FIRN_BLOCK - 1;
+            if (last && next < 0) continue;
+            const real *up = last ? firn_grid_channel(sim, &sim->grid.velocity_moved, next) +
+                                        (n - (FIRN_BLOCK - 1) * stride) * FIRN_NODE
+                                  : v.moved[n + stride];
+            const real closing = v.moved[n][a] - up[a];
+            if (closing > most && v.moved[n][3] > light && up[3] > light) most = closing;
+        }
+    }
+    partial(sim)[block] = (double)most;
+}
+
+/* The largest closing speed by velocity_moved, of bodies with fields of their own too. */
+static double closing_speed(implicit_job *job)
+{
+    return fmax(run_most(job, closing_block), firn_grid_approach(job->sim));
 }
 
 /* residual = right-hand side - image, which is A x. */
@@ -360,9 +433,13 @@ static void speed_block(void *context, int64_t block, int32_t thread)
     (void)thread;
     const implicit_job *job = context;
     const block_view v = view_block(job->sim, block);
-    double most = 0;
-    for (int n = 0; n < v.nodes; n++) most = fmax(most, (double)dot(v.moved[n], v.moved[n]));
-    partial(job->sim)[block] = most;
+    const real light = light_mass(&v);
+    real most = 0;
+    for (int n = 0; n < v.nodes; n++) {
+        const real speed2 = dot(v.moved[n], v.moved[n]);
+        if (v.old[n][3] > light && !(speed2 <= most)) most = speed2;
+    }
+    partial(job->sim)[block] = (double)most;
 }
 
 /* Puts the velocities that the step leaves in place of the accelerations. */
@@ -443,7 +520,7 @@ static firn_solution solve(const firn_system *system, firn_sim *sim, double goal
 }
 
 firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
-                                firn_error *error)
+                                double *dt_fit, firn_error *error)
 {
     const firn_sim_def *def = &sim->def;
     const bool stomakhin = def->beta > 0;
@@ -470,6 +547,11 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     firn_solution s = {0};
     for (int round = 0; round <= RESOLVES; round++) {
         run(&job, fit_block);
+        if (round == 0 && def->dt == 0) {
+            *broken = FIRN_LIMIT_IMPACT;
+            *dt_fit = IMPACT * def->cell_size / closing_speed(&job);
+            if (dt > 1.001 * *dt_fit) return FIRN_OK;
+        }
         (void)apply(&job, sim->grid.velocity_moved.data, sim->grid.image.data);
         run(&job, residual_block);
         s = solve(&system, sim, job.goal, &st, error);
@@ -478,17 +560,18 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
         if (run_sum(&job, revise_block) == 0) break;
     }
     if (st != FIRN_OK) return st;
+    *dt_fit = dt / 2;
     *broken = FIRN_LIMIT_SOLVER;
     if (!s.converged) return FIRN_OK;
     sim->report.residual =
         fmax(sim->report.residual, s.residual / job.goal * def->solver_tolerance);
-    run(&job, speed_block);
-    double most = 0;
-    for (int32_t b = 0; b < sim->at->count; b++) most = fmax(most, partial(sim)[b]);
-    sim->grid.max_speed = sqrt(most);
+    job.solved = true;
+    sim->grid.max_speed = sqrt(run_most(&job, speed_block));
     *broken = FIRN_LIMIT_FORCE;
     if (sim->grid.max_speed * dt > crossing * def->cell_size) return FIRN_OK;
     *broken = FIRN_LIMIT_NONE;
+    /* In contact, what closes in does so by acceleration: by as much as the square of the step. */
+    *dt_fit = sqrt(IMPACT * def->cell_size * dt / closing_speed(&job));
     run(&job, finish_block);
     collide(&job);
     return FIRN_OK;

@@ -82,6 +82,7 @@ typedef struct firn_implicit {
     firn_pool wall;                  /* firn_wall_node, by block */
     firn_pool wall_first;            /* int32_t per block, and one more: its first */
     firn_pool partial;               /* double per block */
+    firn_pool inverse_mass;          /* real per node, 1/kg; 0: no mass */
     int32_t differential_law;        /* as in firn_sweep */
 } firn_implicit;
 
@@ -218,6 +219,9 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error);
  * velocities. */
 void firn_grid_contact(firn_sim *sim);
 
+/* The largest speed at which they do, by velocity_moved, m/s. */
+double firn_grid_approach(firn_sim *sim);
+
 /* ---- walls.c ---- */
 
 /* Lists the nodes with mass that are in walls. Sticky and slip walls hold; which of the others do,
@@ -239,11 +243,11 @@ void firn_wall_project(const firn_wall_node *c, real v[3]);
 firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error);
 
 /* From velocity_old and the acceleration in velocity, makes velocity and velocity_moved of a step
- * of dt, and sets max_speed. *broken: FIRN_LIMIT_NONE, or why a shorter one must be tried, for which
- * all is still there: the solver did not converge, or a node crosses more than `crossing` of a
- * cell. */
+ * of dt, and sets max_speed. *broken: FIRN_LIMIT_NONE, with the longest that the next step should be
+ * in *dt_fit; or why a shorter one must be tried, *dt_fit, for which all is still there: something
+ * meets too hard, the solver did not converge, or a node crosses more than `crossing` of a cell. */
 firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
-                                firn_error *error);
+                                double *dt_fit, firn_error *error);
 
 /* ---- particles.c ---- */
 

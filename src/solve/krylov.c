@@ -31,10 +31,8 @@ static double run_sum(pass *job, firn_task *task)
 /* M^-1 of a block of `in`; returns in . out. */
 static double precondition(const firn_system *s, int64_t block, const real *in, real *out)
 {
-    double sum = 0;
     s->precondition(s->context, block, in, out);
-    for (int i = 0; i < s->block_reals; i++) sum += (double)in[i] * (double)out[i];
-    return sum;
+    return firn_dot(in, out, s->block_reals);
 }
 
 /* p = M^-1 r + beta p; r . M^-1 r */

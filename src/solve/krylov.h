@@ -1,7 +1,8 @@
 /* Krylov solvers for symmetric systems A x = b on the block grid, matrix-free.
  *
- * Vectors are grid channels: `block_reals` numbers per block, blocks in key order. Sums are taken
- * per block and then over blocks in order, in double, so no result depends on the thread count.
+ * Vectors are grid channels: `block_reals` numbers per block, a multiple of four, blocks in key
+ * order. Sums are taken per block and then, in double, over blocks in order, so no result depends on
+ * the thread count.
  *
  * The preconditioner M^-1 also carries the constraints: where it leaves out a direction, x keeps the
  * value it came with there, and the residual ends up as what it takes to hold it. */
@@ -30,6 +31,15 @@ typedef struct firn_solution {
     double residual; /* sqrt(r . M^-1 r) */
     bool converged;
 } firn_solution;
+
+/* a . b of a block. Four sums: one alone would wait for its own last addition. */
+static inline double firn_dot(const real *a, const real *b, int32_t n)
+{
+    real sum[4] = {0};
+    for (int32_t i = 0; i < n; i += 4)
+        for (int l = 0; l < 4; l++) sum[l] += a[i + l] * b[i + l];
+    return ((double)sum[0] + (double)sum[1]) + ((double)sum[2] + (double)sum[3]);
+}
 
 /* Conjugate gradients (Hestenes & Stiefel 1952), for positive definite A. x comes in as the guess
  * and r as its residual b - A x; both leave as they are when sqrt(r . M^-1 r) <= goal, or after

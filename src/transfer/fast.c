@@ -446,27 +446,27 @@ LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weig
 #endif
 }
 
-/* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of
- * shifted cell c. */
-static void scatter_cells(const firn_sweep *s, int32_t block, open_arena *arena,
-                          const uint32_t *cell, const float *entries, const firn_place *slot,
-                          bool flip)
+/* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of cell
+ * c, of the block's own (side FIRN_BLOCK) or of its shifted ones (FIRN_SHIFTED). */
+LANE_INLINE void scatter_cells(const firn_sweep *s, int32_t block, open_arena *arena,
+                               const int side, const uint32_t *cell, const float *entries,
+                               const firn_place *slot, const bool flip)
 {
     const int32_t *coord = s->at->coord[block];
-    const int origin[3] = {4 * (coord[AXIS_I] & 1), 4 * (coord[AXIS_J] & 1),
-                           4 * (coord[AXIS_K] & 1)};
+    const int lowest = side == FIRN_BLOCK; /* the arena begins a cell below the block */
+    const int origin[3] = {lowest + 4 * (coord[AXIS_I] & 1), lowest + 4 * (coord[AXIS_J] & 1),
+                           lowest + 4 * (coord[AXIS_K] & 1)};
     uint64_t along_k[FIRN_SHIFTED];
-    for (int k = 0; k < FIRN_SHIFTED; k++) {
+    for (int k = 0; k < side; k++) {
         along_k[k] = pieces_along(AXIS_K, origin[2] + k, origin[2] + k + 2);
     }
-    for (int row = 0; row < SHIFTED_CELLS / FIRN_SHIFTED; row++) {
-        const uint32_t *first = cell + row * FIRN_SHIFTED;
-        if (first[0] == first[FIRN_SHIFTED]) continue;
-        const int i = origin[0] + (D == 3 ? row / FIRN_SHIFTED : row),
-                  j = origin[1] + row % FIRN_SHIFTED;
+    for (int row = 0; row < (D == 3 ? side * side : side); row++) {
+        const uint32_t *first = cell + row * side;
+        if (first[0] == first[side]) continue;
+        const int i = origin[0] + (D == 3 ? row / side : row), j = origin[1] + row % side;
         const uint64_t pieces =
             pieces_along(AXIS_I, i, i + 2) & (D == 3 ? pieces_along(AXIS_J, j, j + 2) : UINT64_MAX);
-        for (int k = 0; k < FIRN_SHIFTED; k++) {
+        for (int k = 0; k < side; k++) {
             const uint32_t *range = first + k;
             const int n = (int)(range[1] - range[0]);
             if (n == 0) continue;
@@ -640,8 +640,8 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, open_arena *are
     }
     if (kind == FUSED) {
         bin_block(s, block, index, scratch->cell, n, scratch->place, scratch->slot);
-        scatter_cells(s, block, arena, s->at->bin[block].cell, scratch->scatter, scratch->slot,
-                      flip);
+        scatter_cells(s, block, arena, FIRN_SHIFTED, s->at->bin[block].cell, scratch->scatter,
+                      scratch->slot, flip);
         return;
     }
     /* Particles have not moved: the bins stay, and so does the order the previous sweep left. */
@@ -650,7 +650,7 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, open_arena *are
     for (int c = 0; c < SHIFTED_CELLS; c++) at[c + 1] += at[c];
     memcpy(first, at, sizeof first);
     for (int i = 0; i < n; i++) scratch->slot[at[scratch->cell[i]]++] = scratch->place[i];
-    scatter_cells(s, block, arena, first, scratch->scatter, scratch->slot, flip);
+    scatter_cells(s, block, arena, FIRN_SHIFTED, first, scratch->scatter, scratch->slot, flip);
 }
 
 LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
@@ -794,17 +794,7 @@ static void product_block(const firn_sweep *s, int32_t block, open_arena *arena,
             to += (uint32_t)n * GROUP;
         }
     }
-    /* The scatter's cells are those that particles may have moved to; these are all at home. */
-    uint32_t cell[SHIFTED_CELLS + 1];
-    for (int c = 0, own = 0; c <= SHIFTED_CELLS; c++) {
-        bool home = c < SHIFTED_CELLS;
-        for (int a = 0, rest = c; a < D; a++, rest /= FIRN_SHIFTED) {
-            home = home && rest % FIRN_SHIFTED > 0 && rest % FIRN_SHIFTED < FIRN_SHIFTED - 1;
-        }
-        cell[c] = first[own];
-        own += home;
-    }
-    scatter_cells(s, block, arena, cell, scratch->scatter, scratch->slot, flip);
+    scatter_cells(s, block, arena, FIRN_BLOCK, first, scratch->scatter, scratch->slot, flip);
 }
 
 firn_sweep_function FIRN_KERNEL(firn_fast_product);
