@@ -694,6 +694,61 @@ static void assert_taken(const firn_collider_def *def)
     if (firn_collider_check(def, 1, &error) != FIRN_OK) fail_msg("%s", error.message);
 }
 
+/* Also in its corners, and when it is turned. */
+static void a_room_holds_material_as_its_walls_would(void **state)
+{
+    (void)state;
+    const double size[3] = {1, 2, 3};
+    const double face[6][4] = {
+        /* the turn that takes +y to the wall's normal */
+        {1, 0, 0, 1}, {1, 0, 0, -1}, {0, 1, 0, 0}, {1, 0, 0, 0}, {1, -1, 0, 0}, {1, 1, 0, 0},
+    };
+    const double turn[4] = {0.8, 0.1, -0.3, 0.5};
+    int cornered = 0;
+    for (int i = 0; i < 4000; i++) {
+        const firn_boundary boundary = (firn_boundary)(i % FIRN_BOUNDARY_COUNT);
+        firn_collider_def def = def_of(FIRN_INSIDE, size);
+        def.boundary = boundary;
+        def.friction = uniform(0, 1);
+        memcpy(def.rotation, turn, sizeof turn);
+        firn_posed_collider room, wall[6];
+        firn_collider_pose(&def, 3, 0, &room);
+        double local[3], at[3] = {0}, v[3], want[3];
+        for (int a = 0; a < 3; a++) {
+            local[a] = size[a] * uniform(0.9, 1.1) * (uniform(-1, 1) < 0 ? -1 : 1);
+        }
+        for (int a = 0; a < 3; a++) {
+            for (int b = 0; b < 3; b++) at[a] += room.rotation[a][b] * local[b];
+        }
+        for (int f = 0; f < 6; f++) {
+            def.shape = FIRN_PLANE;
+            memcpy(def.rotation, face[f], sizeof def.rotation);
+            firn_posed_collider unturned;
+            firn_collider_pose(&def, 3, 0, &unturned);
+            wall[f] = unturned;
+            for (int a = 0; a < 3; a++) {
+                const double inward = unturned.rotation[f / 2][1];
+                wall[f].position[a] = -room.rotation[a][f / 2] * inward * size[f / 2];
+                for (int b = 0; b < 3; b++) {
+                    wall[f].rotation[a][b] = 0;
+                    for (int c = 0; c < 3; c++) {
+                        wall[f].rotation[a][b] += room.rotation[a][c] * unturned.rotation[c][b];
+                    }
+                }
+            }
+        }
+        random_point(8, v);
+        memcpy(want, v, sizeof want);
+        const bool held = firn_collider_respond_all(wall, 6, 3, 1e-6, at, want);
+        assert_int_equal(firn_collider_respond_all(&room, 1, 3, 1e-6, at, v), held);
+        for (int a = 0; a < 3; a++) assert_close(v[a], want[a], 1e-12);
+        int outside = 0;
+        for (int a = 0; a < 3; a++) outside += fabs(local[a]) > size[a];
+        cornered += outside > 1;
+    }
+    assert_true(cornered > 1000);
+}
+
 static void good_defs_are_taken(void **state)
 {
     (void)state;
@@ -823,6 +878,7 @@ int main(void)
         cmocka_unit_test(slip_removes_the_normal_part_both_ways),
         cmocka_unit_test(separate_lets_go_and_rubs_when_pressed),
         cmocka_unit_test(the_impulse_stays_in_the_friction_cone),
+        cmocka_unit_test(a_room_holds_material_as_its_walls_would),
         cmocka_unit_test(good_defs_are_taken),
         cmocka_unit_test(bad_defs_are_refused_by_name),
         cmocka_unit_test(the_default_is_the_ground),

@@ -430,9 +430,7 @@ static void run_incline(firn_case_run *run)
     s = slip(run, 2, flat, 0.3, true, t);
     firn_check_near(run, s.speed / t, a, 0.01 * a, "leaning slope, friction 0.3: v / t, m/s2");
     s = slip(run, 2, flat, 0.7, true, t);
-    firn_check_note(run, s.way, 0,
-                    "the body creeps between nodes where it should stick: a known limit",
-                    "leaning slope, friction 0.7: creep, m");
+    firn_check_at_most(run, fabs(s.way), 0.005, "leaning slope, friction 0.7: creep, m");
     if (run->quick) return;
     s = slip(run, 3, block, 0.3, false, t);
     firn_check_near(run, s.speed / t, a, 0.01 * a, "3D, friction 0.3: v / t, m/s2");

@@ -9,17 +9,27 @@
 
 #include <firn/collider.h>
 
+/* A surface that a point is at: how deep below it, m, and its outward unit normal. */
+typedef struct firn_face {
+    double depth, normal[3];
+} firn_face;
+enum { FIRN_MAX_FACES = 3 };
+
 /* One row per shape: a file defines it, table.c lists it.
  *
  * `distance` is exact, inside and out, and writes the outward unit normal, the gradient of the
  * distance. Where several surface points are equally near (centres, axes, edges from within) it
  * takes the one the shape's file names, so the normal is finite and of unit length everywhere.
+ * `faces` is for solids with inner corners, where several surfaces stop the same material: it lists
+ * those that the point is below, or less than `slack` above. NULL: there is one, which `distance` tells.
  * Every shape mirrors onto itself under x -> -x and under z -> -z: posing in 2D counts on it. */
 typedef struct firn_shape {
     const char *name;
     int size_count;           /* how many of size[3] it reads; all must be > 0 */
     const char *size_name[3]; /* what those mean, for messages: "radius" */
     double (*distance)(const double size[3], const double point[3], double normal[3]);
+    int (*faces)(const double size[3], const double point[3], double slack,
+                 firn_face face[FIRN_MAX_FACES]);
 } firn_shape;
 const firn_shape *firn_shape_get(firn_shape_kind kind); /* NULL past the end */
 
@@ -80,6 +90,11 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
 double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
                               double normal[3]);
 
+/* The surfaces that a world point is below, or less than `slack` metres above; returns how many. A
+ * negative slack asks for those that it is well below. */
+int firn_collider_faces(const firn_posed_collider *c, int dimension, const double point[3],
+                        double slack, firn_face face[FIRN_MAX_FACES]);
+
 /* Velocity of the surface at a world point. */
 void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
                                     double velocity[3]);
@@ -93,8 +108,8 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
 double firn_collider_speed_bound(const firn_posed_collider *c, const double center[3],
                                  double reach);
 
-/* Applies every collider a point is in, or within `slack` metres of, in order; where several
- * overlap the first may have been undone, so once more. Returns whether there was one. */
+/* Applies every surface a point is below, or within `slack` metres of, in order; where there are
+ * several the first may have been undone, so once more. Returns whether there was one. */
 bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t count, int32_t dim,
                                double slack, const double position[3], double velocity[3]);
 

@@ -145,22 +145,55 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
 
 /* --- Contact --------------------------------------------------------------------------------- */
 
-double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
-                              double normal[3])
+/* The point and the size in the shape's frame. */
+static void to_local(const firn_posed_collider *c, int dimension, const double point[3],
+                     double local[3], double size[3])
 {
     const double(*R)[3] = c->rotation;
     bool flat = dimension == 2;
     double x = point[0] - c->position[0];
     double y = point[1] - c->position[1];
     double z = flat ? 0 : point[2] - c->position[2];
-    double local[3], n[3];
-    for (int a = 0; a < 3; a++) local[a] = R[0][a] * x + R[1][a] * y + R[2][a] * z;
+    for (int a = 0; a < 3; a++) {
+        local[a] = R[0][a] * x + R[1][a] * y + R[2][a] * z;
+        size[a] = c->size[a];
+    }
     /* Without ends in z a box is a rectangle; the other shapes do not read size[2], and their
      * nearest surface point lies in the plane z = 0 already. */
-    double size[3] = {c->size[0], c->size[1], flat ? INFINITY : c->size[2]};
-    double d = c->shape->distance(size, local, n);
+    if (flat) size[2] = INFINITY;
+}
+
+static void to_world(const firn_posed_collider *c, const double n[3], double normal[3])
+{
+    const double(*R)[3] = c->rotation;
     for (int a = 0; a < 3; a++) normal[a] = R[a][0] * n[0] + R[a][1] * n[1] + R[a][2] * n[2];
+}
+
+double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
+                              double normal[3])
+{
+    double local[3], size[3], n[3];
+    to_local(c, dimension, point, local, size);
+    double d = c->shape->distance(size, local, n);
+    to_world(c, n, normal);
     return d;
+}
+
+int firn_collider_faces(const firn_posed_collider *c, int dimension, const double point[3],
+                        double slack, firn_face face[FIRN_MAX_FACES])
+{
+    if (!c->shape->faces) {
+        face[0].depth = -firn_collider_distance(c, dimension, point, face[0].normal);
+        return face[0].depth >= -slack;
+    }
+    double local[3], size[3];
+    to_local(c, dimension, point, local, size);
+    const int count = c->shape->faces(size, local, slack, face);
+    for (int i = 0; i < count; i++) {
+        const double n[3] = {face[i].normal[0], face[i].normal[1], face[i].normal[2]};
+        to_world(c, n, face[i].normal);
+    }
+    return count;
 }
 
 void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
@@ -220,10 +253,12 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
     int hits = 0;
     for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
         for (int32_t i = 0; i < count; i++) {
-            double normal[3];
-            if (firn_collider_distance(&c[i], dim, position, normal) > slack) continue;
-            firn_collider_respond(&c[i], position, normal, velocity);
-            hits++;
+            firn_face face[FIRN_MAX_FACES];
+            const int n = firn_collider_faces(&c[i], dim, position, slack, face);
+            for (int k = 0; k < n; k++) {
+                firn_collider_respond(&c[i], position, face[k].normal, velocity);
+            }
+            hits += n;
         }
     }
     return hits > 0;

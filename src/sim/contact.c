@@ -140,7 +140,7 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
     }
     int32_t one = first;
     do { /* what was pushed into a wall does not enter it */
-        if (d->near_collider[one]) firn_grid_collide_block(sim, one);
+        if (d->near_collider[one]) firn_grid_collide_nodes(sim, one);
         firn_grid_note_speed(sim, one);
         one = d->peer[one];
     } while (one != first);

@@ -406,6 +406,8 @@ void firn_sim_destroy(firn_sim *sim)
         FIRN_CHANNELS(CHANNEL)
 #undef CHANNEL
             & sim->grid.arena,
+        &sim->grid.mirror,
+        &sim->grid.mirror_range,
         &sim->grid.touched,
         &sim->snapshot.velocity,
         &sim->material_pool,

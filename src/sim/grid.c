@@ -51,6 +51,10 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
         st = firn_pool_reserve_slack(sim->allocator, &sim->partial_pool,
                                      (size_t)sim->at->count * sizeof(block_partial), error);
     }
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.mirror_range,
+                                     (size_t)sim->at->count * sizeof(firn_mirror_range), error);
+    }
     return st;
 }
 
@@ -228,34 +232,45 @@ bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], d
     return false;
 }
 
-void firn_grid_collide_block(firn_sim *sim, int64_t block)
+bool firn_grid_note_colliders(firn_sim *sim, int64_t block)
 {
     firn_directory *d = sim->at;
-    real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
-    const double h = sim->def.cell_size;
     double center[3] = {0};
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
     for (int a = 0; a < sim->store.dim; a++) {
-        center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * h;
+        center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * sim->def.cell_size;
     }
     d->near_collider[block] = firn_grid_is_near_collider(sim, center, 5.25);
-    if (!d->near_collider[block]) return;
+    return d->near_collider[block];
+}
+
+uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block)
+{
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
-    const double slack = 1e-6 * h;
-    for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
-        double position[3], velocity[3] = {0};
-        if (n % FIRN_BLOCK == 0) { /* most rows of four are clear, which their middle tells */
-            firn_grid_node_position(sim, d->coord[block], n, position);
-            position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * h;
-            if (!firn_grid_is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) {
-                n += FIRN_BLOCK - 1;
-                node += (FIRN_BLOCK - 1) * FIRN_NODE;
-                continue;
-            }
+    const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
+    uint64_t near = 0;
+    for (int n = 0; n < nodes; n += FIRN_BLOCK) { /* a row of four, by its middle */
+        double position[3];
+        firn_grid_node_position(sim, sim->at->coord[block], n, position);
+        position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * sim->def.cell_size;
+        if (!firn_grid_is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) continue;
+        for (int i = n; i < n + FIRN_BLOCK; i++) {
+            near |= (uint64_t)(node[i * FIRN_NODE + 3] > 0) << i;
         }
-        if (!(node[3] > 0)) continue;
-        firn_grid_node_position(sim, d->coord[block], n, position);
+    }
+    return near;
+}
+
+void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
+{
+    const int32_t dim = sim->store.dim;
+    /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
+    const double slack = 1e-6 * sim->def.cell_size;
+    for (uint64_t left = firn_grid_nodes_near_colliders(sim, block); left; left &= left - 1) {
+        const int n = __builtin_ctzll(left);
+        real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + n * FIRN_NODE;
+        double position[3], velocity[3] = {0};
+        firn_grid_node_position(sim, sim->at->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
         if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,
                                        position, velocity)) {
@@ -263,6 +278,11 @@ void firn_grid_collide_block(firn_sim *sim, int64_t block)
         }
         for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];
     }
+}
+
+void firn_grid_collide_block(firn_sim *sim, int64_t block)
+{
+    if (firn_grid_note_colliders(sim, block)) firn_grid_collide_nodes(sim, block);
 }
 
 /* The caller's force on a block's nodes, added to the acceleration. */
@@ -327,6 +347,9 @@ void firn_grid_sum(firn_sim *sim, bool hook)
     firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
 }
 
+/* So many light nodes of a particle together may count as one. */
+#define RIM_NODES 8
+
 static void probe_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
@@ -346,7 +369,10 @@ static void probe_block(void *context, int64_t block, int32_t thread)
             after[a] = before[a] + (real)job->dt * (acceleration[a] + (real)job->acceleration[a]);
         }
         const double s = speed2(before, dim), t = speed2(after, dim);
-        p.speed2 = fmax(p.speed2, fmax(s, t));
+        /* A particle's weight there is at most the node's mass over its own. Forces by weight gradients
+         * fall off slower than that, so nodes at the rim fly while particles hardly notice. */
+        const double felt = fmin(1, RIM_NODES * (double)before[3] / sim->lightest);
+        p.speed2 = fmax(p.speed2, felt * felt * fmax(s, t));
         p.finite &= isfinite(s) && isfinite(t); /* fmax drops NaNs */
     }
     partials(sim)[block] = p;
@@ -386,14 +412,13 @@ static void apply_block(void *context, int64_t block, int32_t thread)
             *v = (real)job->keep * (before[n * FIRN_NODE + a] + (real)job->dt * (*v + body));
         }
     }
-    firn_grid_collide_block(sim, block);
 }
 
-void firn_grid_apply(firn_sim *sim, double dt)
+firn_status firn_grid_apply(firn_sim *sim, double dt, firn_error *error)
 {
     grid_job job = make_job(sim, sim->at, 2, dt);
     firn_parallel_for(sim->threads, sim->at->count, 4, apply_block, &job);
-    firn_grid_contact(sim);
+    return firn_grid_collide(sim, error);
 }
 
 void firn_grid_note_speed(firn_sim *sim, int64_t block)
@@ -443,16 +468,17 @@ static void update_block(void *context, int64_t block, int32_t thread)
         }
         node[n * FIRN_NODE + 3] = mass;
     }
-    firn_grid_collide_block(sim, block);
     firn_grid_note_speed(sim, block);
 }
 
-void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt)
+firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt,
+                                   firn_error *error)
 {
     grid_job job = make_job(sim, source, sim->planes, dt);
     firn_parallel_for(sim->threads, sim->at->count, 4, update_block, &job);
-    firn_grid_contact(sim);
+    const firn_status st = firn_grid_collide(sim, error);
     merge_partials(sim);
+    return st;
 }
 
 void firn_sim_pose_colliders(firn_sim *sim, double time)

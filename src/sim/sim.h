@@ -21,12 +21,20 @@ enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER, PHASE_SOLVE 
     X(velocity_old)                                                                                \
     X(velocity_moved) X(residual) X(direction) X(image) X(direction_2) X(image_2)
 
+/* Which of a block's nodes are pressed into walls, a bit each, and where its list of them begins. */
+typedef struct firn_mirror_range {
+    uint64_t pressed;
+    int32_t first;
+} firn_mirror_range;
+
 typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
     FIRN_CHANNELS(DECLARE)
 #undef DECLARE
     firn_pool arena, touched; /* by superblock; see firn_sweep */
-    double max_speed; /* m/s, over nodes, after the last update */
+    firn_pool mirror;         /* nodes pressed into walls, by block; see mirror.c */
+    firn_pool mirror_range;   /* firn_mirror_range, per block */
+    double max_speed;         /* m/s, over nodes, after the last update */
     bool finite;
 } firn_grid;
 
@@ -115,6 +123,7 @@ struct firn_sim {
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
     double retry_until;     /* s */
     double collider_speed;  /* m/s, of surfaces near the particles */
+    double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last sweep that measured */
     firn_limit limit_next;  /* what set dt_next */
     firn_report report;     /* of the advance under way */
@@ -150,15 +159,17 @@ firn_status firn_grid_reserve_arenas(firn_sim *sim, int32_t planes, firn_error *
  * (acceleration by stress and, if asked for, the caller's hook; mass). */
 void firn_grid_sum(firn_sim *sim, bool hook);
 
-/* The fastest node if the step were dt, before colliders: sets grid.max_speed and finite. */
+/* The fastest node if the step were dt, before colliders, light ones by what particles feel of them:
+ * sets grid.max_speed and finite. */
 void firn_grid_probe(firn_sim *sim, double dt);
 
 /* velocity <- velocity_old + dt x acceleration, damped, then colliders. */
-void firn_grid_apply(firn_sim *sim, double dt);
+firn_status firn_grid_apply(firn_sim *sim, double dt, firn_error *error);
 
 /* All of it in one go, for arenas that hold dt x force, in the momentum or in a second plane; also
  * sets max_speed and finite. */
-void firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt);
+firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, double dt,
+                                   firn_error *error);
 
 /* Adds up what the arenas of `source` hold of a block, plane by plane. */
 void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int32_t planes,
@@ -180,12 +191,26 @@ void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
  * particles. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
 
-/* Colliders on a block's nodes, in place; notes whether any is within reach of the nodes, or of
- * particles of the block that have just moved. */
+/* Notes in the directory whether a collider is within reach of a block's nodes, or of particles of
+ * the block that have just moved; returns it. */
+bool firn_grid_note_colliders(firn_sim *sim, int64_t block);
+
+/* Nodes of a block with mass that may be in a collider: a bit each. */
+uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block);
+
+/* Applies colliders to a block's nodes, each by itself. */
+void firn_grid_collide_nodes(firn_sim *sim, int64_t block);
+
+/* Both. */
 void firn_grid_collide_block(firn_sim *sim, int64_t block);
 
 /* Notes the largest speed of a block's nodes, and whether all are finite. */
 void firn_grid_note_speed(firn_sim *sim, int64_t block);
+
+/* ---- mirror.c ---- */
+
+/* Colliders and the contact of bodies, on all nodes. */
+firn_status firn_grid_collide(firn_sim *sim, firn_error *error);
 
 /* ---- contact.c ---- */
 

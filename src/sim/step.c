@@ -343,8 +343,9 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     }
     if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
     firn_sim_pose_colliders(sim, sim->time + step.dt);
-    firn_grid_apply(sim, step.dt);
+    st = firn_grid_apply(sim, step.dt, error);
     book(sim, PHASE_GRID, &mark);
+    if (st != FIRN_OK) return st;
 
     reorder_in_turn(sim, &mark);
     set_gather_step(sim, &sweep, step.dt);
@@ -364,6 +365,10 @@ static firn_status advance_by(step_function *step, firn_sim *sim, double seconds
                               firn_error *error)
 {
     const double end = sim->time + seconds;
+    sim->lightest = INFINITY;
+    for (int64_t i = 0; i < sim->store.count; i++) {
+        sim->lightest = fmin(sim->lightest, (double)sim->store.mass[i]);
+    }
     do {
         firn_status st = step(sim, end - sim->time, error);
         if (st == FIRN_OK) st = ask_hook(sim, error);
@@ -514,8 +519,9 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
         limit = firn_dt_limit(sim, &sim->extremes, 0);
         book(sim, PHASE_PARTICLES, &mark);
         firn_sim_pose_colliders(sim, sim->time + step->dt);
-        firn_grid_update_fused(sim, sim->at, step->dt);
+        st = firn_grid_update_fused(sim, sim->at, step->dt, error);
         book(sim, PHASE_GRID, &mark);
+        if (st != FIRN_OK) return st;
         double dt_fit = 0;
         broken = broken_limit(sim, step->dt, &dt_fit);
         if (broken == FIRN_LIMIT_NONE) {
@@ -614,9 +620,9 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
     book(sim, PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time + next->dt);
-    firn_grid_update_fused(sim, sim->from, next->dt);
+    st = firn_grid_update_fused(sim, sim->from, next->dt, error);
     book(sim, PHASE_GRID, &mark);
-    return FIRN_OK;
+    return st;
 }
 
 /* What the advance did not use at its peak gets as much room, so that the next one asks for none. */

@@ -21,21 +21,23 @@ static int32_t list_walls(const firn_sim *sim, int64_t block, int n, firn_wall_n
 {
     const firn_posed_collider *collider = sim->posed_pool.data;
     const double slack = 1e-6 * sim->def.cell_size;
-    double position[3], normal[3], surface[3];
+    double position[3], surface[3];
     firn_grid_node_position(sim, sim->at->coord[block], n, position);
     *c = (firn_wall_node){.node = n};
-    for (int32_t i = 0; i < sim->def.collider_count && c->count < FIRN_WALLS; i++) {
-        if (firn_collider_distance(&collider[i], sim->store.dim, position, normal) > slack)
-            continue;
-        firn_collider_surface_velocity(&collider[i], position, surface);
-        firn_wall *to = &c->wall[c->count++];
-        for (int a = 0; a < 3; a++) {
-            to->normal[a] = (real)normal[a];
-            to->surface[a] = (real)surface[a];
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        firn_face face[FIRN_MAX_FACES];
+        const int faces = firn_collider_faces(&collider[i], sim->store.dim, position, slack, face);
+        if (faces > 0) firn_collider_surface_velocity(&collider[i], position, surface);
+        for (int k = 0; k < faces && c->count < FIRN_WALLS; k++) {
+            firn_wall *to = &c->wall[c->count++];
+            for (int a = 0; a < 3; a++) {
+                to->normal[a] = (real)face[k].normal[a];
+                to->surface[a] = (real)surface[a];
+            }
+            to->friction = (real)collider[i].friction;
+            to->boundary = collider[i].boundary;
+            to->holds = collider[i].boundary != FIRN_SEPARATE;
         }
-        to->friction = (real)collider[i].friction;
-        to->boundary = collider[i].boundary;
-        to->holds = collider[i].boundary != FIRN_SEPARATE;
     }
     return c->count;
 }

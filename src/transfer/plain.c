@@ -54,6 +54,30 @@ static axis_weights weigh(firn_spline spline, real x)
     return spline == FIRN_QUADRATIC ? quadratic(x) : cubic(x);
 }
 
+/* What a node holds: three components and a mass. Sums run over all four at once. */
+typedef real node_reals __attribute__((vector_size(FIRN_NODE * sizeof(real))));
+
+static inline node_reals load_node(const real *p)
+{
+    node_reals v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void add_to_node(real *p, node_reals v)
+{
+    v += load_node(p);
+    memcpy(p, &v, sizeof v);
+}
+
+/* Column b of a matrix, as a node's components. */
+static inline node_reals column(const real A[DD], int b)
+{
+    node_reals c = {0};
+    for (int a = 0; a < D; a++) c[a] = A[a * D + b];
+    return c;
+}
+
 /* One node of a particle's stencil. */
 typedef struct stencil_node {
     int node; /* in an array with `side` nodes per axis */
@@ -68,32 +92,48 @@ static real inverse_moment(const firn_sweep *s)
     return (real)((s->spline == FIRN_QUADRATIC ? 4 : 3) / s->cell_size);
 }
 
-/* Lists the stencil nodes of a particle, node `first` being the lowest. Returns how many. */
+/* Lists the stencil nodes of a particle, node `first` being the lowest. Returns how many. Inlined for
+ * each n and mls, so that the loops unroll. */
+LANE_INLINE int list_nodes(const axis_weights a[D], const int n, const bool mls, real scale,
+                           int first, int side, stencil_node *node)
+{
+    stencil_node *t = node;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < (D == 3 ? n : 1); j++) {
+            const real wj = D == 3 ? a[1].w[j] : 1, wij = a[0].w[i] * wj;
+            for (int k = 0; k < n; k++, t++) {
+                const real wk = a[D - 1].w[k], w = wij * wk;
+                t->node = first + (D == 3 ? (i * side + j) * side + k : i * side + k);
+                t->w = w;
+                t->offset[0] = a[0].offset[i];
+                if (D == 3) t->offset[1] = a[1].offset[j];
+                t->offset[D - 1] = a[D - 1].offset[k];
+                if (mls) {
+                    for (int d = 0; d < D; d++) t->gradient[d] = scale * w * t->offset[d];
+                    continue;
+                }
+                t->gradient[0] = scale * (a[0].dw[i] * wj * wk);
+                if (D == 3) t->gradient[1] = scale * (a[0].w[i] * a[1].dw[j] * wk);
+                t->gradient[D - 1] = scale * (wij * a[D - 1].dw[k]);
+            }
+        }
+    }
+    return (int)(t - node);
+}
+
 static int list_stencil(const firn_sweep *s, const real x[D], int first, int side,
                         stencil_node node[STENCIL * STENCIL * STENCIL])
 {
     axis_weights a[D];
     for (int d = 0; d < D; d++) a[d] = weigh(s->spline, x[d]);
-    const int n = s->spline == FIRN_QUADRATIC ? 3 : 4;
     const bool mls = s->force_form == FIRN_MLS;
     const real scale = mls ? inverse_moment(s) : (real)(1 / s->cell_size);
-    stencil_node *t = node;
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < (D == 3 ? n : 1); j++) {
-            for (int k = 0; k < n; k++, t++) {
-                const int at[3] = {i, D == 3 ? j : k, k};
-                t->node = first + (D == 3 ? (i * side + j) * side + k : i * side + k);
-                t->w = a[0].w[i] * a[1].w[at[1]] * (D == 3 ? a[D - 1].w[k] : 1);
-                for (int d = 0; d < D; d++) {
-                    t->offset[d] = a[d].offset[at[d]];
-                    real gradient = a[d].dw[at[d]];
-                    for (int e = 0; e < D; e++) gradient *= e == d ? 1 : a[e].w[at[e]];
-                    t->gradient[d] = scale * (mls ? t->w * t->offset[d] : gradient);
-                }
-            }
-        }
+    if (s->spline == FIRN_QUADRATIC) {
+        return mls ? list_nodes(a, 3, true, scale, first, side, node)
+                   : list_nodes(a, 3, false, scale, first, side, node);
     }
-    return (int)(t - node);
+    return mls ? list_nodes(a, 4, true, scale, first, side, node)
+               : list_nodes(a, 4, false, scale, first, side, node);
 }
 
 static int first_node(const real x[D], int side, const int origin[D])
@@ -124,30 +164,33 @@ static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, co
                              open_arena *arena)
 {
     const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
-    real x[D], momentum[D], affine[DD], stress_volume[DD];
+    real x[D], affine[DD], stress_volume[DD];
+    node_reals momentum = {0}, A[D], S[D];
     for (int a = 0; a < D; a++) {
         x[a] = g->x[a][l];
         momentum[a] = mass * g->v[a][l];
     }
+    momentum[3] = mass;
     for (int c = 0; c < DD; c++) {
         affine[c] = firn_transfer_is_affine(s->transfer) ? h * mass * g->C[c][l] : 0;
         stress_volume[c] = volume * g->tau[c][l];
+    }
+    for (int b = 0; b < D; b++) {
+        A[b] = column(affine, b);
+        S[b] = column(stress_volume, b);
     }
     stencil_node node[STENCIL * STENCIL * STENCIL];
     const int count = open_stencil(s, x, origin, arena, node);
     for (int k = 0; k < count; k++) {
         const stencil_node *t = &node[k];
-        real *out = arena->node + t->node * FIRN_NODE, *force = out + ARENA_NODES * FIRN_NODE;
-        for (int a = 0; a < D; a++) {
-            real p = momentum[a], f = 0;
-            for (int b = 0; b < D; b++) {
-                p += affine[a * D + b] * t->offset[b];
-                f += stress_volume[a * D + b] * t->gradient[b];
-            }
-            out[a] += t->w * p;
-            force[a] -= f;
+        real *out = arena->node + t->node * FIRN_NODE;
+        node_reals p = momentum, f = {0};
+        for (int b = 0; b < D; b++) {
+            p += A[b] * t->offset[b];
+            f -= S[b] * t->gradient[b];
         }
-        out[3] += t->w * mass;
+        add_to_node(out, t->w * p);
+        add_to_node(out + ARENA_NODES * FIRN_NODE, f);
     }
 }
 
@@ -222,21 +265,28 @@ static gathered gather_particle(const firn_sweep *s, const real x[D], const real
     const real inverse_D = inverse_moment(s);
     stencil_node node[STENCIL * STENCIL * STENCIL];
     const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
-    gathered r = {{0}, {0}, {0}, {0}, {0}};
+    node_reals sum = {0}, sum_moved = {0}, sum_old = {0}, C[D] = {{0}}, L[D] = {{0}};
     for (int k = 0; k < count; k++) {
         const stencil_node *t = &node[k];
-        for (int a = 0; a < D; a++) {
-            const real v = moved[t->node][a], wv = t->w * now[t->node][a];
-            r.v[a] += wv;
-            r.moved[a] += t->w * v;
-            for (int b = 0; b < D; b++) {
-                r.C[a * D + b] += wv * t->offset[b];
-                r.L[a * D + b] += v * t->gradient[b];
-            }
+        const node_reals v = load_node(moved[t->node]), wv = t->w * load_node(now[t->node]);
+        sum += wv;
+        sum_moved += t->w * v;
+        if (old) sum_old += t->w * load_node(old[t->node]);
+        for (int b = 0; b < D; b++) {
+            C[b] += wv * t->offset[b];
+            L[b] += v * t->gradient[b];
         }
-        for (int a = 0; old && a < D; a++) r.old[a] += t->w * old[t->node][a];
     }
-    for (int c = 0; c < DD; c++) r.C[c] *= inverse_D;
+    gathered r;
+    for (int a = 0; a < D; a++) {
+        r.v[a] = sum[a];
+        r.moved[a] = sum_moved[a];
+        r.old[a] = sum_old[a];
+        for (int b = 0; b < D; b++) {
+            r.C[a * D + b] = inverse_D * C[b][a];
+            r.L[a * D + b] = L[b][a];
+        }
+    }
     return r;
 }
 
@@ -337,9 +387,9 @@ static void scatter_force(const firn_sweep *s, const real x[D], const real T[DD]
     stencil_node node[STENCIL * STENCIL * STENCIL];
     const int count = open_stencil(s, x, origin, arena, node);
     for (int k = 0; k < count; k++) {
-        real *out = arena->node + node[k].node * FIRN_NODE;
-        for (int a = 0; a < D; a++)
-            for (int b = 0; b < D; b++) out[a] += T[a * D + b] * node[k].gradient[b];
+        node_reals f = {0};
+        for (int b = 0; b < D; b++) f += column(T, b) * node[k].gradient[b];
+        add_to_node(arena->node + node[k].node * FIRN_NODE, f);
     }
 }
 
