@@ -187,7 +187,7 @@ static void sweeps(void)
 static void speed(void)
 {
     printf("Work coarsely, refine at the end: half the resolution means eight times the\n"
-           "particles and about sixteen times the work, for the same behaviour.\n"
+           "particles and about sixteen times the work. Drafts of snow: final_resolution.\n"
            "`firn run SCENE.yaml --plan` says what a run would take, `firn bench step`\n"
            "measures this machine.\n\n"
            "The time step shrinks with stiffness and cell size: ten times the Young's\n"

@@ -164,7 +164,7 @@ typedef struct firn_scene {
     firn_given given;
     int64_t firn, dimension, seed;
     const char *name;
-    double resolution;
+    double resolution, final_resolution;
     int32_t up;
     const char *statistics; /* NULL: none */
     const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
