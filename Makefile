@@ -43,7 +43,7 @@ deps-test:
 deps-check:
 	@tools/deps.sh build test check
 
-# About seven minutes on two cores, most of them for the pictures.
+# Eight to ten minutes on two cores: build, simulation and pictures take about three each.
 run:
 	@tools/deps.sh build video
 	@$(MAKE) --no-print-directory firn

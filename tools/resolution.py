@@ -117,6 +117,8 @@ def main():
     parser.add_argument("--stiffness", action="store_true", help="resolution against stiffness instead")
     parser.add_argument("scene", nargs="*", help=", ".join(CASES))
     options = parser.parse_args()
+    for name in set(options.scene) - set(CASES):
+        parser.error(f"there is no {name}; there are " + ", ".join(CASES))
     (compare_stiffness if options.stiffness else compare_scenes)(options)
 
 

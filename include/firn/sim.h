@@ -269,7 +269,7 @@ typedef enum firn_limit {
     FIRN_LIMIT_FINITE,    /* a non-finite number */
     FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
     FIRN_LIMIT_SOLVER,    /* an implicit step's solver did not converge with more */
-    FIRN_LIMIT_IMPACT,    /* an implicit step in which a body would hit a wall too hard */
+    FIRN_LIMIT_IMPACT,    /* an implicit step in which nodes close in on each other too fast */
     FIRN_LIMIT_COUNT
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);

@@ -18,9 +18,9 @@ typedef enum firn_render_mode {
 
 typedef enum firn_quality { FIRN_DRAFT, FIRN_FINAL } firn_quality;
 
-/* Make one with firn_render_options_default. */
 enum { FIRN_SAMPLES_MOST = 250 };
 
+/* Make one with firn_render_options_default. */
 typedef struct firn_render_options {
     int32_t width, height;
     int32_t samples; /* per pixel at most, up to FIRN_SAMPLES_MOST; 0: what the quality takes */

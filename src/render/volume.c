@@ -184,7 +184,9 @@ static bool list_bricks(const firn_cloud *cloud, const bool *lone, key_list *lis
         for (; i < cloud->count && cloud->key[i] >> 6 == run; i++) {
             const vec3 p = cloud->position[i];
             if (lone[i]) { /* room for its ball, or what that crumbles to */
-                const vec3 room = v3_all((0.5f * SCATTERED + 1) * BALL * cloud->size[i]);
+                const bool crumbles = cloud->layer[layer].look->powder > 1;
+                const vec3 room =
+                    v3_all((crumbles ? 0.5f * SCATTERED + 1 : 1) * BALL * cloud->size[i]);
                 if (!push_box(list, v3_sub(p, room), v3_add(p, room), BARE)) return false;
                 continue;
             }

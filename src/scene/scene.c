@@ -758,7 +758,7 @@ static void choose_method(firn_scene *scene)
 static void stand_for_final(firn_scene *scene)
 {
     if (!firn_section_given(&firn_section_scene, scene, "final_resolution")) return;
-    const double factor = pow(scene->final_resolution / scene->resolution, 0.25);
+    const double factor = fmin(pow(scene->final_resolution / scene->resolution, 0.25), 1);
     for (int32_t i = 0; i < scene->material_count; i++) {
         scene->material[i].def.critical_stretch *= factor;
     }

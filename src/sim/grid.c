@@ -232,7 +232,7 @@ bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], d
     return false;
 }
 
-bool firn_grid_note_colliders(firn_sim *sim, int64_t block)
+bool firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells)
 {
     firn_directory *d = sim->at;
     double center[3] = {0};
@@ -240,8 +240,9 @@ bool firn_grid_note_colliders(firn_sim *sim, int64_t block)
     for (int a = 0; a < sim->store.dim; a++) {
         center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * sim->def.cell_size;
     }
-    d->near_collider[block] = firn_grid_is_near_collider(sim, center, 5.25);
-    return d->near_collider[block];
+    d->near_collider[block] = firn_grid_is_near_collider(sim, center, FIRN_NEAR_COLLIDER);
+    return d->near_collider[block] ||
+           (cells > FIRN_NEAR_COLLIDER && firn_grid_is_near_collider(sim, center, cells));
 }
 
 uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block)
@@ -282,7 +283,7 @@ void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
 
 void firn_grid_collide_block(firn_sim *sim, int64_t block)
 {
-    if (firn_grid_note_colliders(sim, block)) firn_grid_collide_nodes(sim, block);
+    if (firn_grid_note_colliders(sim, block, 0)) firn_grid_collide_nodes(sim, block);
 }
 
 /* The caller's force on a block's nodes, added to the acceleration. */

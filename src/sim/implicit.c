@@ -32,15 +32,11 @@ enum { NODES = FIRN_MAX_CELLS, RESOLVES = 2 };
 /* Sliding below this counts as sticking, with a drag that lets it creep at most so fast. */
 #define CREEP ((real)1e-3) /* m/s */
 
-/* Where bodies meet walls or each other, nodes close in on each other by at most this part of a cell
- * in a step. Walls and contacts take the velocity of what runs into them: in longer steps, which let
- * it run in further, bodies lose their bounce, and those that meet each other are thrown apart. See
- * doc/implicit.md. */
+/* Neighbouring nodes close in on each other by at most this part of a cell in a step, which binds where
+ * bodies meet walls or each other. Walls and contacts take the velocity of what runs into them: in
+ * longer steps, which let it run in further, bodies lose their bounce, and those that meet each other
+ * are thrown apart. See doc/implicit.md. */
 #define IMPACT 0.05
-
-/* Nodes below this part of the mass of their block's heaviest may have any velocity: next to nothing
- * of a particle feels it. */
-#define LIGHT ((real)1e-3)
 
 /* Forces that move nodes by less than this part of a cell per step count as that much. */
 #define STILL 1e-6
@@ -98,6 +94,9 @@ typedef struct implicit_job {
     bool solved; /* velocity_moved is no longer the guess, in which light nodes are right too */
 } implicit_job;
 
+/* Nodes up to this mass may have any velocity: next to nothing of a particle feels it. */
+static real light_mass(const firn_sim *sim) { return (real)(1e-3 * sim->lightest); }
+
 static real *inverse_mass(const firn_sim *sim, int64_t block)
 {
     return (real *)sim->implicit.inverse_mass.data + block * firn_pow(FIRN_BLOCK, sim->store.dim);
@@ -152,14 +151,6 @@ static block_view view_block(const firn_sim *sim, int64_t block)
 static real dot(const real a[3], const real b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* Up to which a block's nodes count as light. */
-static real light_mass(const block_view *v)
-{
-    real most = 0;
-    for (int n = 0; n < v->nodes; n++) most = v->old[n][3] > most ? v->old[n][3] : most;
-    return LIGHT * most;
 }
 
 static void apply_block(void *context, int64_t block, int32_t thread)
@@ -363,7 +354,7 @@ static void fit_block(void *context, int64_t block, int32_t thread)
 }
 
 /* The largest speed at which neighbouring nodes close in on each other: a body at a wall, or two that
- * meet on the same nodes. A few particles alone do not count: one per cell is the measure. */
+ * meet on the same nodes. A few particles alone do not count: half of one per cell is the measure. */
 static void closing_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
@@ -371,7 +362,7 @@ static void closing_block(void *context, int64_t block, int32_t thread)
     const firn_sim *sim = job->sim;
     const firn_directory *d = sim->at;
     const block_view v = view_block(sim, block);
-    const real light = job->solved ? light_mass(&v) : 0;
+    const real light = job->solved ? light_mass(sim) : 0;
     real most = 0;
     for (int a = 0, stride = v.nodes; a < v.dim; a++) {
         stride /= FIRN_BLOCK;
@@ -433,13 +424,14 @@ static void speed_block(void *context, int64_t block, int32_t thread)
     (void)thread;
     const implicit_job *job = context;
     const block_view v = view_block(job->sim, block);
-    const real light = light_mass(&v);
-    real most = 0;
+    const real light = light_mass(job->sim);
+    real most = 0, check = 0;
     for (int n = 0; n < v.nodes; n++) {
         const real speed2 = dot(v.moved[n], v.moved[n]);
-        if (v.old[n][3] > light && !(speed2 <= most)) most = speed2;
+        if (v.old[n][3] > light && speed2 > most) most = speed2;
+        check += speed2 * 0; /* stays 0 while all are finite */
     }
-    partial(job->sim)[block] = (double)most;
+    partial(job->sim)[block] = check == 0 ? (double)most : INFINITY;
 }
 
 /* Puts the velocities that the step leaves in place of the accelerations. */

@@ -25,6 +25,10 @@ enum { NODES = FIRN_MAX_CELLS, AROUND = 8 };
  * next to no weight, and what is around their mirror point lies no further than the next block. */
 #define DEEPEST 1.5 /* cells */
 
+/* How far from a wall the centre of a block may be with nodes around mirror points: these are up to the
+ * deepest and a cell's diagonal above it, at a corner of the block 3 cells away along each axis. */
+#define FARTHEST 8.5 /* cells */
+
 /* A node pressed into a wall. */
 typedef struct mirror {
     int32_t node;                              /* of its block */
@@ -44,6 +48,11 @@ static mirror *mirrors_of(const firn_sim *sim, int64_t block, int32_t *count)
     const firn_mirror_range *range = (const firn_mirror_range *)sim->grid.mirror_range.data + block;
     *count = __builtin_popcountll(range->pressed);
     return *count ? (mirror *)sim->grid.mirror.data + range->first : NULL;
+}
+
+static bool is_nearby(const firn_sim *sim, int64_t block)
+{
+    return ((const firn_mirror_range *)sim->grid.mirror_range.data)[block].nearby;
 }
 
 /* The blocks around one, itself in the middle, -1 where there is none; returns how many. */
@@ -111,6 +120,7 @@ static bool is_inside(const firn_sim *sim, const double position[3])
 static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], mirror *m)
 {
     const int32_t dim = sim->store.dim;
+    const firn_mirror_range *range = sim->grid.mirror_range.data;
     const double h = sim->def.cell_size, depth = (double)m->depth;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE;
     int32_t at[3] = {0}, cell[3] = {0}; /* nodes from the block's first */
@@ -136,6 +146,7 @@ static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], m
         }
         if (!reached || weight < 1e-5 || above < -inner_slack(sim)) continue;
         if (neighbour[index] < 0 || is_inside(sim, position)) continue;
+        if (range[neighbour[index]].pressed >> to & 1) continue; /* is a mirror itself */
         if (!(firn_grid_channel(sim, &sim->grid.velocity, neighbour[index])[to * FIRN_NODE + 3] >
               0))
             continue;
@@ -159,7 +170,8 @@ static void find_task(void *context, int64_t block, int32_t thread)
     firn_sim *sim = context;
     firn_mirror_range *range = (firn_mirror_range *)sim->grid.mirror_range.data + block;
     range->pressed = 0;
-    if (!firn_grid_note_colliders(sim, block)) return;
+    range->nearby = firn_grid_note_colliders(sim, block, FARTHEST);
+    if (!sim->at->near_collider[block]) return;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     for (uint64_t left = firn_grid_nodes_near_colliders(sim, block); left; left &= left - 1) {
         mirror m;
@@ -260,16 +272,16 @@ static void fold_task(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     firn_sim *sim = context;
-    if (!sim->at->near_collider[block]) return;
+    if (!is_nearby(sim, block)) return;
     fold_block(sim, block);
-    firn_grid_collide_nodes(sim, block);
+    if (sim->at->near_collider[block]) firn_grid_collide_nodes(sim, block);
 }
 
 static void reflect_task(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     firn_sim *sim = context;
-    if (!sim->at->near_collider[block]) return;
+    if (!is_nearby(sim, block)) return;
     const int32_t dim = sim->store.dim;
     int32_t count, neighbour[FIRN_MAX_NEIGHBOURS];
     const mirror *list = mirrors_of(sim, block, &count);
@@ -293,8 +305,7 @@ static void reflect_task(void *context, int64_t block, int32_t thread)
 firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
 {
     const int32_t blocks = sim->at->count;
-    if (sim->def.collider_count == 0) {
-        memset(sim->at->near_collider, 0, (size_t)blocks * sizeof *sim->at->near_collider);
+    if (sim->def.collider_count == 0) { /* none is near */
         firn_grid_contact(sim);
         return FIRN_OK;
     }

@@ -21,10 +21,12 @@ enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER, PHASE_SOLVE 
     X(velocity_old)                                                                                \
     X(velocity_moved) X(residual) X(direction) X(image) X(direction_2) X(image_2)
 
-/* Which of a block's nodes are pressed into walls, a bit each, and where its list of them begins. */
+/* Which of a block's nodes are pressed into walls, a bit each, where its list of them begins, and
+ * whether there may be some nearby. */
 typedef struct firn_mirror_range {
     uint64_t pressed;
     int32_t first;
+    bool nearby;
 } firn_mirror_range;
 
 typedef struct firn_grid {
@@ -193,8 +195,9 @@ void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
 void firn_sim_pose_colliders(firn_sim *sim, double time);
 
 /* Notes in the directory whether a collider is within reach of a block's nodes, or of particles of
- * the block that have just moved; returns it. */
-bool firn_grid_note_colliders(firn_sim *sim, int64_t block);
+ * the block that have just moved; returns whether it is, or within so many cells of its centre. */
+#define FIRN_NEAR_COLLIDER 5.25 /* cells from the centre */
+bool firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells);
 
 /* Nodes of a block with mass that may be in a collider: a bit each. */
 uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block);
@@ -270,11 +273,11 @@ firn_sweep firn_sim_sweep(const firn_sim *sim);
  * needs. */
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 
-/* Runs a sweep over all superblocks. */
 /* Scatters momentum and, apart from it, forces; firn_grid_sum makes velocities and accelerations of
  * them. The sweep may go on to gather. */
 firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error);
 
+/* Runs a sweep over all superblocks. */
 void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel);
 
 #endif

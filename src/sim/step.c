@@ -415,7 +415,9 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
         if (broken == FIRN_LIMIT_NONE) break;
         if (broken != FIRN_LIMIT_IMPACT) tell_retry(sim, broken, step.dt, dt_fit);
         sim->dt_free = dt_fit;
-        step = (firn_dt){dt_fit, broken};
+        /* In halves rather than with a sliver left over. */
+        const bool sliver = dt_fit < remaining && remaining < 2 * dt_fit;
+        step = (firn_dt){sliver ? remaining / 2 : dt_fit, broken};
     }
     book(sim, PHASE_SOLVE, &mark);
 
@@ -426,7 +428,9 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
     turn_page(sim);
     book(sim, PHASE_PARTICLES, &mark);
 
-    sim->dt_next = fmin(GROWTH_IMPLICIT * sim->dt_free, dt_fit);
+    /* A step cut short by the end of the time asked for says little of how long others may be. */
+    sim->dt_next = GROWTH_IMPLICIT * sim->dt_free;
+    if (step.dt >= sim->dt_free) sim->dt_next = fmin(sim->dt_next, dt_fit);
     sim->report.integrator = FIRN_IMPLICIT;
     count_step(sim, step);
     return FIRN_OK;
