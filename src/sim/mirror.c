@@ -124,7 +124,7 @@ static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], m
     const double h = sim->def.cell_size, depth = (double)m->depth;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE;
     int32_t at[3] = {0}, cell[3] = {0}; /* nodes from the block's first */
-    double part[3], sum = 0, height = 0;
+    double part[3] = {0}, sum = 0, height = 0;
     for (int a = dim - 1, rest = m->node; a >= 0; a--, rest /= FIRN_BLOCK) {
         at[a] = rest % FIRN_BLOCK;
         const double x = at[a] + 2 * depth / h * (double)m->normal[a];
