@@ -161,6 +161,16 @@ int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key)
     return d->super_count ? find(d->super_hash, d->hash_mask, d->super_key, super_key) : -1;
 }
 
+int firn_directory_neighbours(const firn_directory *d, int32_t block,
+                              int32_t out[FIRN_MAX_NEIGHBOURS])
+{
+    const int count = firn_pow(3, d->dim);
+    uint64_t key[FIRN_MAX_NEIGHBOURS];
+    neighbour_keys(d, block, key);
+    for (int n = 0; n < count; n++) out[n] = firn_directory_find(d, key[n]);
+    return count;
+}
+
 /* ---- sorting ---- */
 
 void firn_sort_keys(uint64_t *key, uint64_t *scratch, int32_t count)

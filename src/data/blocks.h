@@ -93,6 +93,11 @@ void firn_corner_keys(const firn_directory *d, int32_t field, const int32_t near
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);
 
+/* The blocks of its field around one, itself in the middle, -1 where there is none: the offset along
+ * axis 0 changes slowest. Returns how many, 3^dim. */
+int firn_directory_neighbours(const firn_directory *d, int32_t block,
+                              int32_t out[FIRN_MAX_NEIGHBOURS]);
+
 /* Makes `d` the directory of the particles that the bins of `from` describe: their blocks, and the
  * blocks of every node they reach, with room for at least `room` blocks. d != from. Failure leaves
  * `from` alone and `d` empty. */

@@ -31,15 +31,16 @@ enum { NODES = FIRN_MAX_CELLS, AROUND = 8 };
 
 /* A node pressed into a wall. */
 typedef struct mirror {
-    int32_t node;                              /* of its block */
-    int32_t count;                             /* nodes around the mirror point; may be none */
-    uint8_t to_block[AROUND], to_node[AROUND]; /* block as in list_neighbours; node in it */
-    real weight[AROUND];                       /* add up to 1 */
-    real normal[3], surface[3];                /* of the wall; its velocity, m/s */
-    real depth;                                /* m */
-    real scale;                                /* depth over mean height of the nodes around */
-    real mass, velocity[3];                    /* kg, m/s: mirrored */
-    real drag;                                 /* kg m/s: the most that friction takes */
+    int32_t node;  /* of its block */
+    int32_t count; /* nodes around the mirror point; may be none */
+    uint8_t to_block[AROUND],
+        to_node[AROUND];        /* block as in firn_directory_neighbours; node in it */
+    real weight[AROUND];        /* add up to 1 */
+    real normal[3], surface[3]; /* of the wall; its velocity, m/s */
+    real depth;                 /* m */
+    real scale;                 /* depth over mean height of the nodes around */
+    real mass, velocity[3];     /* kg, m/s: mirrored */
+    real drag;                  /* kg m/s: the most that friction takes */
 } mirror;
 
 /* A block's mirrors; *count receives how many. */
@@ -53,21 +54,6 @@ static mirror *mirrors_of(const firn_sim *sim, int64_t block, int32_t *count)
 static bool is_nearby(const firn_sim *sim, int64_t block)
 {
     return ((const firn_mirror_range *)sim->grid.mirror_range.data)[block].nearby;
-}
-
-/* The blocks around one, itself in the middle, -1 where there is none; returns how many. */
-static int list_neighbours(const firn_directory *d, int64_t block, int32_t out[FIRN_MAX_NEIGHBOURS])
-{
-    const int count = firn_pow(3, d->dim);
-    for (int i = 0; i < count; i++) {
-        int32_t coord[3] = {0};
-        for (int a = d->dim - 1, rest = i; a >= 0; a--, rest /= 3) {
-            coord[a] = d->coord[block][a] + rest % 3 - 1;
-        }
-        out[i] = firn_directory_find(
-            d, firn_block_key(d, firn_directory_field(d, (int32_t)block), coord));
-    }
-    return count;
 }
 
 /* ---- finding them ---- */
@@ -187,7 +173,7 @@ static void aim_task(void *context, int64_t block, int32_t thread)
     int32_t count, neighbour[FIRN_MAX_NEIGHBOURS];
     mirror *m = mirrors_of(sim, block, &count);
     if (!count) return;
-    list_neighbours(sim->at, block, neighbour);
+    firn_directory_neighbours(sim->at, (int32_t)block, neighbour);
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     uint64_t left = ((const firn_mirror_range *)sim->grid.mirror_range.data)[block].pressed;
     for (; left; left &= left - 1, m++) {
@@ -240,7 +226,7 @@ static void fold_block(firn_sim *sim, int64_t block)
     real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     real gain[NODES][FIRN_NODE] = {{0}};
     int32_t neighbour[FIRN_MAX_NEIGHBOURS];
-    const int around = list_neighbours(sim->at, block, neighbour);
+    const int around = firn_directory_neighbours(sim->at, (int32_t)block, neighbour);
     for (int rubbing = 0; rubbing < 2; rubbing++) {
         for (int i = 0; i < around; i++) {
             int32_t count = 0;
@@ -285,7 +271,7 @@ static void reflect_task(void *context, int64_t block, int32_t thread)
     const int32_t dim = sim->store.dim;
     int32_t count, neighbour[FIRN_MAX_NEIGHBOURS];
     const mirror *list = mirrors_of(sim, block, &count);
-    if (count) list_neighbours(sim->at, block, neighbour);
+    if (count) firn_directory_neighbours(sim->at, (int32_t)block, neighbour);
     for (int32_t i = 0; i < count; i++) {
         const mirror *m = &list[i];
         real sum[3] = {0};
