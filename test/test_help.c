@@ -105,6 +105,18 @@ static void every_parameter_is_explained_by_its_row(void **state)
     assert_no_complaints();
 }
 
+static void other_words_list_what_mentions_them(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"slow_motion", "playback"}, {"draft", "final_resolution"}, {"Water", "preset: "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = print(WORDS("help", cases[i][0]));
+        if (!strstr(text, cases[i][1])) complain("%s: %s\n", cases[i][0], text);
+    }
+    assert_no_complaints();
+}
+
 static void unknown_names_get_the_nearest(void **state)
 {
     (void)state;
@@ -175,6 +187,7 @@ int main(void)
         cmocka_unit_test(every_text_fits_a_screen),
         cmocka_unit_test(help_on_a_command_is_its_own_help),
         cmocka_unit_test(every_parameter_is_explained_by_its_row),
+        cmocka_unit_test(other_words_list_what_mentions_them),
         cmocka_unit_test(unknown_names_get_the_nearest),
         cmocka_unit_test(everything_is_completed),
         cmocka_unit_test(the_demo_fits_the_width),

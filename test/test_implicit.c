@@ -433,6 +433,7 @@ static void impacts_of_bodies_shorten_the_step(void **state)
             assert_ok(firn_sim_step(sim, &report, &error));
             if (cells == 1) {
                 assert_close(report.dt, w.def.dt_implicit, 1e-6);
+                assert_int_equal(report.limit, FIRN_LIMIT_IMPLICIT);
             } else {
                 assert_int_equal(report.limit, FIRN_LIMIT_IMPACT);
                 assert_close(report.dt, 0.05 * w.def.cell_size / 2, 1e-6);
@@ -489,6 +490,26 @@ static void the_cheaper_integrator_is_taken_and_told(void **state)
         assert_int_equal(report.integrator, stiff ? FIRN_IMPLICIT : FIRN_EXPLICIT);
         firn_sim_destroy(sim);
     }
+}
+
+static void keep_text(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    (void)level;
+    snprintf(user_data, 200, "%s: %s", subject, text);
+}
+
+static void auto_says_which_law_keeps_it_explicit(void **state)
+{
+    (void)state;
+    char text[200] = "";
+    world w = stiff_world(2, FIRN_PATH_AUTO, 2);
+    w.def.integrator = FIRN_INTEGRATOR_AUTO;
+    w.def.log = (firn_log){keep_text, text};
+    w.material[1].law = FIRN_DRUCKER_PRAGER;
+    snprintf(w.material[1].name, sizeof w.material[1].name, "gravel");
+    firn_sim_destroy(world_create(&w));
+    assert_string_equal(text, "integrator: materials[1] gravel: there are no implicit steps for "
+                              "drucker_prager; all are explicit");
 }
 
 /* ---- state ---- */
@@ -578,6 +599,44 @@ static void a_loaded_state_goes_on_with_the_same_bits(void **state)
         }
 }
 
+/* A body of 1e7 Pa at the ground: steps of 4 ms would pay, those of 0.5 ms that the impact allows do
+ * not. */
+static void auto_leaves_implicit_steps_that_impacts_keep_short(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        world w = stiff_world(d, FIRN_PATH_AUTO, 1);
+        w.def.integrator = FIRN_INTEGRATOR_AUTO;
+        w.def.collider_count = 1;
+        w.material[0].young = 1e7;
+        firn_sim *sim = world_create(&w), *other = world_create(&w);
+        const brick b = {
+            .low = {0, 1, 0}, .cells = {6, 6, 6}, .per_axis = 2, .velocity = {0, -2, 0}};
+        brick_add(sim, &w, &b);
+        firn_report report;
+        assert_ok(firn_sim_advance(sim, 2e-3, &report, &error));
+        assert_int_equal(report.integrator, FIRN_IMPLICIT);
+        bytes saved = {0};
+        assert_ok(firn_sim_save(sim, put, &saved, &error));
+        assert_ok(firn_sim_load(other, take, &saved, &error));
+        assert_ok(firn_sim_advance(sim, 2e-3, &report, &error));
+        assert_int_equal(report.integrator, FIRN_EXPLICIT);
+        assert_ok(firn_sim_advance(other, 2e-3, NULL, &error));
+        for (int i = 0; i < 8; i++) { /* for a while: impacts come in bouts */
+            assert_ok(firn_sim_advance(sim, 2e-3, &report, &error));
+            assert_ok(firn_sim_advance(other, 2e-3, NULL, &error));
+            assert_int_equal(report.integrator, FIRN_EXPLICIT);
+        }
+        assert_ok(firn_sim_advance(sim, 2e-3, &report, &error));
+        assert_ok(firn_sim_advance(other, 2e-3, NULL, &error));
+        assert_int_equal(report.integrator, FIRN_IMPLICIT);
+        assert_same_hash(hash_of(sim), hash_of(other));
+        free(saved.data);
+        firn_sim_destroy(sim);
+        firn_sim_destroy(other);
+    }
+}
+
 static void same_bytes_with_1_2_3_and_7_threads(void **state)
 {
     (void)state;
@@ -645,10 +704,12 @@ int main(void)
         cmocka_unit_test(impacts_of_bodies_shorten_the_step),
         cmocka_unit_test(a_solver_that_does_not_converge_shortens_the_step),
         cmocka_unit_test(the_cheaper_integrator_is_taken_and_told),
+        cmocka_unit_test(auto_says_which_law_keeps_it_explicit),
 #ifndef FIRN_DOUBLE
         cmocka_unit_test(a_position_between_blocks_is_refused),
 #endif
         cmocka_unit_test(a_loaded_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(auto_leaves_implicit_steps_that_impacts_keep_short),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads),
         cmocka_unit_test(steps_allocate_nothing_once_warm),
     };

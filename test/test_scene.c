@@ -91,18 +91,16 @@ static void what_set_breaks_names_set(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"resolution=-1", "--set resolution:1:1: resolution -1 must be"},
+        {"resolution=-1", "--set resolution: resolution -1 must be"},
         {"resolutoin=1", "did you mean \"resolution\""},
         {"objects.none.velocity=[1, 0, 0]", "the list has no entry \"none\"; there are ball"},
         {"objects.bal.velocity=[1, 0, 0]",
-         "--set objects.bal.velocity:1:1: the list has no entry \"bal\", did "
+         "--set objects.bal.velocity: the list has no entry \"bal\", did "
          "you mean \"ball\"?"},
         {"frames.end=soon", "end \"soon\" must be a whole number"},
-        {"frames.end", "write path=value"},
-        {"frames.end=", "no value"},
-        {"=3", "write path=value"},
+        {"frames.end= ", "--set frames.end: no value"},
         {"frames..end=3", "is not a path"},
-        {"resolution=[", "--set resolution:2:1: did not find"},
+        {"resolution=[", "--set resolution: did not find"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char folder[PATH_SIZE];
@@ -111,6 +109,35 @@ static void what_set_breaks_names_set(void **state)
         expect_exit(o, 3, cases[i][0]);
         if (!strstr(o->err, cases[i][1])) complain("%s: %s\n", cases[i][0], o->err);
         if (count_entries(folder) != 0) complain("%s: files were made\n", cases[i][0]);
+    }
+    assert_no_complaints();
+}
+
+static void a_set_that_sets_nothing_is_a_wrong_command_line(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"frames.end", "frames.end=", "=3", ""};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        const outcome *o = run(top, WORDS("run", drop_scene, "--set", sets[i]));
+        expect_exit(o, 2, sets[i]);
+        if (!strstr(o->err, "write PATH=VALUE")) complain("%s: %s\n", sets[i], o->err);
+    }
+    expect_exit(run(top, WORDS("run", drop_scene, "--set")), 2, "no value at all");
+    expect_exit(run(top, WORDS("sweep", drop_scene, "--vary", "seed")), 2, "--vary");
+    assert_no_complaints();
+}
+
+static void an_angle_that_looks_like_radians_gets_a_hint(void **state)
+{
+    (void)state;
+    static const char *const angles[] = {"0.6", "30"};
+    for (int i = 0; i < 2; i++) {
+        char folder[PATH_SIZE], set[128];
+        snprintf(set, sizeof set, "materials.jelly={preset: sand, friction_angle: %s}", angles[i]);
+        const outcome *o = run(fresh_folder("angle", folder),
+                               WORDS("run", drop_scene, "--frames", "1:1", "--set", set));
+        expect_exit(o, 0, set);
+        if (!strstr(o->err, "angles are in degrees") != (i == 1)) complain("%s\n", o->err);
     }
     assert_no_complaints();
 }
@@ -1168,7 +1195,7 @@ static void outputs_that_cannot_be_written_stop_before_the_first_step(void **sta
         const outcome *o = run(folder, WORDS("run", drop_scene, "--set", sets[i], "--hash"));
         expect_exit(o, 4, sets[i]);
         if (o->out[0]) complain("%s: it ran: %s\n", sets[i], o->out);
-        if (!strstr(o->err, ":1:")) complain("%s: where? %s\n", sets[i], o->err);
+        if (!strstr(o->err, "--set ")) complain("%s: where? %s\n", sets[i], o->err);
         if (access(in_folder(folder, "drop.ckpt", path), F_OK) == 0) {
             complain("%s: a folder was made\n", sets[i]);
         }
@@ -1357,6 +1384,8 @@ int main(void)
         cmocka_unit_test(broken_scenes_name_the_place_and_leave_nothing),
         cmocka_unit_test(a_missing_scene_is_bad_input),
         cmocka_unit_test(what_set_breaks_names_set),
+        cmocka_unit_test(a_set_that_sets_nothing_is_a_wrong_command_line),
+        cmocka_unit_test(an_angle_that_looks_like_radians_gets_a_hint),
         cmocka_unit_test(defaults_are_those_of_the_engine),
         cmocka_unit_test(gravity_is_that_of_the_engine),
         cmocka_unit_test(shapes_are_as_large_as_the_scene_says),

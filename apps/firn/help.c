@@ -1,6 +1,7 @@
 /* firn help: short texts on topics, and what the tables say about a name. Each topic fits a screen of
  * 80 by 24. What a table knows is printed from the table. */
 #include <assert.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,8 +193,7 @@ static void speed(void)
            "measures this machine.\n\n"
            "The time step shrinks with stiffness and cell size: ten times the Young's\n"
            "modulus takes about three times the steps. The progress line says what limits\n"
-           "it: velocity, wave (stiffness), particle, strain, force or collider. From a few\n"
-           "1e6 Pa on (snow: 1e6) implicit steps cost less: stiffness does not limit them.\n\n"
+           "it: velocity, wave (stiffness), particle, strain, force or collider.\n\n"
            "All threads and the best instruction set are used; --threads and --isa choose.\n"
            "The result is the same to the last bit at any number of threads. Quadratic\n"
            "splines and MLS forces, the defaults, run on the fused path, the fast one:\n\n");
@@ -319,6 +319,61 @@ static int explain(const char *name)
     return found;
 }
 
+/* Whether the word is in a text, whatever the case; underscores are spaces. */
+static bool has_word(const char *text, const char *word)
+{
+    for (; *text; text++) {
+        size_t n = 0;
+        while (word[n] && (text[n] == '_' ? ' ' : tolower((unsigned char)text[n])) ==
+                              (word[n] == '_' ? ' ' : tolower((unsigned char)word[n]))) {
+            n++;
+        }
+        if (!word[n]) return true;
+    }
+    return false;
+}
+
+static int mention(const char *word, const char *name, const char *kind, const char *help)
+{
+    if (!has_word(name, word) && !has_word(help, word)) return 0;
+    char text[600];
+    snprintf(text, sizeof text, "%s: %s", kind, help);
+    printf("  %-*s", UNIT_COLUMN - 2, name);
+    firn_print_wrapped(UNIT_COLUMN, text);
+    return 1;
+}
+
+static int mention_rows(const char *word, const firn_section *section)
+{
+    int found = 0;
+    for (const firn_row *r = section->rows; r->name; r++) {
+        found += mention(word, r->name, section->name, r->help);
+    }
+    return found;
+}
+
+/* A line for everything that the word is in; returns how many. */
+static int search(const char *word)
+{
+    if (strlen(word) < 3) return 0; /* that is in everything */
+    int found = 0;
+    for (int i = 0; i < TOPICS; i++)
+        found += mention(word, topics[i].name, "topic", topics[i].line);
+    for (int i = 0; firn_program.parts[i]; i++) {
+        const firn_command *c = firn_program.parts[i];
+        found += mention(word, firn_command_word(c), "command", c->line);
+    }
+    for (int i = 0; firn_sections[i]; i++) found += mention_rows(word, firn_sections[i]);
+    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+        found += mention_rows(word, &s->section);
+    }
+    const firn_preset *p;
+    for (int32_t i = 0; (p = firn_preset_get(i)); i++) {
+        found += mention(word, p->name, "preset", p->help);
+    }
+    return found;
+}
+
 enum { MOST_NAMES = 500 };
 static const char *names[MOST_NAMES];
 static int32_t name_count;
@@ -395,7 +450,7 @@ static int run(void)
         topics[i].print();
         return 0;
     }
-    if (explain(name)) return 0;
+    if (explain(name) || search(name)) return 0;
     char near[400];
     fprintf(stderr, "%s: there is no help on \"%s\"%s\n", firn_help_command.name, name,
             firn_nearest_word(name, help_name, near, sizeof near));

@@ -151,6 +151,11 @@ static bool store(const firn_command *command, const firn_option *o, const char 
 {
     if (o->kind == FIRN_OPTION_TEXTS) {
         firn_texts *texts = o->value;
+        const size_t path = strcspn(text, "=");
+        if (strchr(o->placeholder, '=') && (path == 0 || !text[path] || !text[path + 1])) {
+            fprintf(stderr, "%s: %s %s: write %s\n", command->name, o->name, text, o->placeholder);
+            return false;
+        }
         if (texts->count == FIRN_MOST_TEXTS) {
             fprintf(stderr, "%s: more than %d of %s\n", command->name, FIRN_MOST_TEXTS, o->name);
             return false;

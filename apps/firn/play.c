@@ -145,7 +145,8 @@ static void show_frame(void *user_data, const firn_run_frame *f)
         printf("frame %lld/%lld  %lld particles", (long long)f->frame, (long long)f->last,
                (long long)f->particles);
         if (f->report.steps) {
-            printf("  %lld %ssubsteps  dt %.2e s (%s)  %.1f M/s  %s", (long long)f->report.steps,
+            printf("  %lld %ssubsteps  dt %.2e s (%s)  %.1f M particle-steps/s  %s",
+                   (long long)f->report.steps,
                    f->report.integrator == FIRN_IMPLICIT ? "implicit " : "", f->dt,
                    firn_limit_name(f->report.limit), 1e-6 * speed, firn_duration(elapsed, a));
             if (f->frame < f->last) printf(", %s left", firn_duration(left, b));

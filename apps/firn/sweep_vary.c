@@ -141,12 +141,7 @@ static firn_status add_choice(firn_vary *v, const char *text, size_t length, fir
 
 firn_status firn_sweep_add(firn_sweep_job *s, const char *text, firn_error *error)
 {
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text || !equals[1]) {
-        return firn_fail(error, FIRN_INVALID,
-                         "--vary %s: write path=value,value as in --vary resolution=0.02,0.04",
-                         text);
-    }
+    const char *equals = strchr(text, '='); /* there is one: options are checked for it */
     firn_vary *v = &s->vary[s->vary_count];
     *v = (firn_vary){.path = firn_make_text("%.*s", (int)(equals - text), text)};
     if (!v->path) return firn_no_memory(error);

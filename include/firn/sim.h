@@ -256,7 +256,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
 typedef enum firn_limit {
     FIRN_LIMIT_NONE,
     FIRN_LIMIT_FIXED,     /* the def's dt */
-    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max, or dt_implicit */
+    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max */
     FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before; implicit: 1.25 */
     FIRN_LIMIT_FRAME,     /* the time asked for ends here */
     FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C|; implicit: |v| */
@@ -270,6 +270,7 @@ typedef enum firn_limit {
     FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
     FIRN_LIMIT_SOLVER,    /* an implicit step's solver did not converge with more */
     FIRN_LIMIT_IMPACT,    /* an implicit step in which nodes close in on each other too fast */
+    FIRN_LIMIT_IMPLICIT,  /* the def's dt_implicit */
     FIRN_LIMIT_COUNT
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);

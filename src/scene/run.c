@@ -307,29 +307,44 @@ static const char *called(const char *name, int32_t index, char number[24])
     return name ? name : number;
 }
 
+/* Grains that hardly rub are rarely meant. */
+static void hint_at_degrees(const run *r)
+{
+    for (int32_t i = 0; i < r->scene->material_count; i++) {
+        const firn_scene_material *m = &r->scene->material[i];
+        if (!firn_section_given(&firn_section_material, m, "friction_angle")) continue;
+        if (m->def.friction_angle >= 3) continue;
+        const firn_value *angle = firn_value_get(m->where, "friction_angle");
+        char place[FIRN_PLACE_SIZE];
+        note(r, "%s: friction_angle %g of material %s is nearly none: angles are in degrees",
+             firn_value_place(angle, place), m->def.friction_angle, m->name);
+    }
+}
+
 /* Fills, and says what each object lost to those before it, and what of it begins where it cannot be. */
 static firn_status fill_stage(run *r, firn_error *error)
 {
     const firn_scene *scene = r->scene;
     const firn_status st = firn_stage_fill(&r->stage, error);
+    if (st == FIRN_OK) hint_at_degrees(r);
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_stage_object *o = &r->stage.object[i];
         const firn_value *where = scene->object[i].where;
-        char number[24], other[24];
+        char number[24], other[24], place[FIRN_PLACE_SIZE];
         const char *name = called(scene->object[i].name, i, number);
         if (o->dropped > 0) {
             note(r, "object %s: %lld of %lld particles left out, where earlier objects are", name,
                  (long long)o->dropped, (long long)(o->dropped + o->particles));
         }
         if (o->inside > 0) {
-            note(r, "%s:%d:%d: object %s: %lld of %lld particles begin inside collider %s",
-                 where->file, where->line, where->column, name, (long long)o->inside,
+            note(r, "%s: object %s: %lld of %lld particles begin inside collider %s",
+                 firn_value_place(where, place), name, (long long)o->inside,
                  (long long)o->particles,
                  called(scene->collider[o->collider].name, o->collider, other));
         }
         if (o->outside > 0) {
-            note(r, "%s:%d:%d: object %s: %lld of %lld particles begin outside the domain",
-                 where->file, where->line, where->column, name, (long long)o->outside,
+            note(r, "%s: object %s: %lld of %lld particles begin outside the domain",
+                 firn_value_place(where, place), name, (long long)o->outside,
                  (long long)o->particles);
         }
     }
@@ -478,8 +493,8 @@ static firn_status try_outputs(const run *r, firn_error *error)
     }
     if (inner.message[0]) {
         if (!where) where = scene->tree.root; /* of a default */
-        st = firn_fail(error, st, "%s:%d:%d: %s", where->file, where->line, where->column,
-                       inner.message);
+        char place[FIRN_PLACE_SIZE];
+        st = firn_fail(error, st, "%s: %s", firn_value_place(where, place), inner.message);
     }
     char doubt[512] = "";
     if (st == FIRN_OK) st = firn_needs_check(&needs, doubt, sizeof doubt, error);

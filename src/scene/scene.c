@@ -384,20 +384,21 @@ int32_t firn_scene_find_material(const firn_scene *scene, const char *name, char
     }
     names[n] = NULL;
     if (near && n) firn_nearest(name, names, near, size);
-    if (near && !n) snprintf(near, size, "; add it under materials");
+    if (near && !n) snprintf(near, size, "; add one under materials");
     return -1;
 }
 
 static firn_status find_material(const firn_scene *scene, firn_scene_object *o, firn_error *error)
 {
+    char near[300];
     if (!o->material) {
         if (scene->material_count == 1) { /* which else */
             o->material_index = 0;
             return FIRN_OK;
         }
-        return firn_value_fail(o->where, error, "the object has no material");
+        (void)firn_scene_find_material(scene, "", near, sizeof near);
+        return firn_value_fail(o->where, error, "the object has no material%s", near);
     }
-    char near[300];
     o->material_index = firn_scene_find_material(scene, o->material, near, sizeof near);
     if (o->material_index >= 0) return FIRN_OK;
     return firn_value_fail(firn_value_get(o->where, "material"), error,
@@ -815,6 +816,11 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     const firn_tree owned = scene->tree;
     firn_status st = firn_section_read(&firn_section_scene, owned.root, scene, error);
     scene->tree = owned;
+    if (st == FIRN_OK && !firn_section_given(&firn_section_scene, scene, "firn")) {
+        st =
+            firn_value_fail(owned.root, error,
+                            "the scene does not say the version of its format; begin with firn: 1");
+    }
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
     }

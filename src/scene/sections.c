@@ -35,7 +35,8 @@ const char *const firn_scene_noisy[] = {
 
 #define STRUCT firn_scene
 static const firn_row scene_rows[] = {
-    {"firn", FIRN_WHOLE, "", "1", 1, 1, "version of the scene format", AT(firn), NULL, NULL},
+    {"firn", FIRN_WHOLE, "", "", 1, 1, "version of the scene format; each scene says it", AT(firn),
+     NULL, NULL},
     {"name", FIRN_TEXT, "", "scene", ANY, "of log and checkpoints, $NAME in outputs", AT(name),
      NULL, NULL},
     {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; what is given here wins",
@@ -131,7 +132,8 @@ static const firn_row simulation_rows[] = {
     {"wave_factor", FIRN_REAL, "", "0.6", 1e-3, 1, "part of a cell sound may cross in a step",
      AT(wave_factor), NULL, NULL},
     {"integrator", FIRN_CHOICE, "", "explicit", ANY,
-     "implicit takes long steps through stiff material; auto whichever looks cheaper",
+     "implicit takes long steps through stiff material, which pays where explicit ones are below "
+     "2e-4 s; auto whichever looks cheaper",
      AT(integrator), integrator_words, NULL},
     {"dt_implicit", FIRN_REAL, "s", "0.004", POSITIVE, "largest automatic implicit step",
      AT(dt_implicit), NULL, NULL},

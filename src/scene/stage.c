@@ -281,11 +281,11 @@ static void warn_of_coarse(firn_stage *stage, int32_t index, const firn_batch *b
     if (stage->object[index].coarse || largest < 1.2 * pow(scene->cell_size, dim)) return;
     stage->object[index].coarse = true;
     if (!stage->log.write) return;
-    char text[300];
+    char text[FIRN_PLACE_SIZE + 300], place[FIRN_PLACE_SIZE];
     snprintf(text, sizeof text,
-             "%s:%d:%d: particles of %.3g m are larger than a cell of %.3g m: the material falls "
+             "%s: particles of %.3g m are larger than a cell of %.3g m: the material falls "
              "apart; fill it more finely or raise simulation.cell_size",
-             where->file, where->line, where->column, pow(largest, 1 / dim), scene->cell_size);
+             firn_value_place(where, place), pow(largest, 1 / dim), scene->cell_size);
     stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
 }
 
@@ -332,11 +332,11 @@ static void warn_of_spacing(const firn_stage *stage, int32_t index, const firn_b
         return;
     }
     const firn_value *where = firn_value_get(scene->object[index].where, "particles");
-    char text[300];
+    char text[FIRN_PLACE_SIZE + 300], place[FIRN_PLACE_SIZE];
     snprintf(text, sizeof text,
-             "%s:%d:%d: points lie about %.1g m apart and count as cubes of the resolution, %g m; "
+             "%s: points lie about %.1g m apart and count as cubes of the resolution, %g m; "
              "give the object its separation, or the file mass or pscale",
-             where->file, where->line, where->column, apart, scene->resolution);
+             firn_value_place(where, place), apart, scene->resolution);
     stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
 }
 

@@ -55,15 +55,21 @@ int firn_value_count(const firn_value *value)
     return n;
 }
 
+const char *firn_value_place(const firn_value *where, char text[FIRN_PLACE_SIZE])
+{
+    if (!where->line) return where->file;
+    snprintf(text, FIRN_PLACE_SIZE, "%s:%d:%d", where->file, where->line, where->column);
+    return text;
+}
+
 firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)
 {
-    char text[400];
+    char text[400], place[FIRN_PLACE_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return firn_fail(error, FIRN_INVALID, "%s:%d:%d: %s", where->file, where->line, where->column,
-                     text);
+    return firn_fail(error, FIRN_INVALID, "%s: %s", firn_value_place(where, place), text);
 }
 
 /* ---- paths ---- */
@@ -221,6 +227,20 @@ static int distance(const char *a, const char *b)
     return row[m];
 }
 
+/* The one that is in the name or has it in itself, of several the one that shares most; or NULL. */
+static const char *nested(const char *name, const char *const *names)
+{
+    const char *best = NULL;
+    size_t most = 2; /* shorter ones are in everything */
+    for (int i = 0; names[i]; i++) {
+        const size_t n = strlen(name), m = strlen(names[i]), shared = n < m ? n : m;
+        if (shared <= most || !(m < n ? strstr(name, names[i]) : strstr(names[i], name))) continue;
+        most = shared;
+        best = names[i];
+    }
+    return best;
+}
+
 const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size)
 {
     const char *best = NULL;
@@ -232,6 +252,7 @@ const char *firn_nearest(const char *name, const char *const *names, char *text,
             best = names[i];
         }
     }
+    if (!best) best = nested(name, names);
     if (best) {
         snprintf(text, size, ", did you mean \"%s\"?", best);
         return text;

@@ -19,7 +19,7 @@ typedef struct firn_value {
     char *key;        /* in a map; else NULL */
     char *text;       /* of a scalar */
     const char *file; /* where: of the key, in a map */
-    int line, column; /* from 1 */
+    int line, column; /* from 1; line 0: of an option, `file` says it all */
     struct firn_value *child, *next;
 } firn_value;
 
@@ -32,7 +32,11 @@ firn_value *firn_value_get(const firn_value *map, const char *key);
 void firn_value_append(firn_value *parent, firn_value *child);
 int firn_value_count(const firn_value *value); /* of children */
 
-/* Fails with "file:line:column: ..." in front. */
+/* "file:line:column", or the option that it was given by. */
+enum { FIRN_PLACE_SIZE = 400 };
+const char *firn_value_place(const firn_value *where, char text[FIRN_PLACE_SIZE]);
+
+/* Fails with the place in front. */
 #define firn_value_fail(where, error, ...)                                                         \
     firn_failed(firn_value_fail_at(where, error, __VA_ARGS__))
 firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)

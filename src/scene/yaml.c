@@ -14,6 +14,7 @@ enum { MOST_DEPTH = 64, MOST_INCLUDES = 32, MOST_VALUES = 1 << 20 };
 typedef struct reader {
     yaml_parser_t parser;
     const char *file;
+    bool option;               /* the text is an option's: it has no lines */
     const unsigned char *text; /* all of it, of `size` bytes */
     size_t size;
     int values; /* made so far */
@@ -23,7 +24,7 @@ typedef struct reader {
 static void place(firn_value *v, const reader *r, yaml_mark_t mark)
 {
     v->file = r->file;
-    v->line = (int)mark.line + 1;
+    v->line = r->option ? 0 : (int)mark.line + 1;
     v->column = (int)mark.column + 1;
 }
 
@@ -154,10 +155,10 @@ static firn_status read_value(reader *r, const yaml_event_t *event, int depth, f
 }
 
 /* One document. */
-static firn_status parse(const char *file, const void *text, size_t size, firn_value **out,
-                         firn_error *error)
+static firn_status parse(const char *file, bool option, const void *text, size_t size,
+                         firn_value **out, firn_error *error)
 {
-    reader r = {.file = file, .text = text, .size = size, .error = error};
+    reader r = {.file = file, .option = option, .text = text, .size = size, .error = error};
     *out = NULL;
     if (!yaml_parser_initialize(&r.parser)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -180,7 +181,7 @@ static firn_status parse(const char *file, const void *text, size_t size, firn_v
     }
     yaml_parser_delete(&r.parser);
     if (st == FIRN_OK && !*out) {
-        st = firn_fail(error, FIRN_INVALID, "%s:1:1: the file is empty", file);
+        st = fail_at(&r, (yaml_mark_t){0}, option ? "no value" : "the file is empty");
     }
     if (st != FIRN_OK) {
         firn_value_free(*out);
@@ -192,7 +193,7 @@ static firn_status parse(const char *file, const void *text, size_t size, firn_v
 static firn_status parse_map(const char *file, const firn_bytes *bytes, firn_value **out,
                              firn_error *error)
 {
-    firn_status st = parse(file, bytes->data, bytes->size, out, error);
+    firn_status st = parse(file, false, bytes->data, bytes->size, out, error);
     if (st != FIRN_OK || (*out)->kind == FIRN_MAP) return st;
     st = firn_value_fail(*out, error, "a scene is a map: lines like `name: value`");
     firn_value_free(*out);
@@ -345,7 +346,7 @@ firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assig
     const char *name = keep_name(tree, called);
     if (!name) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_value *value = NULL;
-    const firn_status st = parse(name, text, strlen(text), &value, error);
+    const firn_status st = parse(name, true, text, strlen(text), &value, error);
     return st == FIRN_OK ? firn_value_set(tree->root, path, value, error) : st;
 }
 

@@ -1,5 +1,6 @@
 /* Defs: defaults, checking, and creating and destroying a sim. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/parallel.h"
@@ -243,7 +244,7 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
                      "no isa of this build runs on this machine; use a build that has scalar");
 }
 
-/* Whether all laws have tangents: an implicit step needs them, and AUTO goes without. */
+/* Whether all laws have tangents: an implicit step needs them, and AUTO goes without and says so. */
 static firn_status choose_integrator(firn_sim *sim, firn_error *error)
 {
     const firn_sim_def *def = &sim->def;
@@ -254,13 +255,15 @@ static firn_status choose_integrator(firn_sim *sim, firn_error *error)
         const int law = (int)def->materials[i].law;
         if (!sim->kernels->same_differential(law, first)) sim->implicit.differential_law = -1;
         if (sim->kernels->has_tangent(law)) continue;
-        if (def->integrator == FIRN_IMPLICIT) {
-            return firn_fail(
-                error, FIRN_UNSUPPORTED,
-                "materials[%d]%s%s: there are no implicit steps for %s; use integrator "
-                "explicit or auto",
-                i, def->materials[i].name[0] ? " " : "", def->materials[i].name,
-                firn_law_name(def->materials[i].law));
+        const bool refuse = def->integrator == FIRN_IMPLICIT;
+        char why[160];
+        snprintf(why, sizeof why, "materials[%d]%s%s: there are no implicit steps for %s; %s", i,
+                 def->materials[i].name[0] ? " " : "", def->materials[i].name,
+                 firn_law_name(def->materials[i].law),
+                 refuse ? "use integrator explicit or auto" : "all are explicit");
+        if (refuse) return firn_fail(error, FIRN_UNSUPPORTED, "%s", why);
+        if (sim->integrator == FIRN_INTEGRATOR_AUTO && def->log.write) {
+            def->log.write(def->log.user_data, FIRN_LOG_INFO, "integrator", why);
         }
         sim->integrator = FIRN_EXPLICIT;
     }

@@ -118,8 +118,10 @@ struct firn_sim {
 
     real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
     double time;
-    int32_t told;        /* 1 + the integrator that the log knows AUTO to have taken */
-    bool advancing;      /* hooks are being called */
+    int32_t told;   /* 1 + the integrator that the log knows AUTO to have taken */
+    bool advancing; /* hooks are being called */
+    /* Advances that AUTO at least takes explicitly; -1: the last was implicit. Part of the state. */
+    int32_t explicit_left;
     int64_t plain_steps; /* since the sim was made: when to reorder, which changes no result */
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free; /* the step under way, but for the frame's end */

@@ -14,7 +14,7 @@ static const char MAGIC[8] = "FIRNSIM";
 typedef struct header {
     char magic[8];
     uint32_t version, real_bytes;
-    int32_t dim, spline, axis_bits, unused;
+    int32_t dim, spline, axis_bits, explicit_left;
     double cell_size;
     int64_t count;
     uint64_t next_id;
@@ -47,6 +47,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .dim = s->dim,
                 .spline = (int32_t)sim->def.spline,
                 .axis_bits = d->axis_bits,
+                .explicit_left = sim->explicit_left,
                 .cell_size = sim->def.cell_size,
                 .count = s->count,
                 .next_id = s->next_id,
@@ -151,7 +152,8 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
     }
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
         !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
-        h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX) {
+        h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX ||
+        h->explicit_left < -1) {
         return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
     }
     return FIRN_OK;
@@ -241,6 +243,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     sim->from = d;
     sim->time = h.time;
     sim->dt_next = h.dt_next;
+    sim->explicit_left = h.explicit_left;
     sim->limit_next = (firn_limit)h.limit_next;
     sim->plain_steps = h.plain_steps;
     sim->generation++;

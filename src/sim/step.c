@@ -4,7 +4,8 @@
  * path runs exactly that, once per step (plain_step). The fused path opens an advance with a
  * scatter and closes it with a gather, and in between gathers and scatters each particle in one
  * sweep (fused_advance). Either way the state between calls is the particles, their order, the last
- * free dt and how dense velocity fields have been; the grid lives only inside a step.
+ * free dt, what AUTO remembers of it and how dense velocity fields have been; the grid lives only
+ * inside a step.
  *
  * Broken limits. Whatever can be known before particles are touched is checked there: the plain
  * path rescales velocities and dt after forces, the opening scatters again with a smaller dt. A
@@ -438,20 +439,29 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 
 /* Which integrator is cheaper for the state as it is. An implicit step costs as much as BASE explicit
  * ones and PRODUCT for each product of its solver, which takes the more the more explicit steps it
- * replaces; and impacts make steps SHORTER than they could be (measured: doc/implicit.md). */
+ * replaces; and impacts make steps SHORTER than they could be (measured: doc/implicit.md), or by more
+ * where some hold the advance up. Those come in bouts: it is then explicit for PATIENCE more. */
 static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_error *error)
 {
     const double BASE = 3.5, PRODUCT = 0.6, ITERATIONS = 3.3, EXPONENT = 0.53, SHORTER = 1.5;
+    enum { PATIENCE = 8 };
     firn_sweep sweep;
     firn_status st = open_step(sim, &sweep, error);
     if (st != FIRN_OK) return st;
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
-    const double replaced = firn_dt_limit_implicit(sim, &sim->extremes).dt / limit.dt;
-    const double cost = SHORTER * (BASE + PRODUCT * (1 + ITERATIONS * pow(replaced, EXPONENT)));
-    *out = sim->def.dt == 0 && replaced > cost ? FIRN_IMPLICIT : FIRN_EXPLICIT;
+    const double longest = firn_dt_limit_implicit(sim, &sim->extremes).dt;
+    const bool after_implicit = sim->explicit_left < 0;
+    const bool held_up = after_implicit && sim->dt_next > 0 && sim->dt_next < longest / SHORTER;
+    const double replaced = (held_up ? sim->dt_next : longest) / limit.dt;
+    const double cost =
+        (held_up ? 1 : SHORTER) * (BASE + PRODUCT * (1 + ITERATIONS * pow(replaced, EXPONENT)));
+    const bool pays = sim->def.dt == 0 && sim->explicit_left <= 0 && replaced > cost;
+    *out = pays ? FIRN_IMPLICIT : FIRN_EXPLICIT;
+    const int32_t left = sim->explicit_left > 0 ? sim->explicit_left - 1 : 0;
+    sim->explicit_left = pays ? -1 : held_up ? PATIENCE : left;
     /* What the other kind's steps were like must not hold this one up. */
-    if (*out == FIRN_IMPLICIT && sim->dt_next <= GROWTH * limit.dt) sim->dt_next = 0;
-    if (*out == FIRN_EXPLICIT && sim->dt_next > limit.dt) {
+    if (pays && !after_implicit) sim->dt_next = 0;
+    if (!pays && (after_implicit || sim->dt_next > limit.dt)) {
         sim->dt_next = limit.dt;
         sim->limit_next = limit.limit;
     }
@@ -700,6 +710,8 @@ static firn_status advance_particles(firn_sim *sim, double seconds, bool single,
     if (integrator == FIRN_INTEGRATOR_AUTO) {
         firn_status st = cheaper_integrator(sim, &integrator, error);
         if (st != FIRN_OK) return st;
+    } else {
+        sim->explicit_left = integrator == FIRN_IMPLICIT ? -1 : 0;
     }
     if (integrator == FIRN_IMPLICIT) return advance_by(implicit_step, sim, seconds, single, error);
     if (sim->path == FIRN_PATH_FUSED) return fused_advance(sim, seconds, single, error);
