@@ -10,6 +10,8 @@ enum { GROUPS = 8 };
 
 extern const law_kernel FIRN_KERNEL(law_kernel);
 
+static real enthalpy; /* of all particles */
+
 static int pack(firn_lanes group[GROUPS], int n, const real *F, const real *state, const real *C)
 {
     int groups = (n + W - 1) / W;
@@ -24,6 +26,7 @@ static int pack(firn_lanes group[GROUPS], int n, const real *F, const real *stat
             g->C[i][lane] = p < n && C ? C[(long)p * DD + i] : 0;
         }
         g->state[lane] = p < n && state ? state[p] : 0;
+        g->enthalpy[lane] = enthalpy;
     }
     return groups;
 }
@@ -112,7 +115,7 @@ static bool differential(int law, const firn_law_constants *k, int n, const real
             for (int i = 0; i < DD; i++)
                 in[p / W][i][p % W] = first + p < n ? C[(long)(first + p) * DD + i] : 0;
         }
-        row->tangent(&wide, group, tangent, groups);
+        row->tangent(&wide, group, tangent, groups, 0);
         row->differential(tangent, (const vr(*)[DD])in, out, groups);
         for (int p = first; p < n && p < first + groups * W; p++)
             for (int i = 0; i < DD; i++)
@@ -126,6 +129,7 @@ const law_kernel FIRN_KERNEL(law_kernel) = {.isa = TEXT(FIRN_ISA),
                                             .lanes = W,
                                             .name = name,
                                             .flows = flows,
+                                            .enthalpy = &enthalpy,
                                             .stress = stress,
                                             .flow = flow,
                                             .energy = energy,

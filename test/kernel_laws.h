@@ -18,6 +18,7 @@ typedef struct law_kernel {
     int dim, lanes;
     const char *(*name)(int law);
     bool (*flows)(int law);
+    real *enthalpy; /* that particles have in the calls below, J/kg */
     void (*stress)(int law, const firn_law_constants *k, int n, const real *F, const real *state,
                    const real *C, law_results *out);
     /* F and state are changed in place. */

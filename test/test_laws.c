@@ -111,6 +111,7 @@ static subject make_subject(const law_kernel *kernel, int law, double young, dou
     s.def.young = young;
     s.def.poisson = poisson;
     s.def.tension = 1e9; /* bears all: what less does has a test of its own */
+    if (law == FIRN_MELTING) s.def.yield = 1e9;
     firn_material_constants(&s.def, &s.k);
     s.p_wave = 2 * (double)s.k.mu + fabs((double)s.k.lambda);
     return s;
@@ -124,10 +125,14 @@ static void for_all(subject_test *test)
         ran++;
         for (int law = 0; law < FIRN_LAW_COUNT; law++)
             for (size_t m = 0; m < sizeof materials / sizeof *materials; m++) {
-                const subject s =
-                    make_subject(kernels[i], law, materials[m].young, materials[m].poisson);
+                subject s = make_subject(kernels[i], law, materials[m].young, materials[m].poisson);
                 random_state = 1; /* the same samples for all */
                 test(&s);
+                if (law != FIRN_MELTING) continue;
+                *kernels[i]->enthalpy = (real)(0.5 * s.def.latent_heat); /* half molten */
+                random_state = 1;
+                test(&s);
+                *kernels[i]->enthalpy = 0;
             }
     }
     if (!ran) skip(); /* built for other machines only */
@@ -719,6 +724,7 @@ static const struct {
     [FIRN_DRUCKER_PRAGER] = {.beyond = beyond_grains},
     [FIRN_VON_MISES] = {.beyond = beyond_clay},
     [FIRN_HERSCHEL_BULKLEY] = {.beyond = beyond_clay, .by_rate = true},
+    [FIRN_MELTING] = {.beyond = beyond_clay, .by_rate = true},
     [FIRN_LIQUID] = {.fluid = true},
     [FIRN_NACC] = {.beyond = beyond_brittle, .moves = true},
 };
@@ -733,6 +739,8 @@ static void for_plastic(subject_test *test)
             if (!kernels[i]->flows(law)) continue;
             for (int variant = 0; variant < 2; variant++) { /* with the law's options off and on */
                 subject s = make_subject(kernels[i], law, 1e5, 0.3);
+                s.def.yield = firn_material_def_default().yield;
+                firn_material_constants(&s.def, &s.k);
                 if (variant) {
                     s.def.cohesion = 300;
                     s.def.hardening_modulus = 2e4;
@@ -1142,6 +1150,10 @@ static void bad_parameters_are_refused_by_name(void **state)
                 if (strcmp(p->name, "poisson") == 0 && good[g] < 0 &&
                     (law == FIRN_FIXED_COROTATED || law == FIRN_SNOW)) {
                     expect_refused(&def, 0, "use neo_hookean");
+                } else if (strcmp(p->name, "liquid_density") == 0 && good[g] == p->most) {
+                    expect_refused(&def, 0, "within 20 times density");
+                } else if (strcmp(p->name, "crush_pressure") == 0 && good[g] == p->most) {
+                    expect_refused(&def, 0, "must be above density");
                 } else if (firn_material_check(&def, 0, &error) != FIRN_OK) {
                     fail_msg("%s", error.message);
                 }

@@ -15,6 +15,7 @@
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
+#include "../apps/firn/heat_cases.c"
 #include "../apps/firn/implicit_cases.c"
 #include "../apps/firn/material_cases.c"
 #include "../apps/firn/cases.c"

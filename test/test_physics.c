@@ -17,6 +17,7 @@
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "../apps/firn/world.c"
 #include "../apps/firn/mms.c"
+#include "../apps/firn/heat_cases.c"
 #include "../apps/firn/implicit_cases.c"
 #include "../apps/firn/material_cases.c"
 #include "../apps/firn/cases.c"
@@ -85,7 +86,9 @@ static void claim(const char *name)
     X(snow_hardens_by_its_law, "snow_compression")                                                 \
     X(snow_rests_on_slopes_without_dents, "snow_at_rest")                                          \
     X(snowballs_mix_with_snow, "snow_into_block")                                                  \
-    X(snow_slides_and_sheds_by_friction, "snow_on_slope")
+    X(snow_slides_and_sheds_by_friction, "snow_on_slope")                                          \
+    X(heat_spreads_from_a_wall, "conduction")                                                      \
+    X(fronts_melt_and_freeze_at_stefans_pace, "stefan")
 
 #define DEFINE(name, case_name)                                                                    \
     static void name(void **state)                                                                 \

@@ -329,7 +329,8 @@ static void speed_and_volume_are_made_of_what_there_is(void **state)
     assert_ok(firn_coloring_make("temperature", -1, &c, &error));
     assert_int_equal(firn_coloring_values(&c, &points, &value, &why), FIRN_INVALID);
     assert_string_equal(why.message,
-                        "there is no attribute \"temperature\"; there are P, v, F, speed");
+                        "there is no attribute \"temperature\"; there are P, v, F, speed; only "
+                        "scenes with heat have it");
     firn_points_free(&points);
 }
 

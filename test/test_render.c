@@ -713,6 +713,43 @@ static void colors_of_particles_are_taken(void **state)
     firn_points_free(&c.points);
 }
 
+/* The colour with most light in a picture of a ball of clay of which particles have that attribute. */
+static void brightest_of(const char *attribute, float value, bool lit, float rgb[3])
+{
+    cloud c = new_cloud(60000);
+    firn_error error;
+    put_ball(&c, 0.1, 0.45, 0.1, 0.4, 0, 0);
+    float *column = firn_points_add(&c.points, attribute, FIRN_TYPE_f32, 1, &error)->data;
+    for (int64_t i = 0; i < c.points.count; i++) column[i] = value;
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.look[0] = *firn_look_find("clay");
+    for (int a = 0; a < 3 && !lit; a++) p.light.sun[a] = p.light.zenith[a] = p.light.horizon[a] = 0;
+    firn_image image = draw(&p);
+    rgb[0] = rgb[1] = rgb[2] = 0;
+    for (int32_t i = 0; i < 96 * 54; i++) {
+        const float *at = image.rgba + 4 * i;
+        if (at[0] + at[1] + at[2] > rgb[0] + rgb[1] + rgb[2]) memcpy(rgb, at, 3 * sizeof *rgb);
+    }
+    firn_image_free(&image);
+    firn_points_free(&c.points);
+}
+
+static void melt_is_wet_and_hot_things_glow(void **state)
+{
+    (void)state;
+    float dry[3], wet[3], cold[3], red[3], hot[3];
+    brightest_of("liquid", 0, true, dry);
+    brightest_of("liquid", 1, true, wet);
+    assert_true(wet[1] > 1.5f * dry[1]); /* the sun in its skin */
+    brightest_of("temperature", 700, false, cold);
+    brightest_of("temperature", 1250, false, red);
+    brightest_of("temperature", 1450, false, hot);
+    assert_true(cold[0] < 1e-3f);
+    assert_true(red[0] > 0.05f && red[0] > 3 * red[1] && red[1] > 3 * red[2]);
+    assert_true(hot[0] > 3 * red[0] && hot[1] / hot[0] > red[1] / red[0]); /* and yellower */
+}
+
 /* Columns of the picture where a ball differs from the background. */
 static int width_of(const firn_image *image)
 {
@@ -904,6 +941,7 @@ int main(void)
         cmocka_unit_test(z_up_shows_the_same),
         cmocka_unit_test(transparent_has_alpha),
         cmocka_unit_test(colors_of_particles_are_taken),
+        cmocka_unit_test(melt_is_wet_and_hot_things_glow),
         cmocka_unit_test(motion_smears_along_itself),
         cmocka_unit_test(spacing_is_guessed),
         cmocka_unit_test(nonsense_is_refused_or_harmless),

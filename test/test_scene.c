@@ -10,6 +10,7 @@
 static const char drop_scene[] = FIRN_SCENES "/drop.yaml";
 static const char hose_scene[] = FIRN_SCENES "/hose.yaml";
 static const char chunks_scene[] = FIRN_SCENES "/chunks.yaml";
+static const char melt_scene[] = FIRN_SCENES "/melt.yaml";
 
 static double size_of_file(const char *folder, const char *name)
 {
@@ -172,6 +173,15 @@ static void defaults_are_those_of_the_engine(void **state)
     assert_ok(firn_section_read(&firn_section_collider, NULL, &c, &error));
     const firn_collider_def collider = firn_collider_def_default();
     assert_int_equal(c.boundary, collider.boundary);
+    firn_scene_heat h = {0};
+    assert_ok(firn_section_read(&firn_section_heat, NULL, &h, &error));
+    assert_close(h.speed, def.heat.speed, 0);
+    assert_close(h.step, def.heat.step, 0);
+    assert_close(h.ambient, def.heat.ambient, 0);
+    assert_close(h.transfer, def.heat.transfer, 0);
+    assert_close(h.emissivity, def.heat.emissivity, 0);
+    assert_close(h.sky, def.heat.sky, 0);
+    assert_close(h.tolerance, def.heat.tolerance, 0);
 }
 
 static void gravity_is_that_of_the_engine(void **state)
@@ -389,11 +399,11 @@ static void all_examples_run(void **state)
 static void resuming_gives_the_state_of_running_through(void **state)
 {
     (void)state;
-    static const char *const scenes[] = {drop_scene, hose_scene, chunks_scene};
+    static const char *const scenes[] = {drop_scene, hose_scene, chunks_scene, melt_scene};
     static const char *const paths[] = {"simulation.path=fused", "simulation.path=plain"};
     static const char *const threads[] = {"1", "2", "3"};
     char folder[PATH_SIZE], want[64], got[64];
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < 4; s++) {
         for (int p = 0; p < 2; p++) {
             fresh_folder("through", folder);
             const outcome *o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--hash",
@@ -416,6 +426,304 @@ static void resuming_gives_the_state_of_running_through(void **state)
             }
         }
     }
+    assert_no_complaints();
+}
+
+/* ---- heat ---- */
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, name, path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void temperatures_are_kelvin_or_have_a_c(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double kelvin;
+    } cases[] = {{"80C", 353.15}, {"-5C", 268.15}, {"0C", 273.15},    {"353K", 353},
+                 {"353", 353},    {"1e3", 1000},   {"36.6C", 309.75}, {"1.2e3C", 1473.15}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[400];
+        const char *t = cases[i].text;
+        firn_scene scene = {0};
+        snprintf(text, sizeof text,
+                 "{firn: 1, heat: {ambient: %s, sky: %s}, materials: {m: {law: melting, "
+                 "melting_point: %s, melting_range: 3}}, objects: [{shape: {sphere: {}}, "
+                 "temperature: %s}], colliders: [{shape: {plane: {}}, temperature: %s}]}",
+                 t, t, t, t, t);
+        read_scene(text, &scene);
+        const double got[] = {scene.heat.ambient, scene.heat.sky,
+                              scene.material[0].def.melting_point, scene.object[0].temperature,
+                              scene.collider[0].temperature};
+        for (int k = 0; k < 5; k++) assert_close(got[k], cases[i].kelvin, 1e-10);
+        assert_close(scene.material[0].def.melting_range, 3, 0);
+        firn_scene_free(&scene);
+    }
+}
+
+static void what_heat_does_not_say_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        const char *said; /* NULL: nothing */
+    } cases[] = {
+        {"heat.speed=100", "heat runs 100 times faster than motion\n"},
+        {"heat.speed=0.5", "heat runs 2 times slower than motion\n"},
+        {"heat.speed=1", NULL},
+        {"heat.ambient=25",
+         "--set heat.ambient: ambient 25 is in kelvin: for degrees Celsius write "
+         "25C\n"},
+        {"heat.ambient=77K", NULL},
+        {"heat.ambient=-5C", NULL},
+        {"objects.ball.temperature=80", "temperature 80 is in kelvin"},
+        {"colliders.floor.temperature=80", "temperature 80 is in kelvin"},
+        {"materials.wax.melting_point=60", "melting_point 60 is in kelvin"},
+        {"materials.wax.melting_range=2", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[PATH_SIZE];
+        const outcome *o =
+            run(fresh_folder("said", folder), WORDS("run", melt_scene, "--frames", "1:1", "--set",
+                                                    "heat.speed=1", "--set", cases[i].set));
+        expect_exit(o, 0, cases[i].set);
+        if (cases[i].said ? !strstr(o->err, cases[i].said) : o->err[0] != 0) {
+            complain("%s: %s\n", cases[i].set, o->err);
+        }
+    }
+    char folder[PATH_SIZE];
+    const outcome *o =
+        run(fresh_folder("said", folder),
+            WORDS("run", drop_scene, "--frames", "1:1", "--set", "materials.jelly={law: melting}"));
+    if (!strstr(o->err, "material jelly stays as it is, as the scene has no heat; add heat: {}")) {
+        complain("no heat: %s\n", o->err);
+    }
+    assert_no_complaints();
+}
+
+static void walls_are_insulated_held_or_coupled(void **state)
+{
+    (void)state;
+    firn_scene scene = {0};
+    read_scene("{firn: 1, heat: {sources: [{shape: {sphere: {radius: 0.2}}, power: -5, begin: 1, "
+               "translate: [1, 2, 3]}]}, materials: {m: {}}, objects: [{shape: {sphere: {}}}], "
+               "colliders: [{shape: {plane: {}}}, {shape: {plane: {}}, temperature: 80C}, "
+               "{shape: {plane: {}}, temperature: 300, transfer: 500}]}",
+               &scene);
+    firn_collider_def def[3];
+    for (int i = 0; i < 3; i++) def[i] = firn_stage_collider(&scene.collider[i], 3);
+    assert_close(def[0].transfer, 0, 0);
+    assert_true(isinf(def[1].transfer));
+    assert_close(def[1].temperature, 353.15, 1e-10);
+    assert_close(def[2].transfer, 500, 0);
+    assert_close(def[2].temperature, 300, 0);
+    const firn_scene_heat_source *s = &scene.heat.source[0];
+    assert_int_equal(scene.heat.source_count, 1);
+    assert_close(s->power, -5, 0);
+    assert_close(s->start, 1, 0);
+    assert_close(firn_stage_collider(&s->body, 3).position[2], 3, 0);
+    assert_close(firn_stage_collider(&s->body, 3).size[0], 0.2, 0);
+    firn_scene_free(&scene);
+}
+
+/* Values of an attribute at the start; to be freed. */
+static float *start_values(const char *scene_text, const char *attribute, int64_t *count)
+{
+    firn_scene scene = {0};
+    firn_stage stage = {0};
+    firn_points points = {0};
+    const firn_stage_options options = {.threads = 1};
+    read_scene(scene_text, &scene);
+    assert_ok(firn_stage_create(&stage, &scene, &options, &error));
+    assert_ok(firn_stage_fill(&stage, &error));
+    assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+    const firn_column *c = firn_points_find(&points, attribute);
+    assert_true(c && c->type == FIRN_TYPE_f32 && c->components == 1);
+    float *out = malloc((size_t)points.count * sizeof *out);
+    assert_non_null(out);
+    memcpy(out, c->data, (size_t)points.count * sizeof *out);
+    *count = points.count;
+    firn_points_free(&points);
+    firn_stage_free(&stage);
+    firn_scene_free(&scene);
+    return out;
+}
+
+#define HEATED(object)                                                                             \
+    "{firn: 1, resolution: 0.1, heat: {ambient: 10C}, materials: {m: {law: melting, "              \
+    "melting_point: 300K, melting_range: 10, latent_heat: 1000}}, objects: [{shape: {sphere: "     \
+    "{}}" object "}]}"
+
+static void objects_begin_with_their_temperature_and_dye(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *attribute;
+        double low, high; /* nearly reached, and never passed */
+    } cases[] = {
+        {HEATED(""), "temperature", 283.15, 283.15},
+        {HEATED(""), "liquid", 0, 0},
+        {HEATED(""), "concentration", 0, 0},
+        {HEATED(", concentration: 0.25"), "concentration", 0.25, 0.25},
+        {HEATED(", temperature: 305"), "temperature", 305, 305},
+        {HEATED(", temperature: 305"), "liquid", 0.5, 0.5}, /* half way through the range */
+        /* Half of the latent heat, and half of what warms it over the range. */
+        {HEATED(", temperature: 305"), "enthalpy", 500 + 2000 * 5, 500 + 2000 * 5},
+        {HEATED(", temperature: 400"), "liquid", 1, 1},
+        {HEATED(", temperature: 40C, temperature_noise: {amount: 20, feature: 0.3}"), "temperature",
+         293.15, 333.15},
+        {HEATED(", temperature_noise: {amount: 3, feature: 0.3}"), "temperature", 280.15, 286.15},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t n = 0;
+        float *value = start_values(cases[i].text, cases[i].attribute, &n);
+        double low = INFINITY, high = -INFINITY, sum = 0;
+        for (int64_t p = 0; p < n; p++) {
+            low = fmin(low, (double)value[p]);
+            high = fmax(high, (double)value[p]);
+            sum += (double)value[p];
+        }
+        const double range = cases[i].high - cases[i].low, least = 1e-6 * fabs(cases[i].high);
+        if (low < cases[i].low - least || high > cases[i].high + least ||
+            low > cases[i].low + 0.4 * range + least ||
+            high < cases[i].high - 0.4 * range - least ||
+            fabs(sum / (double)n - 0.5 * (cases[i].low + cases[i].high)) > 0.15 * range + least) {
+            complain("%s: %s is %g to %g, mean %g\n", cases[i].text, cases[i].attribute, low, high,
+                     sum / (double)n);
+        }
+        free(value);
+    }
+    assert_no_complaints();
+}
+
+/* What a run leaves behind is what another one begins with. */
+static void files_bring_heat_along(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], text[700];
+    fresh_folder("heat", folder);
+    write_file(folder, "table.csv",
+               "x,y,z,temperature,enthalpy,concentration\n0,0,0,1,5000,0.5\n1,0,0,1,-2000,2\n");
+    write_file(folder, "warm.csv", "x,y,z,temperature\n0,0,0,310\n1,0,0,299\n");
+    static const struct {
+        const char *heat, *file, *attribute;
+        double value[2];
+    } cases[] = {
+        {"heat: {}, ", "table", "enthalpy", {5000, -2000}}, /* says more than temperature */
+        {"heat: {}, ", "table", "temperature", {302.5, 299}},
+        {"heat: {}, ", "table", "concentration", {0.5, 2}},
+        {"heat: {}, ", "warm", "temperature", {310, 299}},
+        {"", "warm", "temperature", {310, 299}}, /* without heat it is carried along */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* 10 K of melting at 2000 J/(kg K): all is liquid at 20 kJ/kg. */
+        snprintf(text, sizeof text,
+                 "{firn: 1, resolution: 0.1, %smaterials: {m: {law: melting, melting_point: 300K, "
+                 "melting_range: 10, latent_heat: 0, heat_capacity: 2000}}, objects: [{particles: "
+                 "%.300s/%s.csv}]}",
+                 cases[i].heat, folder, cases[i].file);
+        int64_t n = 0;
+        float *value = start_values(text, cases[i].attribute, &n);
+        assert_int_equal(n, 2);
+        for (int k = 0; k < 2; k++) assert_close((double)value[k], cases[i].value[k], 1e-4);
+        free(value);
+    }
+}
+
+/* The cell of a column in the last line of a table. */
+static double last_cell(const char *table, const char *column)
+{
+    const char *head = table, *line = table;
+    for (const char *p = table; (p = strchr(p, '\n')) && p[1]; line = ++p) {}
+    for (;; head++, line++) {
+        const size_t n = strcspn(head, ",\n");
+        if (strlen(column) == n && strncmp(head, column, n) == 0) return strtod(line, NULL);
+        head += n;
+        line += strcspn(line, ",\n");
+        assert_int_equal(*head, ',');
+        assert_int_equal(*line, ',');
+    }
+}
+
+/* In a cup that lets nothing through, warm and cold wax of one kind share their heat: what the
+ * statistics have of it stays, by what the scene says of it. */
+static void statistics_tell_of_heat(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE], text[TEXT_SIZE];
+    fresh_folder("cup", folder);
+    write_file(folder, "cup.yaml",
+               "firn: 1\nname: cup\ndimension: 2\nresolution: 0.01\nframes: {end: 5}\n"
+               "simulation: {gravity: [0, 0, 0]}\nheat: {speed: 1e4}\nstatistics: cup.csv\n"
+               "materials:\n  wax: {law: melting, density: 1000, melting_point: 300, latent_heat: "
+               "1e4, heat_capacity: 1000, liquid_heat_capacity: 1000}\nobjects:\n"
+               "  - {shape: {rectangle: {center: [0, 0.05], size: [0.1, 0.1]}}, temperature: 290}\n"
+               "  - {shape: {rectangle: {center: [0, 0.15], size: [0.1, 0.1]}}, temperature: 330}\n"
+               "colliders: [{shape: {inside: {center: [0, 0.1], size: [0.1, 0.2]}}}]\n");
+    const outcome *o = run(folder, WORDS("run", "cup.yaml", "--frames", "1:1"));
+    expect_exit(o, 0, "the first frame");
+    read_text(in_folder(folder, "cup.csv", path), text, sizeof text);
+    assert_close(last_cell(text, "heat"), 10 * -10e3 + 10 * (10e3 + 30e3), 1);
+    assert_close(last_cell(text, "liquid"), 10, 1e-4);
+    assert_close(last_cell(text, "min_temperature"), 290, 1e-3);
+    assert_close(last_cell(text, "max_temperature"), 330, 1e-3);
+    assert_close(last_cell(text, "front"), 0, 0); /* an empty cell */
+    o = run(folder, WORDS("run", "cup.yaml", "--log", "json"));
+    expect_exit(o, 0, "all");
+    if (!strstr(o->out, "\"heat_steps\": ") || !strstr(o->out, "\"heat_iterations\": ") ||
+        !strstr(o->out, "\"heat_seconds\": ")) {
+        complain("%s\n", o->out);
+    }
+    read_text(path, text, sizeof text);
+    assert_close(last_cell(text, "heat"), 300e3, 1);
+    assert_true(last_cell(text, "min_temperature") > 290.1);
+    assert_true(last_cell(text, "max_temperature") < 329.9);
+    assert_true(last_cell(text, "heat_steps") >= 1);
+    assert_true(last_cell(text, "heat_iterations") >= last_cell(text, "heat_steps"));
+    /* The front has gone down by what has melted: 100 kg are a metre. The lowest particle is at 0.005. */
+    const double melted = (last_cell(text, "liquid") - 10) / 100;
+    assert_true(melted > 0.005);
+    assert_close(last_cell(text, "front"), 0.095 - melted, 0.008);
+    /* Without heat the cells are there, and empty. */
+    expect_exit(run(folder, WORDS("run", drop_scene, "--frames", "1:2")), 0, "no heat");
+    read_text(in_folder(folder, "drop.csv", path), text, sizeof text);
+    assert_close(last_cell(text, "heat_seconds"), 0, 0);
+    assert_non_null(strstr(text, ",,,,,,,\n"));
+    assert_no_complaints();
+}
+
+static void all_formats_hold_heat_and_pictures_show_it(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("formats", folder);
+    static const char *const formats[] = {"csv", "prt", "geo", "bgeo", "bgeo.sc", "ply"};
+    char file[32], set[128];
+    for (int i = 0; i < 6; i++) {
+        snprintf(set, sizeof set, "output[1].file=melt.$F.%s", formats[i]);
+        expect_exit(run(folder, WORDS("run", melt_scene, "--frames", "1:1", "--set", set)), 0, set);
+        snprintf(file, sizeof file, "melt.1.%s", formats[i]);
+        const outcome *o = run(folder, WORDS("info", file));
+        static const char *const names[] = {"temperature ", "liquid ", "enthalpy ",
+                                            "concentration "};
+        for (int k = 0; k < 4; k++) {
+            if (!strstr(o->out, names[k])) complain("%s: no %s: %s\n", file, names[k], o->out);
+        }
+    }
+    expect_exit(run(folder, WORDS("render", "melt.1.bgeo", "--color", "temperature", "--size",
+                                  "64x36", "--quality", "draft", "--out", "melt.png")),
+                0, "temperature");
+    expect_exit(run(folder, WORDS("run", drop_scene, "--frames", "1:1")), 0, "drop");
+    const outcome *o = run(folder, WORDS("render", "drop.0001.csv", "--color", "liquid", "--size",
+                                         "64x36", "--out", "drop.png"));
+    expect_exit(o, 3, "liquid");
+    if (!strstr(o->err, "only scenes with heat have it")) complain("%s\n", o->err);
     assert_no_complaints();
 }
 
@@ -509,15 +817,6 @@ static void write_table(const char *path, int64_t first_id)
     "output:\n"                                                                                    \
     "  - {file: all.$F.bgeo}\n"                                                                    \
     "  - {file: some.$F.prt, attributes: [P, Cd, source_id]}\n"
-
-static void write_file(const char *folder, const char *name, const char *text)
-{
-    char path[PATH_SIZE];
-    FILE *file = fopen(in_folder(folder, name, path), "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 /* Every particle of object `object` has what its file's row says, found by source_id. */
 static int check_carried(const firn_points *frame, const char *table, double object)
@@ -1393,6 +1692,13 @@ int main(void)
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(temperatures_are_kelvin_or_have_a_c),
+        cmocka_unit_test(what_heat_does_not_say_is_said),
+        cmocka_unit_test(walls_are_insulated_held_or_coupled),
+        cmocka_unit_test(objects_begin_with_their_temperature_and_dye),
+        cmocka_unit_test(files_bring_heat_along),
+        cmocka_unit_test(statistics_tell_of_heat),
+        cmocka_unit_test(all_formats_hold_heat_and_pictures_show_it),
         cmocka_unit_test(a_file_brings_the_memory_of_laws_along),
         cmocka_unit_test(presets_and_materials_choose_the_method),
         cmocka_unit_test(drafts_of_snow_break_as_the_final_does),

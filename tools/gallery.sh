@@ -32,6 +32,8 @@ clay_stamp          | 20 |
 toothpaste          | 40 |
 dam_break           | 20 |
 watermelon          | 20 |
+chocolate           | 73 |
+chocolate_2d        | 37 | --color temperature
 ball                | 14 |
 colliders           | 36 |
 emitter             | 60 |

@@ -521,6 +521,8 @@ const firn_case firn_cases[] = {
      firn_case_run_snow_into_block},
     {"snow_on_slope", "friction decides how far snow slides and what it sheds", true,
      firn_case_run_snow_on_slope},
+    {"conduction", "heat spreads from a wall as erf says", true, firn_case_run_conduction},
+    {"stefan", "a front melts and freezes at Stefan's pace", true, firn_case_run_stefan},
 };
 const int32_t firn_case_count = sizeof firn_cases / sizeof *firn_cases;
 

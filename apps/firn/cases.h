@@ -54,6 +54,8 @@ void firn_case_run_implicit_beam(firn_case_run *run);
 void firn_case_run_implicit_rest(firn_case_run *run);
 void firn_case_run_implicit_rebound(firn_case_run *run);
 void firn_case_run_implicit_incline(firn_case_run *run);
+void firn_case_run_conduction(firn_case_run *run);
+void firn_case_run_stefan(firn_case_run *run);
 void firn_case_run_hydrostatic(firn_case_run *run);
 void firn_case_run_liquid_at_rest(firn_case_run *run);
 void firn_case_run_dam_break(firn_case_run *run);

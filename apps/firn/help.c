@@ -14,7 +14,7 @@ enum { UNIT_COLUMN = 21, ROW_COLUMN = 31 };
 
 static void print_row(const firn_row *row)
 {
-    char text[600], words[256] = "";
+    char text[900], words[512] = "";
     if (row->kind == FIRN_CHOICE) firn_row_range(row, words, sizeof words);
     const bool given = row->fallback[0] != 0, bare = row->fallback[0] == '['; /* a vector */
     snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, words[0] ? "; one of " : "", words,
@@ -66,7 +66,8 @@ static void scenes(void)
 static void units(void)
 {
     printf("Lengths are in metres, times in seconds, masses in kilograms, pressures in\n"
-           "pascals, angles in degrees. In 2D all is one metre deep.\n\n");
+           "pascals, angles in degrees, temperatures in kelvin, or in degrees Celsius with a\n"
+           "C, as 34C. In 2D all is one metre deep.\n\n");
     print_rows(&firn_section_scene, "resolution up");
     print_rows(&firn_section_simulation, "gravity cell_size particles_per_cell");
     print_rows(&firn_section_frames, NULL);
@@ -113,9 +114,21 @@ static void colliders(void)
            "    - name: pusher\n"
            "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
-    print_rows(&firn_section_collider, NULL);
+    print_rows(&firn_section_collider,
+               "name shape translate rotate keys boundary friction visible color");
     print_shapes("\nshapes:", FIRN_FOR_COLLIDERS);
     printf("`firn help plane` says what one takes.\n");
+}
+
+static void heat(void)
+{
+    printf("Scenes with `heat: {}` have temperatures, in kelvin, or in degrees Celsius with\n"
+           "a C, as 34C. Materials of law melting melt and freeze. Of heat:\n\n");
+    print_rows(&firn_section_heat, "speed ambient transfer sources");
+    printf("\nOf colliders, and of objects:\n\n");
+    print_rows(&firn_section_collider, "temperature transfer");
+    printf("\n");
+    print_rows(&firn_section_object, "temperature concentration");
 }
 
 static void filling(void)
@@ -230,6 +243,7 @@ static const struct {
     {"objects", "what is filled with particles, and how it moves", objects},
     {"filling", "shapes, meshes, voxels, particle files; patterns", filling},
     {"colliders", "what objects meet", colliders},
+    {"heat", "what warms, melts and freezes", heat},
     {"output", "files, formats", output},
     {"attributes", "what particle files carry", attributes},
     {"checkpoints", "saved states, and going on from them", checkpoints},
@@ -255,7 +269,7 @@ static void list_topics(void)
 
 static void print_parameter(const char *section, const firn_row *row)
 {
-    char range[256];
+    char range[512];
     printf("%s, of %s: %s\n", row->name, section, row->help);
     printf("  kind     %s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit);
     if (firn_row_range(row, range, sizeof range)[0]) {

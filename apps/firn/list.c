@@ -30,7 +30,7 @@ const char *firn_row_kind(const firn_row *row)
 {
     static const char *const name[] = {"number", "whole number", "true/false", "text",
                                        "word",   "[x, y, z]",    "see help"};
-    return name[row->kind];
+    return firn_row_is_temperature(row) ? "temperature" : name[row->kind];
 }
 
 static void print_rows(const firn_row *rows, bool markdown)
@@ -39,7 +39,7 @@ static void print_rows(const firn_row *rows, bool markdown)
         printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
     }
     for (const firn_row *r = rows; r->name; r++) {
-        char words[256];
+        char words[512];
         firn_row_range(r, words, sizeof words);
         if (markdown) {
             printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r), r->unit,

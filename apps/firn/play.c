@@ -135,6 +135,11 @@ static void show_frame(void *user_data, const firn_run_frame *f)
                (long long)f->report.steps, (long long)f->report.retries, f->dt,
                firn_limit_name(f->report.limit), f->seconds, speed, (long long)f->files,
                firn_integrator_name(f->report.integrator), (long long)f->report.iterations);
+        if (f->report.heat_steps) {
+            printf(", \"heat_steps\": %lld, \"heat_iterations\": %lld, \"heat_seconds\": %.4f",
+                   (long long)f->report.heat_steps, (long long)f->report.heat_iterations,
+                   f->heat_seconds);
+        }
         if (f->has_hash) {
             printf(", \"hash\": \"%016llx%016llx\"", (unsigned long long)f->hash.word[0],
                    (unsigned long long)f->hash.word[1]);

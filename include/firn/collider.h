@@ -56,10 +56,14 @@ typedef struct firn_collider_def {
     int32_t key_count;
     firn_boundary boundary;
     double friction; /* Coulomb coefficient of FIRN_SEPARATE, >= 0 */
-    uint32_t stamp;  /* set by the default function */
+    /* Heat, where the sim has it: flows at transfer x (temperature - that of the material). */
+    double temperature; /* K, > 0 */
+    double transfer;    /* W/(m2 K); 0: insulated; INFINITY: the surface has that temperature */
+    uint32_t stamp;     /* set by the default function */
 } firn_collider_def;
 
-/* The ground: a plane through the origin, facing +y, separating, friction 0.3; sizes are 1 m. */
+/* The ground: a plane through the origin, facing +y, separating, friction 0.3, insulated, 20 C; sizes are
+ * 1 m. */
 FIRN_API firn_collider_def firn_collider_def_default(void);
 
 /* The shape's snake_case name ("plane"), or NULL when there is no such shape. */

@@ -21,7 +21,8 @@ typedef enum firn_law_kind {
     FIRN_VON_MISES,        /* clay, metal */
     FIRN_HERSCHEL_BULKLEY, /* paste, mud */
     FIRN_LIQUID,
-    FIRN_NACC, /* what crushes, tears and crumbles: foam, concrete, fruit */
+    FIRN_NACC,    /* what crushes, tears and crumbles: foam, concrete, fruit */
+    FIRN_MELTING, /* a solid that melts to a liquid and freezes again: needs heat */
     FIRN_LAW_COUNT
 } firn_law_kind;
 
@@ -49,8 +50,22 @@ typedef struct firn_material_def {
     double tension;       /* pull that a liquid bears, Pa, 0 to 1e13 */
     double tensile_ratio; /* pull that a brittle solid bears over the pressure it bears, 0 to 10 */
     double compaction;    /* log of how far it is packed at the start: its strength, 0 to 1 */
-    char name[32];        /* what messages call it; empty: its number */
-    uint32_t stamp;       /* set by the default function */
+    double heat_capacity; /* of the solid, J/(kg K), 1 to 1e6 */
+    double conductivity;  /* of heat in the solid, W/(m K), 0 to 1e6 */
+    double diffusivity;   /* of a dissolved dye, m2/s, 0 to 1 */
+    double melting_point; /* K, 1 to 1e5 */
+    double melting_range; /* K above it over which it melts, 0 to 1e4 */
+    double latent_heat;   /* J/kg, 0 to 1e8 */
+    double liquid_heat_capacity; /* J/(kg K), 1 to 1e6 */
+    double liquid_conductivity;  /* W/(m K), 0 to 1e6 */
+    double liquid_density;       /* kg/m3, 1e-6 to 1e6; 0: that of the solid */
+    double liquid_yield;         /* shear stress at which the melt flows, Pa, 0 to 1e12 */
+    double crush_pressure;       /* at which a porous solid packs for good, Pa, 0 (never) to 1e12 */
+    double
+        softening; /* of the solid's yield stress, per K of warming up to the melting point, 0 to 10 */
+    double thinning; /* of the melt's viscosity, per K of warming beyond, 0 to 10 */
+    char name[32];   /* what messages call it; empty: its number */
+    uint32_t stamp;  /* set by the default function */
 } firn_material_def;
 
 /* One user-visible parameter. */

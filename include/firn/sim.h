@@ -89,6 +89,30 @@ typedef struct firn_contact {
     double friction; /* Coulomb's coefficient, from 0 to 1e6 */
 } firn_contact;
 
+/* Heat put into the material within a shape: W per m3, from `begin` to `end`. Negative cools. */
+typedef struct firn_heat_source {
+    firn_collider_def shape; /* its keys move it; what it says of contact is not used */
+    double power;            /* W/m3 */
+    double begin, end;       /* s */
+} firn_heat_source;
+
+/* Heat: conduction on the grid, phase change in the particles' enthalpy. Switched on, particles have
+ * temperatures, and materials of law FIRN_MELTING melt and freeze. A dye, the concentration, spreads
+ * by the same solver where a material's diffusivity is above 0. */
+typedef struct firn_heat_def {
+    int32_t enabled;
+    double speed; /* time of heat over time of motion, > 0: 100 melts a hundred times as fast, with
+                     every flow of heat and every source multiplied by it */
+    double step;  /* s of motion between heat steps; 0: 25 steps of motion, at most 8 ms */
+    double ambient;    /* K: the air's temperature, and what particles have unless told otherwise */
+    double transfer;   /* W/(m2 K), from the air to free surfaces; 0: none */
+    double emissivity; /* of free surfaces, 0 to 1: radiation to the sky; 0: none */
+    double sky;        /* K */
+    double tolerance;  /* of the solver: residual over that of the start, in (0, 0.1] */
+    const firn_heat_source *sources;
+    int32_t source_count;
+} firn_heat_def;
+
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
 typedef struct firn_sim_def {
     int32_t dimension; /* 2 or 3 */
@@ -113,6 +137,8 @@ typedef struct firn_sim_def {
     const firn_contact *contacts;
     int32_t object_count, contact_count;
     double contact_friction; /* of pairs of fields that are not in contacts, from 0 to 1e6 */
+
+    firn_heat_def heat;
 
     firn_transfer transfer;
     firn_spline spline;
@@ -147,7 +173,7 @@ typedef struct firn_sim_def {
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
  * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
- * contact_friction 0.3, explicit; implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200
+ * contact_friction 0.3, no heat (speed 1, ambient and sky at 20 C, tolerance 1e-4), explicit; implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200
  * iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
@@ -172,6 +198,11 @@ typedef enum firn_field {
     FIRN_MATERIAL,             /* 1, index into the def's materials */
     FIRN_OBJECT,               /* 1, the caller's tag, 0..65535 */
     FIRN_ID,                   /* 1, unique, given by the sim in order of adding, never reused */
+    /* Only where the sim has heat: */
+    FIRN_ENTHALPY,               /* 1, J/kg, 0 in solid at its melting point */
+    FIRN_TEMPERATURE_GRADIENT,   /* 3, K/m */
+    FIRN_CONCENTRATION,          /* 1, of the dye */
+    FIRN_CONCENTRATION_GRADIENT, /* 3, 1/m */
     FIRN_FIELD_COUNT
 } firn_field;
 
@@ -192,10 +223,13 @@ typedef struct firn_particles {
     const double *velocity_gradient;    /* count x dimension^2 [0], 1/s */
     const double *volume;               /* count, m3; NULL: `each_volume` */
     const double *state;                /* count [0]: the law's scalar, see firn_law_state */
-    const double *mass;                 /* count, kg; NULL: the material's density x volume */
-    const uint16_t *material;           /* count; NULL: `each_material` */
-    const uint16_t *object;             /* count; NULL: `each_object` */
-    double each_volume;                 /* m3, > 0 */
+    const double *temperature;          /* count, K, above 0 [the def's heat.ambient]; of this... */
+    const double *enthalpy; /* count, J/kg: ... and this only one; only where the sim has heat */
+    const double *concentration; /* count [0] */
+    const double *mass;          /* count, kg; NULL: the material's density x volume */
+    const uint16_t *material;    /* count; NULL: `each_material` */
+    const uint16_t *object;      /* count; NULL: `each_object` */
+    double each_volume;          /* m3, > 0 */
     uint16_t each_material, each_object;
     uint32_t stamp; /* set by the default function */
 } firn_particles;
@@ -232,6 +266,11 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_fie
  * asked. `out` holds as many doubles as there are particles. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_pressure(const firn_sim *sim, double *out,
                                                             firn_error *error);
+
+/* Temperature (K) and liquid part (0 to 1) of every particle in id order, where the sim has heat; either
+ * may be NULL. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_heat(const firn_sim *sim, double *temperature,
+                                                        double *liquid, firn_error *error);
 
 /* Where a field lies in memory, in storage order, which is not id order: for code that cannot
  * afford a copy. Const, and valid until the next call that changes the sim; `generation` changes
@@ -275,8 +314,16 @@ typedef enum firn_limit {
 } firn_limit;
 FIRN_API const char *firn_limit_name(firn_limit limit);
 
-enum { FIRN_PHASES = 5 };
-/* "directory", "particles", "grid", "reorder", "solve" */
+enum {
+    FIRN_PHASE_DIRECTORY,
+    FIRN_PHASE_PARTICLES,
+    FIRN_PHASE_GRID,
+    FIRN_PHASE_REORDER,
+    FIRN_PHASE_SOLVE,
+    FIRN_PHASE_HEAT,
+    FIRN_PHASES
+};
+/* "directory", "particles", "grid", "reorder", "solve", "heat" */
 FIRN_API const char *firn_phase_name(int phase);
 
 /* What an advance did; filled when the caller passes one. */
@@ -293,6 +340,8 @@ typedef struct firn_report {
     firn_integrator integrator; /* EXPLICIT or IMPLICIT: of the last step */
     int64_t iterations;         /* of the solver, in all steps */
     double residual;            /* largest at which it stopped, over the forces of the step */
+    int64_t heat_steps;         /* solves of conduction, of dye too */
+    int64_t heat_iterations;    /* of their solver, in all of them */
     double phase_seconds[FIRN_PHASES];
 } firn_report;
 
@@ -308,15 +357,18 @@ FIRN_API double firn_sim_time(const firn_sim *sim);
 
 /* Sums over all particles, computed when asked. Angular momentum includes what APIC stores in C. */
 typedef struct firn_totals {
-    double mass;                /* kg */
-    double momentum[3];         /* kg m/s */
-    double angular_momentum[3]; /* kg m2/s, about the origin; 2D: only z */
-    double kinetic;             /* J, C included */
-    double elastic;             /* J */
-    double gravitational;       /* J, zero at the origin's height */
-    double max_speed;           /* m/s, of a particle */
-    double min_J, max_J;        /* range of the volume over that at rest */
-    int64_t outside;            /* particles outside of the free room: inside a collider */
+    double mass;                             /* kg */
+    double momentum[3];                      /* kg m/s */
+    double angular_momentum[3];              /* kg m2/s, about the origin; 2D: only z */
+    double kinetic;                          /* J, C included */
+    double elastic;                          /* J */
+    double gravitational;                    /* J, zero at the origin's height */
+    double max_speed;                        /* m/s, of a particle */
+    double min_J, max_J;                     /* range of the volume over that at rest */
+    double heat;                             /* J: mass x enthalpy */
+    double liquid;                           /* kg: mass x liquid part */
+    double min_temperature, max_temperature; /* K; 0 where there is no heat */
+    int64_t outside; /* particles outside of the free room: inside a collider */
 } firn_totals;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,
                                                       firn_error *error);

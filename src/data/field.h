@@ -5,7 +5,8 @@
  *   record  in the particle's record of 16 reals, which a step reads and writes as one cache line
  *   spare   in the spare buffer between calls (see store.h)
  *   side    in an array of its own, constant while stepping, moved only when particles are
- * reordered */
+ *           reordered
+ *   heat    in the particle's heat record of 8 reals, where the sim has heat; moved as side ones are */
 #ifndef FIRN_FIELD_H
 #define FIRN_FIELD_H
 
@@ -29,8 +30,19 @@
     X(uint16_t, object, OBJECT, 1, "1", "caller")                                                  \
     X(uint64_t, id, ID, 1, "1", "sim")
 
-#define FIRN_FIELDS(X) FIRN_RECORD_FIELDS(X) FIRN_SPARE_FIELDS(X) FIRN_SIDE_FIELDS(X)
+/* Enthalpy is 0 in solid at its melting point. */
+#define FIRN_HEAT_FIELDS(X)                                                                        \
+    X(real, enthalpy, ENTHALPY, 1, "J/kg", "heat")                                                 \
+    X(real, temperature_gradient, TEMPERATURE_GRADIENT, DIM, "K/m", "heat")                        \
+    X(real, concentration, CONCENTRATION, 1, "1", "heat")                                          \
+    X(real, concentration_gradient, CONCENTRATION_GRADIENT, DIM, "1/m", "heat")
+
+#define FIRN_FIELDS(X)                                                                             \
+    FIRN_RECORD_FIELDS(X) FIRN_SPARE_FIELDS(X) FIRN_SIDE_FIELDS(X) FIRN_HEAT_FIELDS(X)
 
 enum { FIRN_RECORD = 16 }; /* reals in a record: 64 bytes of float, one cache line */
+
+/* Reals in a heat record, and where its two scalars are, each followed by its gradient. */
+enum { FIRN_HEAT_RECORD = 8, FIRN_HEAT_ENTHALPY = 0, FIRN_HEAT_CONCENTRATION = 4 };
 
 #endif

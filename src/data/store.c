@@ -22,6 +22,9 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
     RESERVE(record_pool[1], n * FIRN_RECORD * sizeof(real));
     RESERVE(order_pool[0], n * sizeof(uint32_t));
     RESERVE(order_pool[1], n * sizeof(uint32_t));
+    if (s->has_heat) {
+        RESERVE(heat_pool, n * FIRN_HEAT_RECORD * sizeof(real));
+    }
 #define SIDE(type, name, ...) RESERVE(name##_pool, n * sizeof(type));
     FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
@@ -29,6 +32,7 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
     /* Pools that did grow have moved, so the pointers follow whatever happened. */
     s->record = s->record_pool[0].data;
     s->spare = s->record_pool[1].data;
+    s->heat = s->heat_pool.data;
     for (int i = 0; i < 2; i++) s->order[i] = s->order_pool[i].data;
 #define SIDE(type, name, ...) s->name = s->name##_pool.data;
     FIRN_SIDE_FIELDS(SIDE)
@@ -159,6 +163,9 @@ void firn_store_compact(firn_store *s, uint64_t *key, uint32_t *order, int64_t s
 #define SIDE(type, name, ...) s->name[to] = s->name[i];
             FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
+            if (s->heat)
+                memcpy(s->heat + to * FIRN_HEAT_RECORD, s->heat + i * FIRN_HEAT_RECORD,
+                       FIRN_HEAT_RECORD * sizeof(real));
         }
         to++;
     }
@@ -200,6 +207,7 @@ static void gather_chunk(void *context, int64_t chunk, int32_t thread)
         CASE(2);
         CASE(4);
         CASE(8);
+        CASE(32);
         CASE(64);
         CASE(128);
     default: assert(0);
@@ -233,12 +241,16 @@ static void in_chunks(firn_store *s, int32_t threads, firn_task *task, void *to,
 
 void firn_store_reorder(firn_store *s, int32_t threads)
 {
-    const size_t record = FIRN_RECORD * sizeof(real);
+    const size_t record = FIRN_RECORD * sizeof(real), heat = FIRN_HEAT_RECORD * sizeof(real);
 #define SIDE(type, name, ...)                                                                      \
     in_chunks(s, threads, gather_chunk, s->spare, s->name, sizeof(type));                          \
     in_chunks(s, threads, copy_chunk, s->name, s->spare, sizeof(type));
     FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
+    if (s->heat) {
+        in_chunks(s, threads, gather_chunk, s->spare, s->heat, heat);
+        in_chunks(s, threads, copy_chunk, s->heat, s->spare, heat);
+    }
     in_chunks(s, threads, gather_chunk, s->spare, s->record, record);
     in_chunks(s, threads, copy_chunk, s->record, s->spare, record);
     in_chunks(s, threads, number_chunk, s->order[s->current], NULL, sizeof(uint32_t));
@@ -260,5 +272,6 @@ void firn_store_free(firn_store *s, const firn_allocator *allocator)
 #define SIDE(type, name, ...) firn_pool_free(allocator, &s->name##_pool);
     FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
+    firn_pool_free(allocator, &s->heat_pool);
     *s = (firn_store){0};
 }

@@ -20,12 +20,14 @@ typedef struct firn_store {
     uint64_t next_id;
     real *record; /* capacity x FIRN_RECORD */
     real *spare;  /* capacity x FIRN_RECORD */
+    bool has_heat;
+    real *heat; /* capacity x FIRN_HEAT_RECORD; NULL where there is no heat */
 #define DECLARE(type, name, ...) type *name;
     FIRN_SIDE_FIELDS(DECLARE)
 #undef DECLARE
     uint32_t *order[2];
     int32_t current; /* which order list the bins index */
-    firn_pool record_pool[2], order_pool[2];
+    firn_pool record_pool[2], order_pool[2], heat_pool;
 #define DECLARE(type, name, ...) firn_pool name##_pool;
     FIRN_SIDE_FIELDS(DECLARE)
 #undef DECLARE

@@ -79,6 +79,8 @@ static const struct {
     {"life", "LifeSpan", PLAIN},
     {"mass", "Mass", PLAIN},
     {"temperature", "Temperature", PLAIN},
+    {"enthalpy", "Enthalpy", PLAIN},
+    {"concentration", "Concentration", PLAIN},
     {"material", "Material", PLAIN},
     {"object", "Object", PLAIN},
     {"liquid", "Liquid", PLAIN},

@@ -43,8 +43,9 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
 }
 
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
-                    int n)
+                    int n, real dt)
 {
+    (void)dt;
     const vr mu = k->mu, lambda = k->lambda;
     for (int g = 0; g < n; g++) {
         m_singular F;

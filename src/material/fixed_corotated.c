@@ -16,8 +16,9 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
 }
 
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
-                    int n)
+                    int n, real dt)
 {
+    (void)dt;
     for (int g = 0; g < n; g++) t_fixed_corotated(k->mu, k->lambda, &group[g], &tangent[g]);
 }
 

@@ -13,6 +13,7 @@
 #define FIRN_HENCKY_H
 
 #include "material/plastic.h"
+#include "material/tangent.h"
 
 /* The functions of hencky.c, for laws that are elastic in the same way. */
 void FIRN_KERNEL(firn_hencky_stress)(const firn_lane_constants *k, firn_lanes *group, int n);
@@ -94,6 +95,49 @@ LANE_INLINE vr h_split(const vr e[D], vr deviator[D])
     vr mean = h_sum(e) * ((real)1 / D);
     for (int i = 0; i < D; i++) deviator[i] = e[i] - mean;
     return mean;
+}
+
+/* (log a - log b) / (a - b) for a >= b, also where they are equal: 2 atanh(r) = log(a / b) with r = (a -
+ * b) / (a + b). */
+LANE_INLINE vr h_log_slope(vr a, vr b, vr log_a, vr log_b)
+{
+    const vr way = a - b, middle = v_max((real)0.5 * (a + b), v_set(STRETCH_LEAST));
+    const vr r = (real)0.5 * way / middle, z = r * r;
+    const vi near = z < (real)0.003;
+    const vr series = (1 + z * ((real)1 / 3 + z * ((real)1 / 5 + z * ((real)1 / 7)))) / middle;
+    const vr slope = v_select(near, series, (log_a - log_b) / v_select(near, v_set(1), way));
+    return v_select(a < STRETCH_LEAST, v_set(1 / STRETCH_LEAST), slope);
+}
+
+/* The tangent at a stress: g_i = stress_i e'(s_i), and e' is 1/s, or constant below the limit. Strains change
+ * the stress by 2 mu of themselves and by lambda of their sum. */
+LANE_INLINE void h_tangent(vr mu, vr lambda, const m_singular *F, const vr e[D], const vr stress[D],
+                           vr volume, vr *q)
+{
+    vr least[D], slope[D];
+    for (int i = 0; i < D; i++) {
+        least[i] = v_max(F->s[i], v_set(STRETCH_LEAST));
+        slope[i] = 1 / least[i];
+    }
+    t_principal t;
+    for (int i = 0; i < D; i++)
+        for (int j = 0; j < D; j++) {
+            const vr bend = v_select(F->s[i] >= STRETCH_LEAST, stress[i], v_set(0));
+            const vr own = 2 * mu - bend;
+            t.H[i * D + j] = (i == j ? lambda + own : lambda) * slope[i] * slope[j];
+        }
+    for (int p = 0; p < PAIRS; p++) {
+        const int i = PAIR[p][0], j = PAIR[p][1];
+        const vr a = F->s[i], b = F->s[j], way = a - b;
+        /* (e'(a) - e'(b)) / (a - b) */
+        const vr part = v_select(b >= STRETCH_LEAST, v_set(1),
+                                 (least[i] - least[j]) / v_select(way > 0, way, v_set(1)));
+        const vr bend = -part * slope[i] * slope[j];
+        t.even[p] = mu * h_log_slope(a, b, e[i], e[j]) * (slope[i] + slope[j]) +
+                    (real)0.5 * (stress[i] + stress[j]) * bend;
+        t.odd[p] = (stress[i] * slope[i] + stress[j] * slope[j]) / v_max(a + b, v_set(SUM_LEAST));
+    }
+    t_pack(&t, F, volume, q);
 }
 
 #endif

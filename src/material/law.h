@@ -22,6 +22,7 @@ typedef struct firn_lanes {
     vr H[DD];        /* F - I, which is what is kept: steps add less than a float near 1 resolves */
     vr v[D];         /* velocity, m/s */
     vr state;        /* the law's scalar */
+    vr enthalpy;     /* J/kg, 0 in solid at its melting point */
     vr C[DD];        /* velocity gradient, 1/s */
     vr mass, volume; /* kg, m3 at rest */
     vr tau[DD];      /* out: Kirchhoff stress P F^T, Pa; full, as linear's is not symmetric */
@@ -62,10 +63,11 @@ typedef struct firn_law {
     /* Energy per rest volume, J/m3, of n groups into psi[n]; its gradient in F is P wherever it
      * has one, clamps included. */
     void (*energy)(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi);
-    /* For implicit steps; NULL where there are none. Reads F, state and volume, writes q: second
-     * derivatives of the energy, clamped to be positive semi-definite, for `differential`. */
+    /* For implicit steps of dt; NULL where there are none. Reads F, state and volume, writes q: how
+     * the stress at the step's end changes with the motion, which for elastic laws are second
+     * derivatives of the energy; clamped to be positive semi-definite, for `differential`. */
     void (*tangent)(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
-                    int n);
+                    int n, real dt);
     firn_differential *differential;
 } firn_law;
 
@@ -83,6 +85,7 @@ extern const firn_law FIRN_KERNEL(firn_law_von_mises);
 extern const firn_law FIRN_KERNEL(firn_law_herschel_bulkley);
 extern const firn_law FIRN_KERNEL(firn_law_liquid);
 extern const firn_law FIRN_KERNEL(firn_law_nacc);
+extern const firn_law FIRN_KERNEL(firn_law_melting);
 
 /* Indexed by firn_law_kind. */
 extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];

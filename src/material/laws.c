@@ -14,4 +14,5 @@ const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT] = {
     [FIRN_HERSCHEL_BULKLEY] = &FIRN_KERNEL(firn_law_herschel_bulkley),
     [FIRN_LIQUID] = &FIRN_KERNEL(firn_law_liquid),
     [FIRN_NACC] = &FIRN_KERNEL(firn_law_nacc),
+    [FIRN_MELTING] = &FIRN_KERNEL(firn_law_melting),
 };

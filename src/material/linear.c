@@ -49,8 +49,9 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
 
 /* d2Psi is the same everywhere; what is kept is F, to turn it into T. */
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
-                    int n)
+                    int n, real dt)
 {
+    (void)dt;
     for (int g = 0; g < n; g++) {
         memcpy(tangent[g].q, group[g].F, sizeof group[g].F);
         tangent[g].q[DD] = group[g].volume * k->mu;

@@ -50,7 +50,34 @@
       "concrete has 0.1, fruit 1; less tears sooner", "beta")                                      \
     X(compaction, "", 0.01, 0, 1,                                                                  \
       "how far a brittle solid is packed at the start, as a strain: its strength",                 \
-      "0.001 crumbles, 0.05 is strong", NULL)
+      "0.001 crumbles, 0.05 is strong", NULL)                                                      \
+    X(heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                                     \
+      "heat that warms a kilogram by a kelvin, as a solid", "water has 4186, rock 1000, iron 450", \
+      "specific_heat")                                                                             \
+    X(conductivity, "W/(m K)", 0.5, 0, 1e6, "how well it conducts heat, as a solid",               \
+      "wax has 0.25, ice 2.2, iron 80", "thermal_conductivity")                                    \
+    X(diffusivity, "m2/s", 0, 0, 1, "how fast a dissolved dye spreads in it",                      \
+      "ink in water has 1e-9; heat.speed multiplies it", NULL)                                     \
+    X(melting_point, "K", 273.15, 1, 1e5, "temperature at which it begins to melt",                \
+      "in kelvin: 0 C is 273.15", NULL)                                                            \
+    X(melting_range, "K", 0, 0, 1e4, "width of the temperatures over which it melts",              \
+      "it begins at melting_point; 0 melts at one temperature", NULL)                              \
+    X(latent_heat, "J/kg", 1e5, 0, 1e8, "heat that melts a kilogram", "ice has 3.34e5, wax 2e5",   \
+      NULL)                                                                                        \
+    X(liquid_heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                              \
+      "heat that warms a kilogram of the melt by a kelvin", "water has 4186", NULL)                \
+    X(liquid_conductivity, "W/(m K)", 0.5, 0, 1e6, "how well the melt conducts heat",              \
+      "water has 0.6", NULL)                                                                       \
+    X(liquid_density, "kg/m3", 0, 0, 1e6, "mass per volume of the melt",                           \
+      "0 takes that of the solid", NULL)                                                           \
+    X(liquid_yield, "Pa", 0, 0, 1e12, "shear stress at which the melt flows",                      \
+      "water has none, chocolate 10", NULL)                                                        \
+    X(crush_pressure, "Pa", 0, 0, 1e12, "pressure at which a porous solid packs for good",         \
+      "0 is never, snow has some 5000", NULL)                                                      \
+    X(softening, "1/K", 0, 0, 10, "how fast yield falls as the solid warms to its melting point",  \
+      "0.1 halves it every 7 K", NULL)                                                             \
+    X(thinning, "1/K", 0, 0, 10, "how fast viscosity falls as the melt warms",                     \
+      "0.1 halves it every 7 K", NULL)
 
 /* What laws read of a material, derived from its def once. X(name); kernels hold each W wide, so that
  * lanes may differ in material (see law.h).
@@ -63,7 +90,12 @@
  *   tip_tension        cohesion x cotangent of that angle, Pa: tension that grains bear
  *   log_fluidity       -log(viscosity) / exponent: log of the rate of shear at a stress of 1 Pa
  *   log_J_most         where `tension` is reached
- *   tensile_ratio, compaction  as in the def
+ *   tensile_ratio, compaction, liquid_yield  as in the def
+ *   crush_pressure     as in the def, or far above any pressure
+ *   melt_rate          liquid fraction per enthalpy from the melting point on, kg/J
+ *   liquid_log_J       log of the melt's volume over the solid's
+ *   solid_softening    of log yield, per enthalpy below the melting point, kg/J
+ *   liquid_thinning    of log viscosity, per enthalpy above that of all melt, kg/J
  * A liquid has mu = 0 and lambda = bulk. viscosity is that of laws whose stress has a viscous part,
  * and 0 for others: it limits the time step. */
 #define FIRN_LAW_CONSTANTS(X)                                                                      \
@@ -75,14 +107,29 @@
     X(hardening_cap)                                                                               \
     X(friction_sine)                                                                               \
     X(tip_tension)                                                                                 \
-    X(yield) X(yield_rise) X(log_fluidity) X(exponent) X(viscosity) X(tait_exponent) X(log_J_most) \
-        X(tensile_ratio) X(compaction)
+    X(yield)                                                                                       \
+    X(yield_rise)                                                                                  \
+    X(log_fluidity) X(exponent) X(viscosity) X(tait_exponent) X(log_J_most) X(tensile_ratio)       \
+        X(compaction) X(crush_pressure) X(liquid_yield) X(melt_rate) X(liquid_log_J)               \
+            X(solid_softening) X(liquid_thinning)
 
 typedef struct firn_law_constants {
 #define DECLARE(name) real name;
     FIRN_LAW_CONSTANTS(DECLARE)
 #undef DECLARE
 } firn_law_constants;
+
+/* How enthalpy (J/kg, 0 in solid at its melting point), temperature (K) and the part that is liquid go
+ * together. Materials that do not melt stay solid. */
+typedef struct firn_heat_curve {
+    double melting_point, range; /* K */
+    double solid, liquid;        /* heat capacities, J/(kg K) */
+    double melt;                 /* enthalpy at which all is liquid; INFINITY: never */
+} firn_heat_curve;
+firn_heat_curve firn_material_heat_curve(const firn_material_def *def);
+double firn_heat_temperature(const firn_heat_curve *c, double enthalpy);
+double firn_heat_liquid(const firn_heat_curve *c, double enthalpy);
+double firn_heat_enthalpy(const firn_heat_curve *c, double temperature);
 
 /* By firn_law_kind; ends with NULL. */
 extern const char *const firn_law_names[FIRN_LAW_COUNT + 1];

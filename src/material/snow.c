@@ -64,8 +64,9 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
 }
 
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
-                    int n)
+                    int n, real dt)
 {
+    (void)dt;
     for (int g = 0; g < n; g++) {
         vr factor = stiffening(k, group[g].state);
         t_fixed_corotated(k->mu * factor, k->lambda * factor, &group[g], &tangent[g]);

@@ -19,20 +19,38 @@ static const struct {
 };
 
 #define ELASTIC &param.density, &param.young, &param.poisson
-static const firn_param *const elastic[] = {ELASTIC, NULL};
+/* Of heat and dye: all laws have them. */
+#define THERMAL &param.heat_capacity, &param.conductivity, &param.diffusivity, NULL
+static const firn_param *const elastic[] = {ELASTIC, THERMAL};
 static const firn_param *const snow[] = {
     ELASTIC,          &param.critical_compression, &param.critical_stretch,
-    &param.hardening, &param.hardening_cap,        NULL};
-
-static const firn_param *const grains[] = {ELASTIC, &param.friction_angle, &param.cohesion, NULL};
-static const firn_param *const clay[] = {ELASTIC, &param.yield, &param.hardening_modulus, NULL};
+    &param.hardening, &param.hardening_cap,        THERMAL};
+static const firn_param *const grains[] = {ELASTIC, &param.friction_angle, &param.cohesion,
+                                           THERMAL};
+static const firn_param *const clay[] = {ELASTIC, &param.yield, &param.hardening_modulus, THERMAL};
 static const firn_param *const paste[] = {ELASTIC, &param.yield, &param.viscosity, &param.exponent,
-                                          NULL};
+                                          THERMAL};
 static const firn_param *const fluid[] = {&param.density,   &param.bulk,    &param.tait_exponent,
-                                          &param.viscosity, &param.tension, NULL};
+                                          &param.viscosity, &param.tension, THERMAL};
 static const firn_param *const brittle[] = {ELASTIC,           &param.friction_angle,
                                             &param.hardening,  &param.tensile_ratio,
-                                            &param.compaction, NULL};
+                                            &param.compaction, THERMAL};
+static const firn_param *const melting[] = {ELASTIC,
+                                            &param.yield,
+                                            &param.softening,
+                                            &param.crush_pressure,
+                                            &param.hardening,
+                                            &param.hardening_cap,
+                                            &param.melting_point,
+                                            &param.melting_range,
+                                            &param.latent_heat,
+                                            &param.liquid_heat_capacity,
+                                            &param.liquid_conductivity,
+                                            &param.liquid_density,
+                                            &param.liquid_yield,
+                                            &param.viscosity,
+                                            &param.thinning,
+                                            THERMAL};
 
 const char *const firn_law_names[FIRN_LAW_COUNT + 1] = {
     [FIRN_LINEAR] = "linear",
@@ -47,6 +65,7 @@ const char *const firn_law_names[FIRN_LAW_COUNT + 1] = {
     [FIRN_HERSCHEL_BULKLEY] = "herschel_bulkley",
     [FIRN_LIQUID] = "liquid",
     [FIRN_NACC] = "nacc",
+    [FIRN_MELTING] = "melting",
 };
 
 static const struct law_row {
@@ -65,6 +84,7 @@ static const struct law_row {
     [FIRN_HERSCHEL_BULKLEY] = {paste, FIRN_STATE_NONE},
     [FIRN_LIQUID] = {fluid, FIRN_STATE_LOG_VOLUME},
     [FIRN_NACC] = {brittle, FIRN_STATE_LOG_PACKING},
+    [FIRN_MELTING] = {melting, FIRN_STATE_LOG_PACKING},
 };
 
 static const struct law_row *find_row(firn_law_kind law)
@@ -136,6 +156,22 @@ firn_status firn_material_check(const firn_material_def *def, int index, firn_er
                          index, p->name, value, p->unit[0] ? " " : "", p->unit, p->least, p->most,
                          p->cure);
     }
+    if (def->law == FIRN_MELTING && def->liquid_density > 0 &&
+        !(def->density / def->liquid_density >= 0.05 && def->density / def->liquid_density <= 20)) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "materials[%d].liquid_density %g kg/m3 must be within 20 times density %g; "
+            "0 takes that of the solid",
+            index, def->liquid_density, def->density);
+    }
+    if (def->law == FIRN_MELTING && def->crush_pressure > 0 &&
+        !(def->liquid_density > def->density)) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "materials[%d].crush_pressure %g Pa is of porous solids, whose melt is denser: "
+            "liquid_density %g must be above density %g; or set it to 0",
+            index, def->crush_pressure, def->liquid_density, def->density);
+    }
     if ((def->law == FIRN_FIXED_COROTATED || def->law == FIRN_SNOW) && def->poisson < 0) {
         return firn_fail(error, FIRN_INVALID,
                          "materials[%d].poisson %g must not be below 0 under %s, whose energy then "
@@ -143,6 +179,38 @@ firn_status firn_material_check(const firn_material_def *def, int index, firn_er
                          index, def->poisson, firn_law_names[def->law]);
     }
     return FIRN_OK;
+}
+
+/* ---- heat ---- */
+
+firn_heat_curve firn_material_heat_curve(const firn_material_def *def)
+{
+    firn_heat_curve c = {def->melting_point, def->melting_range, def->heat_capacity,
+                         def->liquid_heat_capacity, INFINITY};
+    if (def->law != FIRN_MELTING) return c;
+    /* Glass has no latent heat, but something must tell how far it has melted. */
+    c.melt = fmax(def->latent_heat + 0.5 * (c.solid + c.liquid) * c.range, 1);
+    return c;
+}
+
+double firn_heat_liquid(const firn_heat_curve *c, double enthalpy)
+{
+    return fmin(fmax(enthalpy / c->melt, 0), 1);
+}
+
+double firn_heat_temperature(const firn_heat_curve *c, double enthalpy)
+{
+    if (enthalpy <= 0 || isinf(c->melt)) return c->melting_point + enthalpy / c->solid;
+    return c->melting_point + c->range * firn_heat_liquid(c, enthalpy) +
+           fmax(enthalpy - c->melt, 0) / c->liquid;
+}
+
+double firn_heat_enthalpy(const firn_heat_curve *c, double temperature)
+{
+    const double above = temperature - c->melting_point;
+    if (above <= 0 || isinf(c->melt)) return c->solid * above;
+    if (above < c->range) return c->melt * above / c->range;
+    return c->melt + c->liquid * (above - c->range);
 }
 
 /* log J at which a liquid pulls with its tension, or where it never does. */
@@ -158,6 +226,7 @@ void firn_material_constants(const firn_material_def *def, firn_law_constants *c
     const double E = def->young, nu = def->poisson, least = 1e-12;
     const double angle = def->friction_angle * 3.14159265358979323846 / 180;
     const bool liquid = def->law == FIRN_LIQUID;
+    const firn_heat_curve curve = firn_material_heat_curve(def);
     *constants = (firn_law_constants){
         .mu = (real)(liquid ? 0 : E / (2 * (1 + nu))),
         .lambda = (real)(liquid ? def->bulk : E * nu / ((1 + nu) * (1 - 2 * nu))),
@@ -169,13 +238,21 @@ void firn_material_constants(const firn_material_def *def, firn_law_constants *c
         .tip_tension = (real)(def->cohesion / tan(angle)),
         .yield = (real)def->yield,
         .yield_rise = (real)def->hardening_modulus,
-        .log_fluidity = (real)(-log(fmax(def->viscosity, least)) / def->exponent),
+        .log_fluidity = (real)(-log(fmax(def->viscosity, least)) /
+                               (def->law == FIRN_MELTING ? 1 : def->exponent)),
         .exponent = (real)def->exponent,
         .viscosity = (real)(liquid ? def->viscosity : 0),
         .tait_exponent = (real)def->tait_exponent,
         .log_J_most = (real)log_J_most(def),
         .tensile_ratio = (real)def->tensile_ratio,
         .compaction = (real)def->compaction,
+        .crush_pressure = (real)(def->crush_pressure > 0 ? def->crush_pressure : 1e30),
+        .liquid_yield = (real)def->liquid_yield,
+        .melt_rate = (real)(1 / curve.melt),
+        .liquid_log_J =
+            (real)(def->liquid_density > 0 ? log(def->density / def->liquid_density) : 0),
+        .solid_softening = (real)(def->softening / curve.solid),
+        .liquid_thinning = (real)(def->thinning / curve.liquid),
     };
 }
 
@@ -187,6 +264,11 @@ double firn_material_modulus(const firn_material_def *def, double state)
     switch (def->law) {
     case FIRN_SNOW: return rest * fmin(exp(-def->hardening * expm1(state)), def->hardening_cap);
     case FIRN_LIQUID: return rest * exp((1 - def->tait_exponent) * state);
+    case FIRN_MELTING: { /* in 3D; packing stiffens the bulk modulus alone */
+        const double packed = fmin(exp(-def->hardening * expm1(state)), def->hardening_cap),
+                     mu = (double)k.mu;
+        return 4.0 / 3 * mu + packed * ((double)k.lambda + 2.0 / 3 * mu);
+    }
     default: return rest;
     }
 }

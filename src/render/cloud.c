@@ -266,6 +266,7 @@ void firn_cloud_free(firn_cloud *cloud)
     free(cloud->size);
     free(cloud->hash);
     free(cloud->color);
+    free(cloud->heat);
     free(cloud->velocity);
     free(cloud->layer);
     *cloud = (firn_cloud){0};
@@ -300,6 +301,8 @@ static void gather(const firn_render_input *input, int up, layer_finder *layers,
     const firn_column *pscale = find(points, "pscale", 1), *mass = find(points, "mass", 1);
     const firn_column *density = find(points, "density", 1), *J = find(points, "J", 1);
     const firn_column *id = find(points, "id", 1), *Cd = find(points, "Cd", 3);
+    const firn_column *liquid = find(points, "liquid", 1);
+    const firn_column *temperature = find(points, "temperature", 1);
     const double limit = (double)BLOCK * (cloud->blocks_per_side - 4);
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
@@ -324,6 +327,10 @@ static void gather(const firn_render_input *input, int up, layer_finder *layers,
         } else if (cloud->color) {
             cloud->color[kept] =
                 v3((float)value(Cd, i, 0), (float)value(Cd, i, 1), (float)value(Cd, i, 2));
+        }
+        if (cloud->heat) {
+            cloud->heat[kept] = v3(liquid ? (float)value(liquid, i, 0) : 0,
+                                   temperature ? (float)value(temperature, i, 0) : 0, 0);
         }
         if (cloud->velocity) {
             double speed[3];
@@ -367,6 +374,7 @@ static firn_status sort_cloud(firn_cloud *cloud, firn_error *error)
     reorder(cloud->size, sizeof(float), order, n, spare);
     reorder(cloud->hash, sizeof(uint32_t), order, n, spare);
     reorder(cloud->color, sizeof(vec3), order, n, spare);
+    reorder(cloud->heat, sizeof(vec3), order, n, spare);
     reorder(cloud->velocity, sizeof(vec3), order, n, spare);
     free(order);
     free(spare);
@@ -387,15 +395,19 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
     }
     const bool moves = options->exposed > 0 && find(points, "v", 2);
     const bool colored = input->color || find(points, "Cd", 3);
+    /* Colours that stand for numbers are shown as they are. */
+    const bool heated =
+        !input->color && (find(points, "liquid", 1) || find(points, "temperature", 1));
     out->key = malloc(n * sizeof *out->key);
     out->position = malloc(n * sizeof *out->position);
     out->size = malloc(n * sizeof *out->size);
     out->hash = malloc(n * sizeof *out->hash);
     out->color = colored ? malloc(n * sizeof *out->color) : NULL;
+    out->heat = heated ? malloc(n * sizeof *out->heat) : NULL;
     out->velocity = moves ? malloc(n * sizeof *out->velocity) : NULL;
     out->layer = calloc(LAYERS_MOST, sizeof *out->layer);
     if (!out->key || !out->position || !out->size || !out->hash || !out->layer ||
-        (colored && !out->color) || (moves && !out->velocity)) {
+        (colored && !out->color) || (heated && !out->heat) || (moves && !out->velocity)) {
         firn_cloud_free(out);
         return out_of_memory(error, points->count);
     }

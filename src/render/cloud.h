@@ -33,6 +33,7 @@ typedef struct firn_cloud {
     float *size;    /* voxels: edge of the cube of a particle's volume */
     uint32_t *hash; /* of the id */
     vec3 *color;    /* NULL: the layer's */
+    vec3 *heat; /* part that is liquid, temperature (K), 0; NULL: not known, or not to be shown */
     vec3 *velocity; /* voxels/s; NULL: at rest */
     firn_cloud_layer *layer;
     int32_t layer_count;

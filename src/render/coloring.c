@@ -17,10 +17,9 @@ static const struct {
     firn_colormap_kind kind;
     double middle;
 } suited[] = {
-    {"speed", "m/s", FIRN_SEQUENTIAL, 0},  {"temperature", "K", FIRN_SEQUENTIAL, 0},
-    {"J", "", FIRN_DIVERGING, 1},          {"Jp", "", FIRN_DIVERGING, 1},
-    {"pressure", "Pa", FIRN_DIVERGING, 0}, {"material", "", FIRN_CATEGORICAL, 0},
-    {"object", "", FIRN_CATEGORICAL, 0},
+    {"speed", "m/s", FIRN_SEQUENTIAL, 0},  {"J", "", FIRN_DIVERGING, 1},
+    {"Jp", "", FIRN_DIVERGING, 1},         {"pressure", "Pa", FIRN_DIVERGING, 0},
+    {"material", "", FIRN_CATEGORICAL, 0}, {"object", "", FIRN_CATEGORICAL, 0},
 };
 
 firn_status firn_coloring_make(const char *attribute, int map, firn_coloring *out,
@@ -55,8 +54,10 @@ static firn_status no_such(const firn_points *points, const char *name, firn_err
                  points->column[i].name);
     }
     const bool v = firn_points_find(points, "v") != NULL;
-    return firn_fail(error, FIRN_INVALID, "there is no attribute \"%s\"; there are %s%s", name,
-                     names, v ? ", speed" : "");
+    const firn_attribute *known = firn_attribute_find(NULL, name);
+    return firn_fail(error, FIRN_INVALID, "there is no attribute \"%s\"; there are %s%s%s", name,
+                     names, v ? ", speed" : "",
+                     known && known->heat ? "; only scenes with heat have it" : "");
 }
 
 static double determinant(const firn_column *F, int64_t p)

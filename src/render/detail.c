@@ -82,11 +82,13 @@ vec3 firn_detail_normal(const firn_render_world *w, const firn_hit *hit, float a
     return v3_unit(v3_add(m, v3_along(turn, m, -v3_dot(turn, m))));
 }
 
-vec3 firn_detail_color(const firn_render_world *w, const firn_hit *hit)
+/* The mean of what particles around a hit have; `none` where there are none, or nothing is known. */
+static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const vec3 *item,
+                        vec3 none)
 {
     const firn_cloud *cloud = &w->cloud;
-    if (!cloud->color) return cloud->layer[hit->layer].color;
-    if (hit->brick < 0) return cloud->color[hit->particle];
+    if (!item) return none;
+    if (hit->brick < 0) return item[hit->particle];
     uint32_t near[AROUND];
     const int n = particles_around(&w->volume, &w->volume.brick[hit->brick], hit->point, 1, near);
     vec3 sum = v3_all(0);
@@ -94,10 +96,20 @@ vec3 firn_detail_color(const firn_render_world *w, const firn_hit *hit)
     for (int i = 0; i < n; i++) {
         const vec3 r = v3_sub(hit->point, cloud->position[near[i]]);
         const float weight = f_exp(-v3_dot(r, r) / (cloud->size[near[i]] * cloud->size[near[i]]));
-        sum = v3_along(sum, cloud->color[near[i]], weight);
+        sum = v3_along(sum, item[near[i]], weight);
         all += weight;
     }
-    return all > 1e-9f ? v3_scale(sum, 1 / all) : cloud->layer[hit->layer].color;
+    return all > 1e-9f ? v3_scale(sum, 1 / all) : none;
+}
+
+vec3 firn_detail_color(const firn_render_world *w, const firn_hit *hit)
+{
+    return mean_around(w, hit, w->cloud.color, w->cloud.layer[hit->layer].color);
+}
+
+vec3 firn_detail_heat(const firn_render_world *w, const firn_hit *hit)
+{
+    return mean_around(w, hit, w->cloud.heat, v3_all(0));
 }
 
 float firn_detail_glint(const firn_render_world *w, const firn_hit *hit, uint32_t particle,

@@ -2,9 +2,11 @@
 #include "render/world.h"
 
 enum { DEEPEST = 1 }; /* times mirrored or refracted; beyond, light comes by way of cells */
-static const float BRIGHTEST = 8;      /* of one sample: fireflies end here */
-static const float FAINT = 0.05f;      /* part that is mirrored, below which cells will do */
-static const float SEE_THROUGH = 0.3f; /* clarity from which on nothing scatters at the skin */
+static const float BRIGHTEST = 8;         /* of one sample: fireflies end here */
+static const float FAINT = 0.05f;         /* part that is mirrored, below which cells will do */
+static const float SEE_THROUGH = 0.3f;    /* clarity from which on nothing scatters at the skin */
+static const float WET_GLOSS = 0.9f;      /* of what has melted, at least */
+static const float WET_ROUGHNESS = 0.15f; /* and at most */
 
 typedef struct view {
     firn_ray ray;
@@ -121,6 +123,18 @@ static float highlight(vec3 n, vec3 to_eye, vec3 to_sun, float roughness, float 
     const float a = f_max(roughness * roughness, 2e-3f), ndh = f_max(v3_dot(n, h), 0);
     const float k = ndh * ndh * (a * a - 1) + 1;
     return fresnel(v3_dot(h, to_eye), index) * a * a / (k * k) * ndl / (2 * (ndl + ndv));
+}
+
+/* What a body radiates at a temperature (K): Wien's form of Planck's law at wavelengths of red, green and
+ * blue (0.61, 0.55 and 0.465 um), close enough to it up to 4000 K. How bright is chosen by eye: at 1400 K
+ * twice as white paper under a light of 1, at 1000 K next to nothing. */
+static vec3 glow(float temperature)
+{
+    if (!(temperature > 800)) return v3_all(0);
+    const float red = 23587, green = 26160, blue = 30942; /* K: hc over k and the wavelength */
+    const float at = 1 / 1400.f, inverse = 1 / temperature;
+    return v3(2 * f_exp(red * (at - inverse)), 2 * 1.68f * f_exp(red * at - green * inverse),
+              2 * 3.88f * f_exp(red * at - blue * inverse));
 }
 
 static vec3 mirror(vec3 d, vec3 n) { return v3_along(d, n, -2 * v3_dot(d, n)); }
@@ -293,14 +307,19 @@ static vec3 shade_material(const firn_render_world *w, const view *v, const firn
     const firn_look *look_of = layer->look;
     /* Balls, and particles with colours of their own, are not clear: they show those. */
     const bool opaque = w->mode != FIRN_RENDER_VOLUME || w->cloud.color;
-    const float clear = opaque ? 0 : (float)look_of->clarity, gloss = (float)look_of->gloss;
-    const float rough = (float)look_of->roughness, index = (float)look_of->index;
+    const vec3 heat = firn_detail_heat(w, hit);
+    const float wet = f_clamp(heat.x, 0, 1); /* melt has a smooth skin, whatever the solid has */
+    const float dry_gloss = (float)look_of->gloss, dry_rough = (float)look_of->roughness;
+    const float clear = opaque ? 0 : (float)look_of->clarity, index = (float)look_of->index;
+    const float gloss = dry_gloss + wet * f_max(WET_GLOSS - dry_gloss, 0);
+    const float rough = dry_rough + wet * f_min(WET_ROUGHNESS - dry_rough, 0);
+    const float grain = (1 - wet) * (float)look_of->grain;
     const vec3 eye = v3_scale(v->ray.direction, -1), to_sun = w->sky.sun_direction;
     const float footprint = hit->t * v->spread;
     uint32_t particle = particle_at(w, hit);
     vec3 n = hit->normal;
-    if (look_of->grain > 0 && particle != UINT32_MAX) {
-        n = firn_detail_normal(w, hit, (float)look_of->grain, footprint, &particle);
+    if (grain > 0 && particle != UINT32_MAX) {
+        n = firn_detail_normal(w, hit, grain, footprint, &particle);
     }
     const vec3 color = firn_detail_color(w, hit);
     if (w->mode == FIRN_RENDER_POINTS) return v3_scale(color, 0.9f);
@@ -323,6 +342,7 @@ static vec3 shade_material(const firn_render_world *w, const view *v, const firn
             firn_detail_glint(w, hit, particle, n, v3_unit(v3_add(eye, to_sun)), footprint);
         body = v3_along(body, sun, 1.5f * (float)look_of->glint * glint);
     }
+    body = v3_add(body, glow(heat.y));
     if (gloss <= 0) return body;
     const float f = gloss * fresnel(v3_dot(n, eye), index) * (1 - 0.5f * rough);
     const vec3 away = mirror(v->ray.direction, n);

@@ -52,6 +52,8 @@ vec3 firn_detail_normal(const firn_render_world *world, const firn_hit *hit, flo
                         float footprint, uint32_t *seed);
 /* The colour at a hit: the layer's, or that of the particles around. */
 vec3 firn_detail_color(const firn_render_world *world, const firn_hit *hit);
+/* Part that is liquid, temperature (K) and 0 at a hit, of the particles around; 0 where it is not known. */
+vec3 firn_detail_heat(const firn_render_world *world, const firn_hit *hit);
 /* How bright facets of that particle are when seen along the half vector: 0 to 1. */
 float firn_detail_glint(const firn_render_world *world, const firn_hit *hit, uint32_t particle,
                         vec3 normal, vec3 half, float footprint);

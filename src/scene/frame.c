@@ -8,26 +8,31 @@
 #include "scene/stage.h"
 
 const firn_attribute firn_attributes[] = {
-    {"P", FIRN_TYPE_f32, 3, 3, "m", "position"},
-    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity"},
-    {"id", FIRN_TYPE_i64, 1, 1, "", "the same for a particle in every frame"},
-    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass"},
-    {"pscale", FIRN_TYPE_f32, 1, 1, "m", "radius of a ball (2D: disc) of its volume"},
-    {"material", FIRN_TYPE_i32, 1, 1, "", "place in the scene's materials, from 0"},
-    {"object", FIRN_TYPE_i32, 1, 1, "", "place in the scene's objects, from 0"},
-    {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row"},
-    {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume"},
-    {"Jp", FIRN_TYPE_f32, 1, 1, "", "part of J that is not in F: for good"},
-    {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume"},
-    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress"},
+    {"P", FIRN_TYPE_f32, 3, 3, "m", "position", false},
+    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
+    {"id", FIRN_TYPE_i64, 1, 1, "", "the same for a particle in every frame", false},
+    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false},
+    {"pscale", FIRN_TYPE_f32, 1, 1, "m", "radius of a ball (2D: disc) of its volume", false},
+    {"material", FIRN_TYPE_i32, 1, 1, "", "place in the scene's materials, from 0", false},
+    {"object", FIRN_TYPE_i32, 1, 1, "", "place in the scene's objects, from 0", false},
+    {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row", false},
+    {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume", false},
+    {"Jp", FIRN_TYPE_f32, 1, 1, "", "part of J that is not in F: for good", false},
+    {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume", false},
+    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress", false},
+    {"temperature", FIRN_TYPE_f32, 1, 1, "K", "temperature", true},
+    {"liquid", FIRN_TYPE_f32, 1, 1, "", "part that is melted, 0 to 1", true},
+    {"enthalpy", FIRN_TYPE_f32, 1, 1, "J/kg", "heat content; 0 in solid at its melting point",
+     true},
+    {"concentration", FIRN_TYPE_f32, 1, 1, "", "of the dye", true},
     {0},
 };
 
 const firn_attribute firn_grid_attributes[] = {
-    {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node"},
-    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity"},
-    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass"},
-    {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress"},
+    {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node", false},
+    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
+    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false},
+    {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress", false},
     {0},
 };
 
@@ -43,10 +48,15 @@ static firn_type common_type(firn_type a, firn_type b)
     return FIRN_TYPE_i64;
 }
 
-const firn_attribute *firn_attribute_find(const char *name)
+static bool has(const firn_scene *scene, const firn_attribute *a)
+{
+    return !a->heat || !scene || scene->heat_value;
+}
+
+const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name)
 {
     for (const firn_attribute *a = firn_attributes; a->name; a++) {
-        if (strcmp(a->name, name) == 0) return a;
+        if (strcmp(a->name, name) == 0) return has(scene, a) ? a : NULL;
     }
     return NULL;
 }
@@ -54,7 +64,7 @@ const firn_attribute *firn_attribute_find(const char *name)
 /* The attribute of that name, those carried along included; false when there is none. */
 static bool find_attribute(const firn_stage *stage, const char *name, firn_attribute *out)
 {
-    const firn_attribute *own = firn_attribute_find(name);
+    const firn_attribute *own = firn_attribute_find(stage->scene, name);
     *out = own ? *own : (firn_attribute){0};
     if (own) return true;
     for (int32_t i = 0; stage->object && i < stage->scene->object_count; i++) {
@@ -73,7 +83,7 @@ typedef bool name_visitor(void *context, const char *name);
 static void visit_names(const firn_stage *stage, name_visitor *visit, void *context)
 {
     for (const firn_attribute *a = firn_attributes; a->name; a++) {
-        if (!visit(context, a->name)) return;
+        if (has(stage->scene, a) && !visit(context, a->name)) return;
     }
     for (int32_t i = 0; stage->object && i < stage->scene->object_count; i++) {
         const firn_points *carried = &stage->object[i].carried;
@@ -116,6 +126,10 @@ firn_status firn_attributes_check(const firn_stage *stage, const firn_scene_outp
         firn_attribute found;
         const char *name = c->kind == FIRN_SCALAR ? c->text : "";
         if (grid ? grid_has(name) : find_attribute(stage, name, &found)) continue;
+        if (!grid && firn_attribute_find(NULL, name)) {
+            return firn_value_fail(
+                c, error, "only scenes with heat have the attribute %s; add heat: {}", name);
+        }
         name_list list = {0};
         if (!grid) visit_names(stage, list_name, &list);
         for (int i = 0; grid && firn_grid_attributes[i].name; i++) {
@@ -236,6 +250,8 @@ static const struct {
     {FIRN_MATERIAL, "material", copy},
     {FIRN_OBJECT, "object", copy},
     {FIRN_ID, "id", copy},
+    {FIRN_ENTHALPY, "enthalpy", copy},
+    {FIRN_CONCENTRATION, "concentration", copy},
 };
 enum { FEEDS = sizeof feeds / sizeof *feeds };
 
@@ -269,6 +285,11 @@ static bool takes(const firn_column *column, int f, firn_field field)
     return feeds[f].field == field && strcmp(column->name, feeds[f].attribute) == 0;
 }
 
+static bool is_carried(const firn_stage *stage, const firn_column *column)
+{
+    return !firn_attribute_find(stage->scene, column->name);
+}
+
 /* The engine's materials as those of the scene. */
 static void to_scene_materials(const firn_stage *stage, int64_t count, double *material)
 {
@@ -297,8 +318,10 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
 {
     bool wanted = false;
     for (int32_t c = 0; c < out->column_count; c++) {
-        for (int f = 0; f < FEEDS; f++) wanted = wanted || takes(&out->column[c], f, field);
-        wanted = wanted || (field == FIRN_ID && !firn_attribute_find(out->column[c].name));
+        const bool carried = is_carried(stage, &out->column[c]);
+        for (int f = 0; f < FEEDS && !carried; f++)
+            wanted = wanted || takes(&out->column[c], f, field);
+        wanted = wanted || (field == FIRN_ID && carried);
     }
     if (!wanted) return FIRN_OK;
     firn_status st = firn_sim_read(stage->sim, field, 0, out->count, scratch, error);
@@ -309,12 +332,12 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
     if (field == FIRN_MATERIAL) to_scene_materials(stage, out->count, scratch);
     for (int32_t c = 0; c < out->column_count; c++) {
         firn_column *to = &out->column[c];
-        for (int f = 0; f < FEEDS; f++) {
+        for (int f = 0; f < FEEDS && !is_carried(stage, to); f++) {
             if (takes(to, f, field)) {
                 feeds[f].feed(scratch, (int)stage->scene->dimension, out->count, to);
             }
         }
-        if (field != FIRN_ID || firn_attribute_find(to->name)) continue;
+        if (field != FIRN_ID || !is_carried(stage, to)) continue;
         for (int32_t i = 0; i < stage->scene->object_count; i++) {
             join(scratch, out->count, &stage->object[i], to);
         }
@@ -322,17 +345,20 @@ static firn_status feed_field(const firn_stage *stage, firn_field field, firn_po
     return FIRN_OK;
 }
 
-/* Pressure is of the law, not of a field. */
-static firn_status feed_pressure(const firn_stage *stage, firn_points *out, firn_error *error)
+/* What is of the law, not of a field. */
+static const char *const derived[] = {"pressure", "temperature", "liquid"};
+
+static firn_status feed_derived(const firn_stage *stage, int which, firn_points *out,
+                                firn_error *error)
 {
-    firn_column *to = firn_points_find(out, "pressure");
-    if (!to) return FIRN_OK;
+    firn_column *to = firn_points_find(out, derived[which]);
+    if (!to || is_carried(stage, to)) return FIRN_OK;
     double *all = malloc(((size_t)firn_sim_count(stage->sim) + 1) * sizeof *all);
     if (!all) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a frame");
-    const firn_status st = firn_sim_read_pressure(stage->sim, all, error);
-    for (int64_t p = 0; p < out->count && st == FIRN_OK; p++) {
-        ((float *)to->data)[p] = (float)all[p];
-    }
+    const firn_status st = which == 0 ? firn_sim_read_pressure(stage->sim, all, error)
+                                      : firn_sim_read_heat(stage->sim, which == 1 ? all : NULL,
+                                                           which == 2 ? all : NULL, error);
+    if (st == FIRN_OK) copy(all, 1, out->count, to);
     free(all);
     return st;
 }
@@ -373,7 +399,7 @@ firn_status firn_stage_points(const firn_stage *stage, const firn_value *wanted,
     for (firn_field f = 0; f < FIRN_FIELD_COUNT && st == FIRN_OK; f++) {
         st = feed_field(stage, f, out, scratch, error);
     }
-    if (st == FIRN_OK) st = feed_pressure(stage, out, error);
+    for (int i = 0; i < 3 && st == FIRN_OK; i++) st = feed_derived(stage, i, out, error);
     free(scratch);
     if (st != FIRN_OK) firn_points_free(out);
     return st;

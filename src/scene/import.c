@@ -182,6 +182,14 @@ static firn_status take_deformation(importer *in, firn_batch *b, firn_error *err
     return st;
 }
 
+/* Enthalpy says more than temperature: how far what melts has melted. */
+static firn_status take_heat(importer *in, firn_batch *b, firn_error *error)
+{
+    firn_status st = take(in, "enthalpy", 1, &b->enthalpy, error);
+    if (st == FIRN_OK && !b->enthalpy) st = take(in, "temperature", 1, &b->temperature, error);
+    return st == FIRN_OK ? take(in, "concentration", 1, &b->concentration, error) : st;
+}
+
 /* ---- places, masses and volumes ---- */
 
 static void place(const importer *in, int64_t i, firn_batch *b)
@@ -231,7 +239,7 @@ static firn_status carry(importer *in, firn_points *out, firn_error *error)
     firn_column *column = malloc(((size_t)from->column_count + 1) * sizeof *column);
     if (!column) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int32_t c = 0; c < from->column_count; c++) {
-        if (firn_attribute_find(from->column[c].name) || from->column[c].words) {
+        if (firn_attribute_find(in->scene, from->column[c].name) || from->column[c].words) {
             from->column[left++] = from->column[c];
         } else {
             column[kept++] = from->column[c];
@@ -261,6 +269,7 @@ static firn_status read_batch(importer *in, firn_batch *b, firn_error *error)
     if (st == FIRN_OK) st = find_materials(in, b, error);
     if (st == FIRN_OK) st = take_state(in, b, error);
     if (st == FIRN_OK) st = take_deformation(in, b, error);
+    if (st == FIRN_OK && in->scene->heat_value) st = take_heat(in, b, error);
     if (st != FIRN_OK) return st;
     const bool has_mass = b->mass != NULL;
     const bool given = firn_section_given(&firn_section_object, in->object, "separation");

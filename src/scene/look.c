@@ -146,6 +146,40 @@ const firn_look_row firn_looks[] = {
       .roughness = 0.3,
       .index = 1.44,
       .smooth = 2}},
+    {"butter",
+     "pale yellow, soft",
+     {.name = "butter",
+      .color = {0.85, 0.66, 0.26},
+      .by_object = true,
+      .depth = 0.04,
+      .subsurface = 0.7,
+      .gloss = 0.5,
+      .roughness = 0.4,
+      .index = 1.46,
+      .smooth = 2}},
+    {"ice",
+     "clear, with a touch of blue",
+     {.name = "ice",
+      .color = {0.7, 0.86, 0.92},
+      .by_object = true,
+      .clarity = 0.9,
+      .depth = 0.5,
+      .subsurface = 0.6,
+      .gloss = 1,
+      .roughness = 0.06,
+      .index = 1.31,
+      .smooth = 2}},
+    {"lava",
+     "black rock, rough; it glows where it is hot",
+     {.name = "lava",
+      .color = {0.05, 0.045, 0.042},
+      .depth = 0.006,
+      .gloss = 0.3,
+      .roughness = 0.6,
+      .index = 1.5,
+      .smooth = 1.2,
+      .bump = 0.2,
+      .grain = 0.4}},
     {"rubber",
      "dull; every object has its own hue",
      {.name = "rubber",
@@ -185,7 +219,9 @@ const firn_look *firn_look_of(const firn_preset *preset)
     for (const firn_look_row *row = firn_looks; row->name; row++) {
         if (strstr(preset->name, row->name)) return &row->look;
     }
-    return firn_look_find(preset->law == FIRN_LIQUID ? "water" : "plain");
+    return firn_look_find(preset->law == FIRN_LIQUID    ? "water"
+                          : preset->law == FIRN_MELTING ? "wax"
+                                                        : "plain");
 }
 
 /* Defaults alone cannot be wrong. */

@@ -28,23 +28,43 @@ firn_status firn_read_real(const firn_value *v, const char *what, const char *un
                            firn_error *error)
 {
     char text[80];
-    const bool kelvin = strcmp(unit, "K") == 0;
     if (v->kind == FIRN_SCALAR && !v->quoted && v->text[0]) {
         char *end = NULL;
         const double number = strtod(v->text, &end);
-        double shift = 0;
-        if (kelvin && strcmp(end, "C") == 0) {
-            end++;
-            shift = 273.15;
-        }
         if (end != v->text && *end == 0 && isfinite(number)) {
-            *out = number + shift;
+            *out = number;
             return FIRN_OK;
         }
     }
-    return firn_value_fail(v, error, "%s %s must be a number%s%s%s", what,
-                           shown(v, text, sizeof text), *unit ? " in " : "", unit,
-                           kelvin ? ", or in degrees Celsius with a C, as 34C" : "");
+    return firn_value_fail(v, error, "%s %s must be a number%s%s", what,
+                           shown(v, text, sizeof text), *unit ? " in " : "", unit);
+}
+
+bool firn_row_is_temperature(const firn_row *row)
+{
+    return strcmp(row->unit, "K") == 0 && row->least > 0;
+}
+
+static firn_status read_temperature(const firn_row *row, const firn_value *v, double *out,
+                                    firn_error *error)
+{
+    char text[80];
+    char *end = NULL;
+    const double number = v->kind == FIRN_SCALAR && !v->quoted ? strtod(v->text, &end) : 0;
+    const bool celsius = end && strcmp(end, "C") == 0, bare = end && *end == 0;
+    if (!end || end == v->text || !isfinite(number) ||
+        !(celsius || bare || strcmp(end, "K") == 0)) {
+        return firn_value_fail(v, error,
+                               "%s %s must be a temperature: in degrees Celsius, as 34C, or in "
+                               "kelvin, as 307",
+                               row->name, shown(v, text, sizeof text));
+    }
+    *out = celsius ? number + 273.15 : number;
+    if (*out >= row->least && *out <= row->most) return FIRN_OK;
+    return firn_value_fail(v, error, "%s %.60s must be from %g to %g K; %s%.60s%s", row->name,
+                           v->text, row->least, row->most,
+                           bare ? "degrees Celsius have a C: " : "0 K is -273.15C",
+                           bare ? v->text : "", bare ? "C" : "");
 }
 
 firn_status firn_read_vector(const firn_value *v, const char *what, const char *unit, int least,
@@ -110,8 +130,12 @@ static firn_status read_row(const firn_row *row, const firn_value *v, char *out,
     switch (row->kind) {
     case FIRN_REAL: {
         double number = 0;
-        st = firn_read_real(v, row->name, row->unit, &number, error);
-        if (st == FIRN_OK) st = check_range(row, v, number, error);
+        if (firn_row_is_temperature(row)) {
+            st = read_temperature(row, v, &number, error);
+        } else {
+            st = firn_read_real(v, row->name, row->unit, &number, error);
+            if (st == FIRN_OK) st = check_range(row, v, number, error);
+        }
         if (st == FIRN_OK) memcpy(to, &number, sizeof number);
         return st;
     }

@@ -12,7 +12,7 @@
 #include "scene/value.h"
 
 typedef enum firn_param_kind {
-    FIRN_REAL,   /* double; unit K takes 34C too */
+    FIRN_REAL,   /* double; a temperature takes 34C too: see firn_row_is_temperature */
     FIRN_WHOLE,  /* int64_t */
     FIRN_FLAG,   /* bool: true or false */
     FIRN_TEXT,   /* const char *, into the tree */
@@ -45,6 +45,10 @@ typedef uint64_t firn_given;
  * out of range fail with the place and the nearest name. `map` may be NULL: defaults alone. */
 firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
                               firn_error *error);
+
+/* Whether a row is a temperature and not a difference of two: its unit is K, and 0 is out of its range. In
+ * scenes 34C are degrees Celsius and 307K or 307 kelvin. */
+bool firn_row_is_temperature(const firn_row *row);
 
 /* Whether the scene gave the row of that name. */
 bool firn_section_given(const firn_section *section, const void *data, const char *name);

@@ -144,7 +144,8 @@ typedef struct statistics {
 const char firn_statistics_columns[] =
     "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
     "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds,integrator,iterations,"
-    "residual";
+    "residual,heat,liquid,min_temperature,max_temperature,front,heat_steps,heat_iterations,"
+    "heat_seconds";
 
 __attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
 {
@@ -191,22 +192,71 @@ static firn_status statistics_open(statistics *s, const firn_scene *scene, int64
     return fine ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
 }
 
-static firn_status statistics_add(statistics *s, firn_sim *sim, const firn_run_frame *f,
+/* Mean height above the lowest particle of what is partly melted; not a number where nothing is. */
+static firn_status find_front(const firn_stage *stage, double *front, firn_error *error)
+{
+    const int64_t n = firn_sim_count(stage->sim);
+    const int dim = (int)stage->scene->dimension;
+    const int up = stage->scene->up == 1 && dim == 3 ? 2 : 1;
+    double *position = malloc(((size_t)n * (size_t)dim + 1) * sizeof *position);
+    double *mass = malloc(((size_t)n + 1) * sizeof *mass);
+    double *liquid = malloc(((size_t)n + 1) * sizeof *liquid);
+    firn_status st = position && mass && liquid
+                         ? firn_sim_read(stage->sim, FIRN_POSITION, 0, n, position, error)
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK) st = firn_sim_read(stage->sim, FIRN_MASS, 0, n, mass, error);
+    if (st == FIRN_OK) st = firn_sim_read_heat(stage->sim, NULL, liquid, error);
+    double lowest = INFINITY, sum = 0, moment = 0;
+    for (int64_t i = 0; st == FIRN_OK && i < n; i++) {
+        const double height = position[i * dim + up];
+        lowest = fmin(lowest, height);
+        if (!(liquid[i] > 0 && liquid[i] < 1)) continue;
+        sum += mass[i];
+        moment += mass[i] * height;
+    }
+    *front = sum > 0 ? moment / sum - lowest : NAN;
+    free(position);
+    free(mass);
+    free(liquid);
+    return st;
+}
+
+/* The cells of heat; empty in scenes without, and where nothing melts. */
+static firn_status heat_cells(const firn_stage *stage, const firn_totals *t,
+                              const firn_run_frame *f, char *text, size_t size, firn_error *error)
+{
+    snprintf(text, size, ",,,,,,,");
+    if (!stage->scene->heat_value) return FIRN_OK;
+    double front = NAN;
+    const firn_status st = find_front(stage, &front, error);
+    char height[32] = "";
+    if (isfinite(front)) snprintf(height, sizeof height, "%.6g", front);
+    snprintf(text, size, "%.9g,%.9g,%.6g,%.6g,%s,%lld,%lld,%.3f", t->heat, t->liquid,
+             t->min_temperature, t->max_temperature, height, (long long)f->report.heat_steps,
+             (long long)f->report.heat_iterations, f->heat_seconds);
+    return st;
+}
+
+static firn_status statistics_add(statistics *s, const firn_stage *stage, const firn_run_frame *f,
                                   firn_error *error)
 {
     if (!s->path) return FIRN_OK;
-    firn_totals t;
-    firn_status st = firn_sim_measure(sim, &t, error);
-    if (st != FIRN_OK) return st;
+    firn_sim *sim = stage->sim;
     const firn_report *r = &f->report;
+    firn_totals t;
+    char heat[256];
+    firn_status st = firn_sim_measure(sim, &t, error);
+    if (st == FIRN_OK) st = heat_cells(stage, &t, f, heat, sizeof heat, error);
+    if (st != FIRN_OK) return st;
     if (!add_line(s,
                   "%lld,%.9g,%lld,%lld,%lld,%.6g,%.6g,%s,%.6g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,"
-                  "%.6g,%.3f,%s,%lld,%.3g\n",
+                  "%.6g,%.3f,%s,%lld,%.3g,%s\n",
                   (long long)f->frame, firn_sim_time(sim), (long long)f->particles,
                   (long long)r->steps, (long long)r->retries, r->dt_least, r->dt,
                   firn_limit_name(r->limit), t.max_speed, t.kinetic, t.elastic, t.gravitational,
                   t.momentum[0], t.momentum[1], t.momentum[2], t.min_J, t.max_J, f->seconds,
-                  firn_integrator_name(r->integrator), (long long)r->iterations, r->residual)) {
+                  firn_integrator_name(r->integrator), (long long)r->iterations, r->residual,
+                  heat)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     firn_output out;
@@ -294,6 +344,11 @@ static firn_status make_stage(run *r, const char *isa, firn_error *error)
                                   .step_hook = after_step,
                                   .step_user_data = r};
     const firn_status st = firn_stage_create(&r->stage, r->scene, &o, error);
+    const double speed = r->scene->heat_value ? r->scene->heat.speed : 1;
+    if (st == FIRN_OK && speed != 1) {
+        note(r, "heat runs %g times %s than motion", speed > 1 ? speed : 1 / speed,
+             speed > 1 ? "faster" : "slower");
+    }
     /* While the simulation steps, compressing has a quarter of its threads: with the attributes of an
      * ordinary file it takes about a quarter of the work of a frame. */
     if (st == FIRN_OK) r->writer.threads = (firn_sim_get_info(r->stage.sim).threads + 3) / 4;
@@ -321,12 +376,45 @@ static void hint_at_degrees(const run *r)
     }
 }
 
+/* Temperatures so low that degrees Celsius may be meant; 77K says that they are not. */
+static void hint_at_kelvin(const run *r, const firn_section *section, const firn_value *map)
+{
+    for (const firn_row *row = section->rows; row->name; row++) {
+        const firn_value *v = firn_row_is_temperature(row) ? firn_value_get(map, row->name) : NULL;
+        char *end = NULL, place[FIRN_PLACE_SIZE];
+        if (!v || !(strtod(v->text, &end) < 200) || *end) continue;
+        note(r, "%s: %s %s is in kelvin: for degrees Celsius write %sC", firn_value_place(v, place),
+             row->name, v->text, v->text);
+    }
+}
+
+static void hint_at_heat(const run *r)
+{
+    const firn_scene *scene = r->scene;
+    hint_at_kelvin(r, &firn_section_heat, scene->heat_value);
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const firn_scene_material *m = &scene->material[i];
+        char place[FIRN_PLACE_SIZE];
+        hint_at_kelvin(r, &firn_section_material, m->where);
+        if (m->def.law != FIRN_MELTING || scene->heat_value) continue;
+        note(r, "%s: material %s stays as it is, as the scene has no heat; add heat: {}",
+             firn_value_place(m->where, place), m->name);
+    }
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        hint_at_kelvin(r, &firn_section_object, scene->object[i].where);
+    }
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        hint_at_kelvin(r, &firn_section_collider, scene->collider[i].where);
+    }
+}
+
 /* Fills, and says what each object lost to those before it, and what of it begins where it cannot be. */
 static firn_status fill_stage(run *r, firn_error *error)
 {
     const firn_scene *scene = r->scene;
     const firn_status st = firn_stage_fill(&r->stage, error);
     if (st == FIRN_OK) hint_at_degrees(r);
+    if (st == FIRN_OK) hint_at_heat(r);
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_stage_object *o = &r->stage.object[i];
         const firn_value *where = scene->object[i].where;
@@ -409,7 +497,7 @@ static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
     if (st == FIRN_OK && f->frame >= r->options->first && r->hooks->look) {
         st = r->hooks->look(r->hooks->look_data, &r->stage, f->frame, error);
     }
-    if (st == FIRN_OK) st = statistics_add(&r->statistics, r->stage.sim, f, error);
+    if (st == FIRN_OK) st = statistics_add(&r->statistics, &r->stage, f, error);
     if (st == FIRN_OK && r->options->hash) {
         f->has_hash = true;
         st = firn_sim_hash(r->stage.sim, &f->hash, error);
@@ -444,6 +532,7 @@ static firn_status loop(run *r, firn_error *error)
             return firn_fail(error, FIRN_STOPPED, "stopped within frame %lld", (long long)r->frame);
         }
         f.seconds = seconds_now() - begin_seconds;
+        f.heat_seconds = f.report.phase_seconds[FIRN_PHASE_HEAT];
         if (f.report.steps) f.dt = 1 / (frames->fps * (double)f.report.steps);
         if (st == FIRN_OK) st = finish_frame(r, &f, error);
     }

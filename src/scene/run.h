@@ -8,9 +8,10 @@
 typedef struct firn_run_frame {
     int64_t frame, first, last;
     int64_t particles;
-    firn_report report; /* of the frame; all zero for the first */
-    double dt;          /* s, of its steps, the mean: the last is what was left of the frame */
-    double seconds;     /* wall clock, of the frame */
+    firn_report report;  /* of the frame; all zero for the first */
+    double dt;           /* s, of its steps, the mean: the last is what was left of the frame */
+    double seconds;      /* wall clock, of the frame */
+    double heat_seconds; /* of those, spent on heat */
     bool has_hash;
     firn_hash hash;
     int64_t files; /* handed to the writer */

@@ -296,6 +296,7 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
 {
     const firn_value *v = m->look_value, *name = v;
     m->look = *firn_look_of(preset);
+    if (m->def.law == FIRN_MELTING && preset->law != FIRN_MELTING) m->look = *firn_look_find("wax");
     if (!v) return FIRN_OK;
     if (v->kind == FIRN_MAP) name = firn_value_get(v, "name");
     if (name) {
@@ -429,6 +430,37 @@ static firn_status read_shell(const firn_scene *scene, firn_scene_object *o, fir
     return st;
 }
 
+/* Whether what is said of heat has a meaning. */
+static firn_status check_has_heat(const firn_scene *scene, const firn_value *map, const char *name,
+                                  firn_error *error)
+{
+    const firn_value *v = firn_value_get(map, name);
+    if (!v || scene->heat_value) return FIRN_OK;
+    return firn_value_fail(v, error, "%s says nothing in a scene without heat; add heat: {}", name);
+}
+
+static firn_status read_object_heat(const firn_scene *scene, firn_scene_object *o,
+                                    firn_error *error)
+{
+    static const char *const names[] = {"temperature", "temperature_noise", "concentration", NULL};
+    firn_status st = FIRN_OK;
+    for (int i = 0; names[i] && st == FIRN_OK; i++) {
+        st = check_has_heat(scene, o->where, names[i], error);
+    }
+    if (st != FIRN_OK || !o->temperature_noise_value) return st;
+    st = firn_section_read(&firn_section_temperature_noise, o->temperature_noise_value,
+                           &o->temperature_noise, error);
+    const double least = firn_section_given(&firn_section_object, o, "temperature")
+                             ? o->temperature
+                             : scene->heat.ambient;
+    if (st == FIRN_OK && o->temperature_noise.amount >= least) {
+        st = firn_value_fail(o->temperature_noise_value, error,
+                             "amount %g K would cool %g K to absolute zero; give less",
+                             o->temperature_noise.amount, least);
+    }
+    return st;
+}
+
 static firn_status read_objects(firn_scene *scene, firn_error *error)
 {
     firn_status st = make_array(scene->objects_value, FIRN_LIST, "objects", sizeof *scene->object,
@@ -464,6 +496,7 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
         }
         if (st == FIRN_OK) st = find_material(scene, o, error);
         if (st == FIRN_OK) st = read_shell(scene, o, error);
+        if (st == FIRN_OK) st = read_object_heat(scene, o, error);
         if (st == FIRN_OK && firn_section_given(&firn_section_object, o, "count") &&
             firn_section_given(&firn_section_object, o, "separation")) {
             st = firn_value_fail(v, error, "give count or separation, not both");
@@ -569,6 +602,44 @@ static firn_status read_keys(firn_scene_collider *c, int dim, const double posit
     return FIRN_OK;
 }
 
+/* Shape and keys of a collider whose rows are read. */
+static firn_status place_collider(const firn_scene *scene, firn_scene_collider *c,
+                                  firn_error *error)
+{
+    firn_status st = read_shape(scene, c->shape_value, FIRN_FOR_COLLIDERS, &c->shape, error);
+    double own[3], own_turn[4], turn[4], position[3], rotation[4];
+    if (st == FIRN_OK) st = shape_frame(&c->shape, own, own_turn, error);
+    if (st != FIRN_OK) return st;
+    if (scene->up == 1 && strcmp(firn_scene_shapes[c->shape.kind].section.name, "plane") == 0 &&
+        !firn_section_given(&firn_scene_shapes[c->shape.kind].section, &c->shape, "normal")) {
+        const double z[3] = {0, 0, 1};
+        (void)rotation_of_y(z, own_turn);
+    }
+    firn_rotation_from_degrees(c->rotate, turn);
+    rotate_vector(turn, own, position);
+    for (int a = 0; a < 3; a++) position[a] += c->translate[a];
+    quaternion_multiply(turn, own_turn, rotation);
+    if (c->keys) return read_keys(c, (int)scene->dimension, position, rotation, error);
+    c->key = calloc(1, sizeof *c->key);
+    if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    c->key_count = 1;
+    memcpy(c->key->position, position, sizeof position);
+    memcpy(c->key->rotation, rotation, sizeof rotation);
+    return FIRN_OK;
+}
+
+static firn_status check_collider_heat(const firn_scene *scene, const firn_value *v,
+                                       firn_error *error)
+{
+    const firn_value *transfer = firn_value_get(v, "transfer");
+    if (transfer && !firn_value_get(v, "temperature")) {
+        return firn_value_fail(transfer, error,
+                               "transfer needs a temperature to flow to, as {temperature: 80C, "
+                               "transfer: 500}");
+    }
+    return check_has_heat(scene, v, "temperature", error);
+}
+
 static firn_status read_colliders(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -583,28 +654,8 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
         if (!c->shape_value) {
             return firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
         }
-        st = read_shape(scene, c->shape_value, FIRN_FOR_COLLIDERS, &c->shape, error);
-        double own[3], own_turn[4], turn[4], position[3], rotation[4];
-        if (st == FIRN_OK) st = shape_frame(&c->shape, own, own_turn, error);
-        if (st != FIRN_OK) return st;
-        if (scene->up == 1 && strcmp(firn_scene_shapes[c->shape.kind].section.name, "plane") == 0 &&
-            !firn_section_given(&firn_scene_shapes[c->shape.kind].section, &c->shape, "normal")) {
-            const double z[3] = {0, 0, 1};
-            (void)rotation_of_y(z, own_turn);
-        }
-        firn_rotation_from_degrees(c->rotate, turn);
-        rotate_vector(turn, own, position);
-        for (int a = 0; a < 3; a++) position[a] += c->translate[a];
-        quaternion_multiply(turn, own_turn, rotation);
-        if (c->keys) {
-            st = read_keys(c, (int)scene->dimension, position, rotation, error);
-        } else {
-            c->key = calloc(1, sizeof *c->key);
-            if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-            c->key_count = 1;
-            memcpy(c->key->position, position, sizeof position);
-            memcpy(c->key->rotation, rotation, sizeof rotation);
-        }
+        st = place_collider(scene, c, error);
+        if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
         for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
             st = check_name(c->name, v, scene->collider[k].name, error);
         }
@@ -656,6 +707,45 @@ static firn_status read_sinks(firn_scene *scene, firn_error *error)
         }
     }
     return st;
+}
+
+static firn_status read_sources(firn_scene *scene, firn_error *error)
+{
+    firn_scene_heat *h = &scene->heat;
+    firn_status st = make_array(h->sources_value, FIRN_LIST, "sources", sizeof *h->source,
+                                (void **)&h->source, &h->source_count, error);
+    const firn_value *v = h->sources_value ? h->sources_value->child : NULL;
+    for (int32_t i = 0; i < h->source_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_heat_source *s = &h->source[i];
+        st = read_section(scene, &firn_section_heat_source, v, s, error);
+        if (st != FIRN_OK) return st;
+        if (!s->body.shape_value || !firn_section_given(&firn_section_heat_source, s, "power")) {
+            return firn_value_fail(v, error,
+                                   "a source is {shape: {sphere: {radius: 0.1}}, power: 1e6}");
+        }
+        if (s->end < s->start) {
+            return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
+        }
+        st = place_collider(scene, &s->body, error);
+    }
+    return st;
+}
+
+static firn_status read_heat(firn_scene *scene, firn_error *error)
+{
+    if (!scene->heat_value) return FIRN_OK;
+    firn_status st = firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
+    if (st == FIRN_OK) st = read_sources(scene, error);
+    for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++) {
+        const firn_material_def *m = &scene->material[i].def;
+        if (m->conductivity > 0 || (m->law == FIRN_MELTING && m->liquid_conductivity > 0)) {
+            return FIRN_OK;
+        }
+    }
+    if (st != FIRN_OK || !scene->material_count) return st;
+    return firn_value_fail(scene->heat_value, error,
+                           "conductivity is 0 in every material: heat would not move; give one, or "
+                           "leave out heat");
 }
 
 /* Past what does not change a path: "./" in front of a part, slashes in a row. */
@@ -843,6 +933,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         st = firn_section_read(&firn_section_light, scene->light_value, &scene->light, error);
     }
     if (st == FIRN_OK) st = read_materials(scene, error);
+    if (st == FIRN_OK) st = read_heat(scene, error);
     if (st == FIRN_OK) st = read_objects(scene, error);
     if (st == FIRN_OK) st = read_contacts(scene, error);
     if (st == FIRN_OK) st = read_colliders(scene, error);
@@ -878,6 +969,8 @@ void firn_scene_free(firn_scene *scene)
 {
     for (int32_t i = 0; i < scene->collider_count; i++) free(scene->collider[i].key);
     for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
+    for (int32_t i = 0; i < scene->heat.source_count; i++) free(scene->heat.source[i].body.key);
+    free(scene->heat.source);
     free(scene->material);
     free(scene->object);
     free(scene->contact);

@@ -91,11 +91,12 @@ typedef struct firn_scene_object {
     firn_given given;
     const firn_value *where;
     const char *name, *material;
-    const firn_value *shape_value, *shell_value, *emit_value;
+    const firn_value *shape_value, *shell_value, *emit_value, *temperature_noise_value;
     const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
     double translate[3], rotate[3], scale[3];
     double velocity[3], spin[3];
     double density, separation;
+    double temperature, concentration;
     int64_t count, seed, per_voxel, refine;
     double refine_distance;
     int32_t pattern, contact;
@@ -104,6 +105,7 @@ typedef struct firn_scene_object {
     firn_scene_shape shape;
     firn_scene_shell shell;
     firn_scene_emit emit;
+    firn_scene_noise temperature_noise; /* amount in K */
     int32_t material_index;
 } firn_scene_object;
 
@@ -123,12 +125,27 @@ typedef struct firn_scene_collider {
     double translate[3], rotate[3];
     int32_t boundary;
     double friction;
+    double temperature, transfer;
     bool visible;
     double color[3]; /* linear */
     firn_scene_shape shape;
     firn_pose_key *key; /* pose of the shape's frame, ready for the sim */
     int32_t key_count;
 } firn_scene_collider;
+
+typedef struct firn_scene_heat_source {
+    firn_given given;
+    double power, start, end;
+    firn_scene_collider body; /* shape and place alone */
+} firn_scene_heat_source;
+
+typedef struct firn_scene_heat {
+    firn_given given;
+    double speed, step, ambient, transfer, emissivity, sky, tolerance;
+    const firn_value *sources_value;
+    firn_scene_heat_source *source;
+    int32_t source_count;
+} firn_scene_heat;
 
 typedef struct firn_scene_sink {
     firn_given given;
@@ -168,11 +185,12 @@ typedef struct firn_scene {
     int32_t up;
     const char *statistics; /* NULL: none */
     const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
-        *contacts_value, *colliders_value, *forces_value, *sinks_value, *domain_value,
+        *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value, *domain_value,
         *output_value, *checkpoint_value, *camera_value, *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;
+    firn_scene_heat heat; /* where heat_value says that there is any */
     firn_scene_domain domain;
     firn_scene_checkpoint checkpoint;
     firn_view_camera camera;
@@ -194,8 +212,9 @@ typedef struct firn_scene {
 
 extern const firn_section firn_section_scene, firn_section_frames, firn_section_simulation,
     firn_section_material, firn_section_noise, firn_section_object, firn_section_shell,
-    firn_section_emit, firn_section_contact, firn_section_collider, firn_section_sink,
-    firn_section_domain, firn_section_output, firn_section_checkpoint;
+    firn_section_temperature_noise, firn_section_emit, firn_section_contact, firn_section_collider,
+    firn_section_heat, firn_section_heat_source, firn_section_sink, firn_section_domain,
+    firn_section_output, firn_section_checkpoint;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
 

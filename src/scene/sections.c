@@ -13,6 +13,34 @@
         0                                                                                          \
     }
 
+#define TEMPERATURE 1, 1e5
+
+/* Of noises, in a firn_scene_noise. */
+#define NOISE_ROWS                                                                                 \
+    {"feature",   FIRN_REAL, "m", "0.1", POSITIVE, "size of the largest features",                 \
+     AT(feature), NULL,      NULL},                                                                \
+        {"octaves",   FIRN_WHOLE, "",  "3", 1, 12, "each half the size and half the amount",       \
+         AT(octaves), NULL,       NULL},                                                           \
+    {                                                                                              \
+        "seed", FIRN_WHOLE, "", "0", 0, 0x1p53,                                                    \
+            "another seed, another noise; those of the same feature, octaves and seed go "         \
+            "together",                                                                            \
+            AT(seed), NULL, NULL                                                                   \
+    }
+
+/* Where the shape of a firn_scene_collider is; `of` leads to it. */
+#define PLACE_ROWS(of)                                                                             \
+    {"translate",     FIRN_VECTOR,      "m",  "[0, 0, 0]", ANY,                                    \
+     "after turning", AT(of translate), NULL, NULL},                                               \
+        {"rotate",      FIRN_VECTOR, "degrees",                                                    \
+         "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                        \
+         AT(of rotate), NULL,        NULL},                                                        \
+    {                                                                                              \
+        "keys", FIRN_VALUE, "", "", ANY,                                                           \
+            "map of times (s) to {at: [x, y, z], rotate: [x, y, z]}: where it is then",            \
+            AT(of keys), NULL, NULL                                                                \
+    }
+
 static const char *const up_words[] = {"y", "z", NULL};
 static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
 static const char *const transfer_words[] = {"pic",    "flip", "apic", "aflip",
@@ -62,6 +90,8 @@ static const firn_row scene_rows[] = {
      NULL},
     {"forces", FIRN_VALUE, "", "", ANY, "map of times (s) to accelerations [x, y, z] (m/s2)",
      AT(forces_value), NULL, NULL},
+    {"heat", FIRN_VALUE, "", "", ANY, "switches heat on: things warm, melt and freeze: see heat",
+     AT(heat_value), NULL, NULL},
     {"sinks", FIRN_VALUE, "", "", ANY, "list of shapes in which particles are deleted",
      AT(sinks_value), NULL, NULL},
     {"domain", FIRN_VALUE, "", "", ANY, "box that particles stay in: see domain", AT(domain_value),
@@ -169,19 +199,13 @@ static const firn_row material_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_noise
-static const firn_row noise_rows[] = {
-    {"parameter", FIRN_CHOICE, "", "density", ANY, "what it acts on", AT(parameter),
-     firn_scene_noisy, NULL},
-    {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change, up and down", AT(amount),
-     NULL, NULL},
-    {"feature", FIRN_REAL, "m", "0.1", POSITIVE, "size of the largest features", AT(feature), NULL,
-     NULL},
-    {"octaves", FIRN_WHOLE, "", "3", 1, 12, "each half the size and half the amount", AT(octaves),
-     NULL, NULL},
-    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53,
-     "another seed, another noise; the same feature, octaves and seed: parameters vary together",
-     AT(seed), NULL, NULL},
-    END};
+static const firn_row noise_rows[] = {{"parameter", FIRN_CHOICE, "", "density", ANY,
+                                       "what it acts on", AT(parameter), firn_scene_noisy, NULL},
+                                      {"amount", FIRN_REAL, "", "0.2", 0, 0.95,
+                                       "largest relative change, up and down", AT(amount), NULL,
+                                       NULL},
+                                      NOISE_ROWS,
+                                      END};
 #undef STRUCT
 
 #define STRUCT firn_scene_object
@@ -224,8 +248,58 @@ static const firn_row object_rows[] = {
      AT(contact), contact_words, NULL},
     {"shell", FIRN_VALUE, "", "", ANY, "other material below its surface: see shell",
      AT(shell_value), NULL, NULL},
+    {"temperature", FIRN_REAL, "K", "", TEMPERATURE, "at the start; heat.ambient by default",
+     AT(temperature), NULL, NULL},
+    {"temperature_noise", FIRN_VALUE, "", "", ANY, "makes it vary: see temperature_noise",
+     AT(temperature_noise_value), NULL, NULL},
+    {"concentration", FIRN_REAL, "", "0", 0, 1e6,
+     "dye at the start; spreads by the material's diffusivity", AT(concentration), NULL, NULL},
     {"emit", FIRN_VALUE, "", "", ANY, "fills again and again: see emit", AT(emit_value), NULL,
      NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_noise
+static const firn_row temperature_noise_rows[] = {
+    {"amount", FIRN_REAL, "K", "5", 0, 1e5, "largest change, up and down", AT(amount), NULL, NULL},
+    NOISE_ROWS,
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_heat
+static const firn_row heat_rows[] = {
+    {"speed", FIRN_REAL, "", "1", 1e-12, 1e12,
+     "multiplies every flow of heat and every source; 1 is real time, 100 melts a hundred times "
+     "as fast as nature while things fall as they do",
+     AT(speed), NULL, NULL},
+    {"step", FIRN_REAL, "s", "0", NOT_NEGATIVE,
+     "how often heat flows, in time of motion; 0: every 25 steps of motion or 8 ms", AT(step), NULL,
+     NULL},
+    {"ambient", FIRN_REAL, "K", "20C", TEMPERATURE,
+     "of the air, and of objects that do not say theirs", AT(ambient), NULL, NULL},
+    {"transfer", FIRN_REAL, "W/(m2 K)", "0", 0, 1e9,
+     "from the air to free surfaces: 5 to 10 in still air, 100 in wind; 0: none", AT(transfer),
+     NULL, NULL},
+    {"emissivity", FIRN_REAL, "", "0", 0, 1,
+     "how well free surfaces radiate to the sky: ice and rock 0.95; 0: none", AT(emissivity), NULL,
+     NULL},
+    {"sky", FIRN_REAL, "K", "20C", TEMPERATURE, "what they radiate to", AT(sky), NULL, NULL},
+    {"tolerance", FIRN_REAL, "", "1e-4", 1e-12, 0.1,
+     "of the solver: what may be left of its residual", AT(tolerance), NULL, NULL},
+    {"sources", FIRN_VALUE, "", "", ANY, "list of shapes that heat what is in them: see a source",
+     AT(sources_value), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_heat_source
+static const firn_row heat_source_rows[] = {
+    {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of colliders", AT(body.shape_value), NULL,
+     NULL},
+    PLACE_ROWS(body.),
+    {"power", FIRN_REAL, "W/m3", "", -1e18, 1e18,
+     "heat put into the material in the shape; negative cools", AT(power), NULL, NULL},
+    {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, "begin"},
+    {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
 #undef STRUCT
 
@@ -260,16 +334,16 @@ static const firn_row emit_rows[] = {
 static const firn_row collider_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
-    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after turning", AT(translate), NULL, NULL},
-    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", ANY, "about the origin: x, then y, then z",
-     AT(rotate), NULL, NULL},
-    {"keys", FIRN_VALUE, "", "", ANY,
-     "map of times (s) to {at: [x, y, z], rotate: [x, y, z]}: where it is then", AT(keys), NULL,
-     NULL},
+    PLACE_ROWS(),
     {"boundary", FIRN_CHOICE, "", "separate", ANY, "what happens to material that touches it",
      AT(boundary), boundary_words, NULL},
     {"friction", FIRN_REAL, "", "0.3", NOT_NEGATIVE, "Coulomb coefficient of separate",
      AT(friction), NULL, NULL},
+    {"temperature", FIRN_REAL, "K", "", TEMPERATURE,
+     "of its surface; by default no heat goes through it", AT(temperature), NULL, NULL},
+    {"transfer", FIRN_REAL, "W/(m2 K)", "", 0, 1e12,
+     "how well heat crosses to it; by default all that touches it has its temperature",
+     AT(transfer), NULL, NULL},
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
@@ -403,6 +477,12 @@ const firn_section firn_section_noise = {"noise", "an entry of a material's nois
 const firn_section firn_section_object = {"an object", "an entry of objects", object_rows};
 const firn_section firn_section_shell = {
     "shell", "of an object: factors on its material's parameters", shell_rows};
+const firn_section firn_section_temperature_noise = {
+    "temperature_noise", "of an object: its temperature varies from place to place",
+    temperature_noise_rows};
+const firn_section firn_section_heat = {"heat", "warmth, and what it does to materials", heat_rows};
+const firn_section firn_section_heat_source = {"a source", "an entry of heat.sources",
+                                               heat_source_rows};
 const firn_section firn_section_contact = {"a contact", "an entry of contacts", contact_rows};
 const firn_section firn_section_emit = {"emit", "of an object", emit_rows};
 const firn_section firn_section_collider = {"a collider", "an entry of colliders", collider_rows};
@@ -416,13 +496,27 @@ const firn_section firn_section_look = {"a look", "of a material: what it looks 
 const firn_section firn_section_camera = {"camera", "where pictures are seen from", camera_rows};
 const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
 
-const firn_section *const firn_sections[] = {
-    &firn_section_scene,    &firn_section_frames,     &firn_section_simulation,
-    &firn_section_material, &firn_section_noise,      &firn_section_object,
-    &firn_section_shell,    &firn_section_emit,       &firn_section_contact,
-    &firn_section_collider, &firn_section_sink,       &firn_section_domain,
-    &firn_section_output,   &firn_section_checkpoint, &firn_section_look,
-    &firn_section_camera,   &firn_section_light,      NULL};
+const firn_section *const firn_sections[] = {&firn_section_scene,
+                                             &firn_section_frames,
+                                             &firn_section_simulation,
+                                             &firn_section_material,
+                                             &firn_section_noise,
+                                             &firn_section_object,
+                                             &firn_section_shell,
+                                             &firn_section_temperature_noise,
+                                             &firn_section_emit,
+                                             &firn_section_contact,
+                                             &firn_section_collider,
+                                             &firn_section_heat,
+                                             &firn_section_heat_source,
+                                             &firn_section_sink,
+                                             &firn_section_domain,
+                                             &firn_section_output,
+                                             &firn_section_checkpoint,
+                                             &firn_section_look,
+                                             &firn_section_camera,
+                                             &firn_section_light,
+                                             NULL};
 
 /* ---- shapes ---- */
 

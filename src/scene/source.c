@@ -24,6 +24,9 @@ void firn_batch_free(firn_batch *b)
     free(b->mass);
     free(b->deformation_gradient);
     free(b->state);
+    free(b->temperature);
+    free(b->enthalpy);
+    free(b->concentration);
     free(b->material);
     firn_points_free(&b->carried);
     *b = (firn_batch){0};
@@ -297,6 +300,9 @@ static void leave_out(firn_batch *b, const bool *out, int dim)
         {b->material, sizeof *b->material},
         {b->deformation_gradient, (size_t)dim * vector},
         {b->state, real},
+        {b->temperature, real},
+        {b->enthalpy, real},
+        {b->concentration, real},
     };
     const int32_t own = sizeof arrays / sizeof *arrays;
     int64_t kept = 0;

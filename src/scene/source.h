@@ -10,6 +10,7 @@
 typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
     double *position, *velocity, *volume, *mass, *deformation_gradient, *state;
+    double *temperature, *enthalpy, *concentration;
     uint16_t *material;
     bool assumed;        /* volumes are the resolution's: a particle file says nothing of them */
     firn_points carried; /* attributes of a particle file that the engine does not know */

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "collider/collider.h"
+#include "scene/noise.h"
 #include "scene/random.h"
 #include "scene/source.h"
 
@@ -46,6 +47,11 @@ firn_collider_def firn_stage_collider(const firn_scene_collider *c, int dim)
     if (def.shape == FIRN_PLANE) def.size[0] = 1;
     def.boundary = (firn_boundary)c->boundary;
     def.friction = c->friction;
+    if (firn_section_given(&firn_section_collider, c, "temperature")) {
+        def.temperature = c->temperature;
+        def.transfer =
+            firn_section_given(&firn_section_collider, c, "transfer") ? c->transfer : INFINITY;
+    }
     if (c->key_count > 1) {
         def.keys = c->key;
         def.key_count = c->key_count;
@@ -115,6 +121,27 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *field
     return FIRN_OK;
 }
 
+/* Heat as the sim takes it; `sources` has room for the scene's. */
+static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources)
+{
+    const firn_scene_heat *h = &scene->heat;
+    for (int32_t i = 0; i < h->source_count; i++) {
+        const firn_scene_heat_source *s = &h->source[i];
+        sources[i] = (firn_heat_source){firn_stage_collider(&s->body, (int)scene->dimension),
+                                        s->power, s->start, s->end};
+    }
+    return (firn_heat_def){.enabled = 1,
+                           .speed = h->speed,
+                           .step = h->step,
+                           .ambient = h->ambient,
+                           .transfer = h->transfer,
+                           .emissivity = h->emissivity,
+                           .sky = h->sky,
+                           .tolerance = h->tolerance,
+                           .sources = sources,
+                           .source_count = h->source_count};
+}
+
 /* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
 static firn_status open_sources(firn_stage *stage, firn_error *error)
 {
@@ -152,8 +179,9 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
     stage->object = calloc((size_t)scene->object_count + 1, sizeof *stage->object);
     firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
     firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
+    firn_heat_source *sources = calloc((size_t)scene->heat.source_count + 1, sizeof *sources);
     uint8_t *field = calloc((size_t)scene->object_count + 1, 1);
-    firn_status st = stage->object && contacts && colliders && field
+    firn_status st = stage->object && contacts && colliders && sources && field
                          ? firn_variants_make(&stage->variants, scene, error)
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const int32_t parted = st == FIRN_OK ? choose_fields(scene, field) : 0;
@@ -179,6 +207,7 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
         def.contacts = contacts;
         def.contact_count = scene->contact_count;
         def.contact_friction = s->contact_friction;
+        if (scene->heat_value) def.heat = heat_def(scene, sources);
         def.transfer = (firn_transfer)s->transfer;
         def.spline = (firn_spline)s->spline;
         def.force_form = (firn_force_form)s->force_form;
@@ -212,6 +241,7 @@ firn_status firn_stage_create(firn_stage *stage, const firn_scene *scene,
     }
     free(contacts);
     free(colliders);
+    free(sources);
     free(field);
     return st == FIRN_OK ? open_emitters(stage, error) : st;
 }
@@ -265,6 +295,39 @@ static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t m = b->material ? b->material[i] : o->material_index;
         b->mass[i] = (density > 0 ? density : scene->material[m].def.density) * b->volume[i];
+    }
+    return FIRN_OK;
+}
+
+/* An array with the same number for every particle; NULL: no memory. */
+static double *repeat(double value, int64_t count)
+{
+    double *out = malloc(((size_t)count + 1) * sizeof *out);
+    for (int64_t i = 0; out && i < count; i++) out[i] = value;
+    return out;
+}
+
+/* Temperatures and dye, where the file brought none and the scene says them. Noise goes by where
+ * particles are filled. */
+static firn_status give_heat(const firn_scene *scene, const firn_scene_object *o, firn_batch *b,
+                             firn_error *error)
+{
+    const firn_scene_noise *n = o->temperature_noise_value ? &o->temperature_noise : NULL;
+    const bool given = firn_section_given(&firn_section_object, o, "temperature");
+    const size_t dim = (size_t)scene->dimension;
+    if (!b->temperature && !b->enthalpy && (given || n)) {
+        b->temperature = repeat(given ? o->temperature : scene->heat.ambient, b->count);
+        if (!b->temperature) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        for (int64_t i = 0; n && i < b->count; i++) {
+            double x[3] = {0};
+            memcpy(x, b->position + (size_t)i * dim, dim * sizeof *x);
+            b->temperature[i] += n->amount * firn_noise(x, n->feature, (int32_t)n->octaves,
+                                                        (uint64_t)(scene->seed + n->seed));
+        }
+    }
+    if (!b->concentration && o->concentration > 0) {
+        b->concentration = repeat(o->concentration, b->count);
+        if (!b->concentration) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     return FIRN_OK;
 }
@@ -387,6 +450,7 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         const int32_t threads = firn_sim_get_info(stage->sim).threads;
         st = firn_variants_apply(&stage->variants, &stage->sources, index, threads, b, error);
     }
+    if (st == FIRN_OK) st = give_heat(scene, o, b, error);
     if (st != FIRN_OK) return st;
     firn_particles p = firn_particles_default();
     p.count = b->count;
@@ -396,6 +460,9 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
     p.mass = b->mass;
     p.deformation_gradient = b->deformation_gradient;
     p.state = b->state;
+    p.temperature = b->temperature;
+    p.enthalpy = b->enthalpy;
+    p.concentration = b->concentration;
     p.material = b->material;
     p.each_material = (uint16_t)o->material_index;
     p.each_object = (uint16_t)index;
@@ -552,7 +619,8 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
         firn_report part = {0};
         st = firn_sim_advance(stage->sim, until - firn_sim_time(stage->sim), &part, error);
         const int64_t steps = report->steps, retries = report->retries,
-                      iterations = report->iterations;
+                      iterations = report->iterations, heat_steps = report->heat_steps,
+                      heat_iterations = report->heat_iterations;
         const double least = report->dt_least, residual = report->residual;
         double phases[FIRN_PHASES];
         memcpy(phases, report->phase_seconds, sizeof phases);
@@ -560,6 +628,8 @@ firn_status firn_stage_advance(firn_stage *stage, double target, firn_report *re
         report->steps += steps;
         report->retries += retries;
         report->iterations += iterations;
+        report->heat_steps += heat_steps;
+        report->heat_iterations += heat_iterations;
         report->dt_least = fmin(least, part.dt_least);
         report->residual = fmax(residual, part.residual);
         for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];

@@ -63,10 +63,12 @@ typedef struct firn_attribute {
     firn_type type;
     int32_t components_2d, components_3d;
     const char *unit, *help;
+    bool heat; /* only in scenes with heat */
 } firn_attribute;
 extern const firn_attribute firn_attributes[];
-extern const firn_attribute firn_grid_attributes[];          /* of nodes */
-const firn_attribute *firn_attribute_find(const char *name); /* NULL: none */
+extern const firn_attribute firn_grid_attributes[]; /* of nodes */
+/* That of a scene, or of any where it is NULL; NULL: none. */
+const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name);
 
 double firn_determinant(const double *F, int dim); /* row-major */
 

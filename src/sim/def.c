@@ -28,6 +28,7 @@ firn_sim_def firn_sim_def_default(void)
         .solver_tolerance = 5e-3,
         .solver_iterations = 200,
         .contact_friction = 0.3,
+        .heat = {.speed = 1, .ambient = 293.15, .sky = 293.15, .tolerance = 1e-4},
         .stamp = FIRN_STAMP,
     };
 }
@@ -59,6 +60,13 @@ static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
         {"beta", def->beta, 0, 1, "0 is the theta step, 1 backward Euler"},
         {"solver_tolerance", def->solver_tolerance, 1e-12, 0.1, "the default is 5e-3"},
         {"contact_friction", def->contact_friction, 0, FRICTION_MOST, "0 is none"},
+        {"heat.speed", def->heat.speed, tiny, 1e12, "1 is real time"},
+        {"heat.step", def->heat.step, 0, huge, "0 chooses automatically"},
+        {"heat.ambient", def->heat.ambient, tiny, 1e6, "in kelvin: 0 C is 273.15"},
+        {"heat.transfer", def->heat.transfer, 0, 1e9, "still air has 5 to 10 W/(m2 K), wind 100"},
+        {"heat.emissivity", def->heat.emissivity, 0, 1, "0 is none, ice has 0.97"},
+        {"heat.sky", def->heat.sky, tiny, 1e6, "in kelvin: 0 C is 273.15"},
+        {"heat.tolerance", def->heat.tolerance, 1e-12, 0.1, "the default is 1e-4"},
         {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
         {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
         {"gravity[2]", def->gravity[2], -huge, huge, "m/s2"},
@@ -184,6 +192,49 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
+static firn_status check_heat(const firn_sim_def *def, firn_error *error)
+{
+    const firn_heat_def *h = &def->heat;
+    bool conducts = false;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        const firn_material_def *m = &def->materials[i];
+        conducts |= m->conductivity > 0 || m->diffusivity > 0 ||
+                    (m->law == FIRN_MELTING && m->liquid_conductivity > 0);
+    }
+    if (h->enabled && h->step > 0 && h->step < def->dt_min) {
+        return firn_fail(error, FIRN_INVALID,
+                         "heat.step %g s must not be below dt_min %g; 0 chooses automatically",
+                         h->step, def->dt_min);
+    }
+    if (h->enabled && !conducts) {
+        return firn_fail(error, FIRN_INVALID,
+                         "conductivity is 0 in every material: heat would not move; give one, or "
+                         "leave out heat");
+    }
+    if (h->source_count < 0 || (h->source_count && !h->sources)) {
+        return firn_fail(
+            error, FIRN_INVALID,
+            "heat.sources is NULL or heat.source_count %d below 0; give them, or set it to 0",
+            h->source_count);
+    }
+    for (int32_t i = 0; i < h->source_count; i++) {
+        const firn_heat_source *s = &h->sources[i];
+        firn_error own = {0};
+        firn_status st = firn_collider_check(&s->shape, i, &own);
+        if (st != FIRN_OK)
+            return firn_fail(error, st, "heat.sources[%d], as of a collider: %.400s", i,
+                             own.message);
+        if (!isfinite(s->power) || !(s->end >= s->begin)) {
+            return firn_fail(
+                error, FIRN_INVALID,
+                "heat.sources[%d] has %g W/m3 from %g to %g s; give a finite power, and "
+                "times in order",
+                i, s->power, s->begin, s->end);
+        }
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_def(const firn_sim_def *def, firn_error *error)
 {
     firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", NULL, error);
@@ -194,6 +245,7 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     for (int32_t i = 0; st == FIRN_OK && i < def->material_count; i++) {
         st = firn_material_check(&def->materials[i], i, error);
     }
+    if (st == FIRN_OK) st = check_heat(def, error);
     for (int32_t i = 0; st == FIRN_OK && i < def->collider_count; i++) {
         st = firn_collider_check(&def->colliders[i], i, error);
     }
@@ -303,6 +355,28 @@ static firn_status copy_in(firn_sim *sim, firn_pool *pool, const void *from, siz
     return st;
 }
 
+/* The keys of heat sources, one after the other, and the pointers to them. */
+static firn_status copy_source_keys(firn_sim *sim, firn_error *error)
+{
+    firn_heat_def *heat = &sim->def.heat;
+    firn_heat_source *source = sim->heat.source.data;
+    size_t count = 0;
+    for (int32_t i = 0; i < heat->source_count; i++) count += (size_t)source[i].shape.key_count;
+    const firn_status st =
+        copy_in(sim, &sim->heat.source_key, NULL, count * sizeof(firn_pose_key), error);
+    if (st != FIRN_OK) return st;
+    firn_pose_key *key = sim->heat.source_key.data;
+    for (int32_t i = 0; i < heat->source_count; i++) {
+        firn_collider_def *shape = &source[i].shape;
+        if (shape->key_count == 0) continue;
+        memcpy(key, shape->keys, (size_t)shape->key_count * sizeof *key);
+        shape->keys = key;
+        key += shape->key_count;
+    }
+    heat->sources = source;
+    return FIRN_OK;
+}
+
 static firn_status copy_def(firn_sim *sim, firn_error *error)
 {
     firn_sim_def *def = &sim->def;
@@ -317,6 +391,9 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     COPY(law_pool, NULL, materials);
     COPY(field_pool, def->object_fields, (size_t)def->object_count * sizeof *def->object_fields);
     COPY(contact_pool, def->contacts, (size_t)def->contact_count * sizeof *def->contacts);
+    COPY(heat.source, def->heat.sources,
+         (size_t)def->heat.source_count * sizeof *def->heat.sources);
+    COPY(heat.curve, NULL, materials * sizeof(firn_heat_curve));
     COPY(posed_pool, NULL, colliders * sizeof(firn_posed_collider));
     COPY(key_pools_pool, NULL, colliders * sizeof(firn_pool));
     COPY(scratch_pool, NULL, (size_t)sim->threads * sizeof(firn_scratch));
@@ -327,11 +404,14 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     def->forces = sim->forces = sim->force_pool.data;
     def->object_fields = sim->field_pool.data;
     def->contacts = sim->contact_pool.data;
+    st = copy_source_keys(sim, error);
+    if (st != FIRN_OK) return st;
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->threads * sizeof *sim->scratch);
     for (int32_t i = 0; i < def->material_count; i++) {
         firn_material_constants(&sim->materials[i],
                                 (firn_law_constants *)sim->constant_pool.data + i);
+        ((firn_heat_curve *)sim->heat.curve.data)[i] = firn_material_heat_curve(&sim->materials[i]);
         ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
         sim->liquids |= sim->materials[i].law == FIRN_LIQUID;
     }
@@ -367,6 +447,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->def.allocator = allocator;
     sim->allocator = &sim->def.allocator;
     sim->store.dim = def->dimension;
+    sim->store.has_heat = def->heat.enabled != 0;
     sim->from = &sim->directory[0];
     sim->at = &sim->directory[1];
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
@@ -426,6 +507,18 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->key_scratch,
         &sim->extremes_pool,
         &sim->partial_pool,
+        &sim->heat.source,
+        &sim->heat.source_key,
+        &sim->heat.curve,
+        &sim->heat.particle,
+        &sim->heat.result,
+        &sim->heat.node,
+        &sim->heat.link,
+        &sim->heat.temperature,
+        &sim->heat.change,
+        &sim->heat.residual,
+        &sim->heat.direction,
+        &sim->heat.image,
         &sim->implicit.tangents,
         &sim->implicit.group,
         &sim->implicit.cell,

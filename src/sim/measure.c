@@ -30,16 +30,18 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
         const double spin = (double)C[c * dim + b] - (double)C[b * dim + c];
         t->angular_momentum[a] += m * (x[b] * v[c] - x[c] * v[b] + inertia * spin);
     }
-    double F[9] = {0};
-    for (int c = 0; c < dim * dim; c++) {
-        F[c] = (double)r[firn_offset_F(dim) + c] + (c % (dim + 1) == 0);
-    }
     const bool apart = firn_law_state(sim->materials[s->material[i]].law) == FIRN_STATE_LOG_VOLUME;
     const double rest = apart ? exp((double)r[firn_offset_state(dim)]) : 1;
-    const double det = dim == 2 ? F[0] * F[3] - F[1] * F[2]
-                                : F[0] * (F[4] * F[8] - F[5] * F[7]) -
-                                      F[1] * (F[3] * F[8] - F[5] * F[6]) +
-                                      F[2] * (F[3] * F[7] - F[4] * F[6]);
+    const double det = firn_sim_det(sim, i);
+    if (s->heat) {
+        const firn_heat_curve *c = firn_heat_curve_of(sim, i);
+        const double e = (double)s->heat[i * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
+        const double temperature = firn_heat_temperature(c, e);
+        t->heat += m * e;
+        t->liquid += m * firn_heat_liquid(c, e);
+        t->min_temperature = fmin(t->min_temperature, temperature);
+        t->max_temperature = fmax(t->max_temperature, temperature);
+    }
     t->min_J = fmin(t->min_J, det * rest);
     t->max_J = fmax(t->max_J, det * rest);
     double normal[3];
@@ -61,6 +63,7 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
     const bool affine = firn_transfer_is_affine(sim->def.transfer);
     const double inertia = affine ? h * h / (sim->def.spline == FIRN_QUADRATIC ? 4 : 3) : 0;
     firn_totals t = {.min_J = INFINITY, .max_J = -INFINITY};
+    if (s->heat && s->count > 0) t.min_temperature = INFINITY;
     firn_sim_pose_colliders(sim, sim->time);
     firn_walk w = firn_store_walk(s, sim->from);
     while (firn_walk_next(&w)) {

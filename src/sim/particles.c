@@ -33,6 +33,11 @@ static int32_t components(const firn_sim *sim, firn_field field)
     return sim->store.dim == 2 ? info.components_2d : info.components_3d;
 }
 
+static firn_status refuse_heat(firn_error *error)
+{
+    return firn_fail(error, FIRN_INVALID, "the sim has no heat; set heat.enabled in its def");
+}
+
 /* ---- adding ---- */
 
 int32_t firn_sim_field(const firn_sim *sim, uint16_t object)
@@ -110,6 +115,9 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                          "particle",
                          p->each_volume);
     }
+    if (!sim->store.has_heat && (p->temperature || p->enthalpy || p->concentration)) {
+        return refuse_heat(error);
+    }
     st = check_numbers("position", p->position, p->count, dim, error);
     if (st == FIRN_OK) st = check_numbers("velocity", p->velocity, p->count, dim, error);
     if (st == FIRN_OK) {
@@ -120,6 +128,9 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
         st = check_numbers("velocity_gradient", p->velocity_gradient, p->count, dim * dim, error);
     }
     if (st == FIRN_OK) st = check_numbers("state", p->state, p->count, 1, error);
+    if (st == FIRN_OK) st = check_numbers("enthalpy", p->enthalpy, p->count, 1, error);
+    if (st == FIRN_OK) st = check_numbers("concentration", p->concentration, p->count, 1, error);
+    if (st == FIRN_OK) st = check_positive("temperature", p->temperature, p->count, error);
     if (st == FIRN_OK) st = check_positive("volume", p->volume, p->count, error);
     if (st == FIRN_OK) st = check_positive("mass", p->mass, p->count, error);
     for (int64_t i = 0; st == FIRN_OK && i < p->count; i++) {
@@ -177,6 +188,14 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     s->volume[to] = (real)volume;
     s->mass[to] = (real)(p->mass ? p->mass[i] : sim->materials[s->material[to]].density * volume);
     s->id[to] = s->next_id + (uint64_t)i;
+    if (!s->heat) return;
+    real *heat = s->heat + to * FIRN_HEAT_RECORD;
+    const firn_heat_curve *curve = firn_heat_curve_of(sim, to);
+    const double temperature = p->temperature ? p->temperature[i] : sim->def.heat.ambient;
+    memset(heat, 0, FIRN_HEAT_RECORD * sizeof *heat);
+    heat[FIRN_HEAT_ENTHALPY] =
+        (real)(p->enthalpy ? p->enthalpy[i] : firn_heat_enthalpy(curve, temperature));
+    heat[FIRN_HEAT_CONCENTRATION] = (real)(p->concentration ? p->concentration[i] : 0);
 }
 
 /* The bins of `at` and the other order list take over. */
@@ -269,6 +288,17 @@ void firn_sim_positions(const firn_sim *sim, double (*out)[3])
     while (firn_walk_next(&w)) firn_sim_position(sim, w.coord, w.particle, out[w.particle]);
 }
 
+double firn_sim_det(const firn_sim *sim, int64_t i)
+{
+    const int dim = sim->store.dim;
+    const real *H = sim->store.record + i * FIRN_RECORD + firn_offset_F(dim);
+    double F[9];
+    for (int c = 0; c < dim * dim; c++) F[c] = (double)H[c] + (c % (dim + 1) == 0);
+    if (dim == 2) return F[0] * F[3] - F[1] * F[2];
+    return F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
+           F[2] * (F[3] * F[7] - F[4] * F[6]);
+}
+
 /* ---- removing ---- */
 
 firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_data,
@@ -307,6 +337,16 @@ int64_t firn_sim_count(const firn_sim *sim) { return sim->store.count; }
 
 /* ---- reading ---- */
 
+static int heat_offset(firn_field field)
+{
+    switch (field) {
+    case FIRN_TEMPERATURE_GRADIENT: return FIRN_HEAT_ENTHALPY + 1;
+    case FIRN_CONCENTRATION: return FIRN_HEAT_CONCENTRATION;
+    case FIRN_CONCENTRATION_GRADIENT: return FIRN_HEAT_CONCENTRATION + 1;
+    default: return FIRN_HEAT_ENTHALPY;
+    }
+}
+
 /* Where a field is, as it is kept. */
 static firn_view stored_view(const firn_sim *sim, firn_field field)
 {
@@ -335,6 +375,13 @@ static firn_view stored_view(const firn_sim *sim, firn_field field)
         break;
         FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
+    case FIRN_ENTHALPY:
+    case FIRN_TEMPERATURE_GRADIENT:
+    case FIRN_CONCENTRATION:
+    case FIRN_CONCENTRATION_GRADIENT:
+        v.data = s->heat ? s->heat + heat_offset(field) : NULL;
+        v.stride = FIRN_HEAT_RECORD * sizeof(real);
+        break;
     default: break; /* positions are kept per block */
     }
     return v;
@@ -411,6 +458,22 @@ firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error 
     return FIRN_OK;
 }
 
+firn_status firn_sim_read_heat(const firn_sim *sim, double *temperature, double *liquid,
+                               firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    const firn_store *s = &sim->store;
+    if (!s->has_heat) return refuse_heat(error);
+    const uint64_t *by_id = s->count ? order_by_id(sim) : NULL;
+    for (int64_t k = 0; k < s->count; k++) {
+        const firn_heat_curve *c = firn_heat_curve_of(sim, (int64_t)by_id[k]);
+        const double e = (double)s->heat[by_id[k] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
+        if (temperature) temperature[k] = firn_heat_temperature(c, e);
+        if (liquid) liquid[k] = firn_heat_liquid(c, e);
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, int64_t count,
                           double *out, firn_error *error)
 {
@@ -427,6 +490,7 @@ firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, 
     }
     if (count == 0) return FIRN_OK;
     if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
+    if (field >= FIRN_ENTHALPY && !s->heat) return refuse_heat(error);
     const int32_t width = components(sim, field);
     const uint64_t *by_id = order_by_id(sim);
     if (field == FIRN_POSITION) {
@@ -498,6 +562,8 @@ firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
 #define SIDE(type, name, NAME, ...) hash_word(&h, bits_of((double)s->name[i]));
             FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
+            for (int c = 0; s->heat && c < FIRN_HEAT_RECORD; c++)
+                hash_word(&h, bits_of((double)s->heat[i * FIRN_HEAT_RECORD + c]));
         }
     }
     *hash = h;

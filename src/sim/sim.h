@@ -9,8 +9,6 @@
 #include "data/store.h"
 #include "transfer/sweep.h"
 
-enum { PHASE_DIRECTORY, PHASE_PARTICLES, PHASE_GRID, PHASE_REORDER, PHASE_SOLVE };
-
 /* Grid channels: FIRN_NODE reals per node, by block of the current directory.
  * X(name): velocity    after forces and colliders, and mass
  *          velocity_old before forces, and mass; where there are two planes
@@ -88,6 +86,18 @@ typedef struct firn_implicit {
     int32_t differential_law;        /* as in firn_sweep */
 } firn_implicit;
 
+/* What heat steps need beside arenas; nothing of it outlives the step but source and curve. */
+typedef struct firn_heat {
+    firn_pool source;     /* firn_heat_source, the def's */
+    firn_pool source_key; /* firn_pose_key, of all sources */
+    firn_pool curve;      /* firn_heat_curve per material */
+    firn_pool particle;   /* firn_scalar each: what goes to the grid... */
+    firn_pool result;     /* ... and firn_scalar_mean: what comes back */
+    firn_pool node;       /* per node, by block; see heat.c */
+    firn_pool link;       /* heat_links, by block */
+    firn_pool temperature, change, residual, direction, image; /* real per node: the solver's */
+} firn_heat;
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
@@ -115,6 +125,7 @@ struct firn_sim {
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
     firn_snapshot snapshot;
     firn_implicit implicit;
+    firn_heat heat;
 
     real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
     double time;
@@ -254,6 +265,18 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error);
 firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
                                 double *dt_fit, firn_error *error);
 
+/* ---- heat.c ---- */
+
+/* Heat and dye over `seconds` of motion that have just passed: conduction, walls, air, sources, and
+ * what they do to particles. */
+firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error);
+
+/* How enthalpy and temperature go together in a particle's material. */
+static inline const firn_heat_curve *firn_heat_curve_of(const firn_sim *sim, int64_t particle)
+{
+    return (const firn_heat_curve *)sim->heat.curve.data + sim->store.material[particle];
+}
+
 /* ---- particles.c ---- */
 
 /* The field that particles of an object are in. */
@@ -261,6 +284,9 @@ int32_t firn_sim_field(const firn_sim *sim, uint16_t object);
 
 /* World position of the particle at record index i, of the block at coord. */
 void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3]);
+
+/* det F of the particle at record index i. */
+double firn_sim_det(const firn_sim *sim, int64_t i);
 
 /* ---- step.c ---- */
 

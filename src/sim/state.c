@@ -8,13 +8,13 @@
 
 #include "sim/sim.h"
 
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 static const char MAGIC[8] = "FIRNSIM";
 
 typedef struct header {
     char magic[8];
     uint32_t version, real_bytes;
-    int32_t dim, spline, axis_bits, explicit_left;
+    int32_t dim, spline, axis_bits, explicit_left, heat, unused;
     double cell_size;
     int64_t count;
     uint64_t next_id;
@@ -32,6 +32,7 @@ typedef struct header {
     X((s)->material, n * sizeof *(s)->material)                                                    \
     X((s)->object, n * sizeof *(s)->object)                                                        \
     X((s)->id, n * sizeof *(s)->id)                                                                \
+    X((s)->heat, (s)->has_heat ? n *FIRN_HEAT_RECORD * sizeof(real) : 0)                           \
     X((s)->order[(s)->current], n * sizeof(uint32_t))
 
 firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void *user_data,
@@ -48,6 +49,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .spline = (int32_t)sim->def.spline,
                 .axis_bits = d->axis_bits,
                 .explicit_left = sim->explicit_left,
+                .heat = s->has_heat,
                 .cell_size = sim->def.cell_size,
                 .count = s->count,
                 .next_id = s->next_id,
@@ -60,7 +62,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
     bool fine = write(user_data, &h, sizeof h) == 0 &&
                 write(user_data, sim->field_density, sizeof sim->field_density) == 0;
 #define SAVE(array, bytes)                                                                         \
-    if (fine && n > 0) fine = write(user_data, (array), (bytes)) == 0;
+    if (fine && (bytes) > 0) fine = write(user_data, (array), (bytes)) == 0;
     ARRAYS(SAVE, s)
 #undef SAVE
     const size_t blocks = (size_t)d->count;
@@ -111,6 +113,9 @@ static bool numbers_are_sound(const firn_sim *sim)
         for (int c = 0; c < s->dim * s->dim; c++) {
             if (!isfinite(firn_store_gradient(s, i)[c])) return false;
         }
+        for (int c = 0; s->heat && c < FIRN_HEAT_RECORD; c++) {
+            if (!isfinite(s->heat[i * FIRN_HEAT_RECORD + c])) return false;
+        }
         if (!(s->mass[i] > 0 && isfinite(s->mass[i]))) return false;
         if (!(s->volume[i] > 0 && isfinite(s->volume[i]))) return false;
         if (s->id[i] >= s->next_id) return false;
@@ -150,6 +155,10 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
                          "either the state or the sim has bodies that can part, in 3D: they must "
                          "both have, or neither");
     }
+    if (h->heat != (int32_t)sim->store.has_heat) {
+        return firn_fail(error, FIRN_INVALID, "the state was made %s heat and the sim is %s it",
+                         h->heat ? "with" : "without", h->heat ? "without" : "with");
+    }
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
         !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
         h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX ||
@@ -185,7 +194,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     for (int f = 0; fine && f < FIRN_MAX_FIELDS; f++)
         fine = density[f] >= 0 && isfinite(density[f]);
 #define LOAD(array, bytes)                                                                         \
-    if (fine && n > 0) fine = read(user_data, (array), (bytes)) == 0;
+    if (fine && (bytes) > 0) fine = read(user_data, (array), (bytes)) == 0;
     ARRAYS(LOAD, s)
 #undef LOAD
     firn_pool keys = {0};

@@ -52,8 +52,8 @@ static void book(firn_sim *sim, int phase, double *mark)
 
 const char *firn_phase_name(int phase)
 {
-    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid", "reorder",
-                                                  "solve"};
+    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid",
+                                                  "reorder",   "solve",     "heat"};
     return phase >= 0 && phase < FIRN_PHASES ? name[phase] : "unknown";
 }
 
@@ -196,7 +196,7 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error
     double mark = seconds_now();
     firn_status st = firn_sim_prepare(sim, PLANES, error);
     if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, PLANES, error);
-    book(sim, PHASE_DIRECTORY, &mark);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     *sweep = firn_sim_sweep(sim);
     sweep->arena_channels = PLANES * FIRN_NODE;
@@ -204,7 +204,7 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error
     firn_sim_run_sweep(sim, sweep,
                        sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
                                                     : sim->kernels->plain_scatter);
-    book(sim, PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
     return FIRN_OK;
 }
 
@@ -324,7 +324,7 @@ static void reorder_in_turn(firn_sim *sim, double *mark)
 {
     if (++sim->plain_steps % REORDER_EVERY != 0) return;
     firn_store_reorder(&sim->store, sim->threads);
-    book(sim, PHASE_REORDER, mark);
+    book(sim, FIRN_PHASE_REORDER, mark);
 }
 
 /* One step of at most `remaining` seconds. */
@@ -348,14 +348,14 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
     firn_sim_pose_colliders(sim, sim->time + step.dt);
     st = firn_grid_apply(sim, step.dt, error);
-    book(sim, PHASE_GRID, &mark);
+    book(sim, FIRN_PHASE_GRID, &mark);
     if (st != FIRN_OK) return st;
 
     reorder_in_turn(sim, &mark);
     set_gather_step(sim, &sweep, step.dt);
     firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
     turn_page(sim);
-    book(sim, PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
 
     sim->dt_next = GROWTH * sim->dt_free;
     count_step(sim, step);
@@ -398,14 +398,16 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
     sweep.tangents = sim->implicit.tangents.data;
     sweep.group = sim->implicit.group.data;
     sweep.cell = sim->implicit.cell.data;
-    firn_sim_run_sweep(sim, &sweep, kernels->tangent[fast]);
-    book(sim, PHASE_PARTICLES, &mark);
-
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_implicit(sim, &sim->extremes), remaining);
+    sweep.dt =
+        step.dt; /* what flows is the softer the longer the step; close enough if it is cut */
+    firn_sim_run_sweep(sim, &sweep, kernels->tangent[fast]);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
+
     firn_grid_sum(sim, sim->def.force_hook != NULL);
     firn_grid_probe(sim, step.dt);
     if (!sim->grid.finite) return give_up(sim, FIRN_LIMIT_FINITE, step.dt, error);
-    book(sim, PHASE_GRID, &mark);
+    book(sim, FIRN_PHASE_GRID, &mark);
     double dt_fit;
     for (;;) {
         firn_limit broken;
@@ -420,14 +422,14 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
         const bool sliver = dt_fit < remaining && remaining < 2 * dt_fit;
         step = (firn_dt){sliver ? remaining / 2 : dt_fit, broken};
     }
-    book(sim, PHASE_SOLVE, &mark);
+    book(sim, FIRN_PHASE_SOLVE, &mark);
 
     reorder_in_turn(sim, &mark);
     set_gather_step(sim, &sweep, step.dt);
     sweep.velocity_moved = sim->grid.velocity_moved.data;
     firn_sim_run_sweep(sim, &sweep, fast ? kernels->moved_gather[flip] : kernels->plain_gather);
     turn_page(sim);
-    book(sim, PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
 
     /* A step cut short by the end of the time asked for says little of how long others may be. */
     sim->dt_next = GROWTH_IMPLICIT * sim->dt_free;
@@ -522,7 +524,7 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     double mark = seconds_now();
     firn_status st = firn_sim_prepare(sim, sim->planes, error);
     if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
-    book(sim, PHASE_DIRECTORY, &mark);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
     firn_sweep sweep = firn_sim_sweep(sim);
@@ -535,10 +537,10 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
         firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_scatter[sim->planes - 1]);
         sim->extremes = merged_extremes(sim);
         limit = firn_dt_limit(sim, &sim->extremes, 0);
-        book(sim, PHASE_PARTICLES, &mark);
+        book(sim, FIRN_PHASE_PARTICLES, &mark);
         firn_sim_pose_colliders(sim, sim->time + step->dt);
         st = firn_grid_update_fused(sim, sim->at, step->dt, error);
-        book(sim, PHASE_GRID, &mark);
+        book(sim, FIRN_PHASE_GRID, &mark);
         if (st != FIRN_OK) return st;
         double dt_fit = 0;
         broken = broken_limit(sim, step->dt, &dt_fit);
@@ -617,7 +619,7 @@ static void close_fused(firn_sim *sim, const firn_dt *step)
         sim->dt_next = limit.dt;
         sim->limit_next = limit.limit;
     }
-    book(sim, PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
 }
 
 /* Finishes the pending step and scatters the next, of length next->dt. */
@@ -632,14 +634,14 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
     sim->extremes = merged_extremes(sim);
     turn_page(sim);
     count_step(sim, *step);
-    book(sim, PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
 
     firn_status st = firn_sim_prepare(sim, sim->planes, error);
-    book(sim, PHASE_DIRECTORY, &mark);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time + next->dt);
     st = firn_grid_update_fused(sim, sim->from, next->dt, error);
-    book(sim, PHASE_GRID, &mark);
+    book(sim, FIRN_PHASE_GRID, &mark);
     return st;
 }
 
@@ -665,7 +667,7 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
         if (sweeps % REORDER_EVERY == 0) {
             double mark = seconds_now();
             st = take_snapshot(sim, &step, error);
-            book(sim, PHASE_REORDER, &mark);
+            book(sim, FIRN_PHASE_REORDER, &mark);
         }
         if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
         if (st != FIRN_OK) break; /* nothing is lost yet: the pending step closes */
@@ -718,6 +720,32 @@ static firn_status advance_particles(firn_sim *sim, double seconds, bool single,
     return advance_by(plain_step, sim, seconds, single, error);
 }
 
+/* Motion and heat in turns: heat takes as long a step as motion has just taken, or several. */
+static firn_status advance_with_heat(firn_sim *sim, double seconds, bool single, firn_error *error)
+{
+    enum { MOTION_STEPS = REORDER_EVERY }; /* an advance begins with a reordering */
+    const double longest = 8e-3;           /* s: what melts must not wait too long to flow */
+    const double end = sim->time + seconds;
+    firn_status st = FIRN_OK;
+    do {
+        const double from = sim->time, left = end - from;
+        const double most = sim->def.heat.step > 0 ? sim->def.heat.step
+                            : sim->dt_next > 0     ? fmin(MOTION_STEPS * sim->dt_next, longest)
+                                                   : fmin(left / MOTION_STEPS, longest);
+        st = advance_particles(sim, single ? seconds : left / ceil(left / most), single, error);
+        double mark = seconds_now();
+        if (sim->time > from) {
+            firn_error later; /* of the two the first counts */
+            const firn_status heat =
+                firn_heat_step(sim, sim->time - from, st == FIRN_OK ? error : &later);
+            if (st == FIRN_OK) st = heat;
+        }
+        book(sim, FIRN_PHASE_HEAT, &mark);
+    } while (st == FIRN_OK && !single && end - sim->time > TIME_LEFT * seconds);
+    if (st == FIRN_OK && !single) sim->time = end;
+    return st;
+}
+
 static firn_status advance(firn_sim *sim, double seconds, bool single, firn_report *report,
                            firn_error *error)
 {
@@ -730,7 +758,8 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
         sim->time += sim->report.dt;
         sim->grid.max_speed = 0;
     } else {
-        st = advance_particles(sim, seconds, single, error);
+        st = sim->store.has_heat ? advance_with_heat(sim, seconds, single, error)
+                                 : advance_particles(sim, seconds, single, error);
     }
     sim->advancing = false;
     end_report(sim, report);

@@ -214,6 +214,10 @@ LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *
     for (int i = 0; i < DD; i++) g->H[i] = r[OFFSET_F + i];
     for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
     g->state = r[OFFSET_STATE];
+    g->enthalpy = v_set(0);
+    for (int l = 0; s->heat && l < W; l++) {
+        g->enthalpy[l] = s->heat[(size_t)index[l] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
+    }
     g->mass = v_gather(s->mass, index);
     g->volume = v_gather(s->volume, index);
 }
@@ -454,7 +458,7 @@ static void make_tangent(const firn_sweep *s, const firn_lanes *g, const uint32_
         const vi mine = t->law == law;
         firn_tangent part;
         memset(&part, 0, sizeof part);
-        FIRN_KERNEL(firn_laws)[law]->tangent(&k, g, &part, 1);
+        FIRN_KERNEL(firn_laws)[law]->tangent(&k, g, &part, 1, (real)s->dt);
         for (int c = 0; c < FIRN_TANGENT; c++) t->q[c] = v_select(mine, part.q[c], t->q[c]);
     }
 }

@@ -3,7 +3,8 @@
 #include "transfer/sweep.h"
 
 firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
-    FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product);
+    FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
+    FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_pressure_function FIRN_KERNEL(firn_pressure);
 #ifndef FIRN_DOUBLE
@@ -33,6 +34,8 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .plain_weigh = FIRN_KERNEL(firn_plain_weigh),
+    .scalar_scatter = FIRN_KERNEL(firn_scalar_scatter),
+    .scalar_gather = FIRN_KERNEL(firn_scalar_gather),
     .energy = FIRN_KERNEL(firn_energy),
     .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},

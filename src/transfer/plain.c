@@ -466,6 +466,85 @@ void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn
     }
 }
 
+/* ---- scalars ---- */
+
+static void scatter_scalars(const firn_sweep *s, int32_t block, open_arena *arena,
+                            firn_scratch *scratch)
+{
+    const real h = (real)s->cell_size;
+    int row[ROWS + 1], origin[D];
+    const int n = collect(s, block, scratch->index, row);
+    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
+    for (int i = 0; i < n; i++) {
+        const uint32_t p = scratch->index[i];
+        const firn_scalar *q = &s->scalar[p];
+        const node_reals own = {q->weight, q->weight * q->value, q->more[0], q->more[1]};
+        stencil_node node[STENCIL * STENCIL * STENCIL];
+        const int count =
+            open_stencil(s, s->store->record + FIRN_RECORD * (size_t)p, origin, arena, node);
+        for (int k = 0; k < count; k++) {
+            node_reals sum = own;
+            for (int b = 0; b < D; b++) {
+                sum[1] += q->weight * h * q->gradient[b] * node[k].offset[b];
+            }
+            add_to_node(arena->node + node[k].node * FIRN_NODE, node[k].w * sum);
+        }
+    }
+}
+
+firn_sweep_function FIRN_KERNEL(firn_scalar_scatter);
+void FIRN_KERNEL(firn_scalar_scatter)(const firn_sweep *s, int32_t superblock,
+                                      firn_scratch *scratch)
+{
+    open_arena arena = open_superblock(s, superblock);
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) scatter_scalars(s, b, &arena, scratch);
+    }
+    s->touched[superblock] = arena.touched;
+}
+
+static void gather_scalars(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+{
+    static const int origin[D] = {0};
+    const real inverse_D = inverse_moment(s);
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    real grid[LOCAL_NODES][FIRN_NODE];
+    load_local(corner, s->velocity, grid);
+    for (int i = 0; i < n; i++) {
+        const uint32_t p = scratch->index[i];
+        const real *x = s->store->record + FIRN_RECORD * (size_t)p;
+        stencil_node node[STENCIL * STENCIL * STENCIL];
+        const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
+        node_reals mean = {0};
+        firn_scalar_mean *out = &s->scalar_mean[p];
+        real gradient[3] = {0}, moment[3] = {0};
+        for (int k = 0; k < count; k++) {
+            const node_reals wq = node[k].w * load_node(grid[node[k].node]);
+            mean += wq;
+            for (int b = 0; b < D; b++) {
+                moment[b] += wq[1] * node[k].offset[b];
+                gradient[b] += wq[2] * node[k].offset[b];
+            }
+        }
+        memcpy(out->mean, &mean, sizeof mean);
+        for (int b = 0; b < 3; b++) {
+            out->gradient[b] = inverse_D * gradient[b];
+            out->moment[b] = (real)s->cell_size * moment[b];
+        }
+    }
+}
+
+firn_sweep_function FIRN_KERNEL(firn_scalar_gather);
+void FIRN_KERNEL(firn_scalar_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) gather_scalars(s, b, scratch);
+    }
+}
+
 /* ---- energy and pressure ---- */
 
 /* One particle in every lane, and what its material is. */

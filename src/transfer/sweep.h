@@ -29,6 +29,21 @@ enum {
 enum { FIRN_PIECES = 4 };
 static const int8_t firn_piece_begin[FIRN_PIECES + 1] = {0, 1, 5, 9, FIRN_ARENA};
 
+/* A scalar of particles that goes to the grid and back, as heat does: the node gets the sums of w times
+ *   weight, weight x (value + gradient . way to the node), and two more,
+ * in that order; the particle gets back the means of the nodes' four numbers, the gradient of the third
+ * and the moment of the second: the mean of it times the way to the node. */
+typedef struct firn_scalar {
+    real weight, value, more[2];
+    real gradient[3]; /* per m */
+    real unused;
+} firn_scalar;
+typedef struct firn_scalar_mean {
+    real mean[FIRN_NODE];
+    real gradient[3]; /* per m */
+    real moment[3];   /* x m */
+} firn_scalar_mean;
+
 /* The largest of each over some particles: what limits the time step. */
 typedef struct firn_extremes {
     real speed2;    /* |v|^2, m2/s2 */
@@ -97,6 +112,10 @@ typedef struct firn_sweep {
     const uint32_t *group;      /* by block: its first group */
     uint32_t (*cell)[FIRN_MAX_CELLS + 1]; /* by block: offsets of its cells' particles */
     int32_t differential_law;             /* a law whose differential serves all materials, or -1 */
+
+    /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
+    const firn_scalar *scalar;
+    firn_scalar_mean *scalar_mean;
 } firn_sweep;
 
 typedef void firn_sweep_function(const firn_sweep *sweep, int32_t superblock,
@@ -116,6 +135,7 @@ typedef struct firn_kernels {
     firn_sweep_function *plain_scatter, *plain_gather, *plain_weigh;
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_sweep_function *fast_scatter[2], *fast_gather[2], *fused[2];
+    firn_sweep_function *scalar_scatter, *scalar_gather;
     firn_energy_function *energy;
     firn_pressure_function *pressure;
     /* Implicit steps, plain and fast: fill tangents; then, as often as the solver asks, gather a

@@ -1,0 +1,169 @@
+/* What melts and freezes: one law for solid, slush and liquid, told apart by the enthalpy.
+ *
+ * With f the liquid part and e the logarithmic strain of F,
+ *   tau = 2 mu dev e + p I,   p = min(K h log(J / J_r), tension)
+ *   J_r = (1 - f) J_P + f V_l       the volume at rest: packed solid to melt
+ *   tension = (1 - f) 5 yield       a liquid does not pull, and a solid tears
+ *   yield = (1 - f) yield_s + f yield_l
+ * Shear stress beyond yield relaxes as Bingham's paste (see herschel_bulkley.c), backward in time.
+ * mu does not fade with f: a melt whose elastic part is gone has lost it to the flow, viscosity comes
+ * through the map and limits no step, and what freezes is stiff and free of shear stress at once
+ * (fading mu springs back five times as far).
+ *
+ * J is all in F. The state is log J_P: porous solids, snow among them, pack for good where p exceeds the
+ * crush pressure, which then rises as exp(hardening (1 - J_P)) by way of h; at most to the density
+ * of their melt, which is also what they freeze to. */
+#include "material/hencky.h"
+
+#define ROOT_2 ((real)1.414213562373095)
+#define TENSION ((real)5) /* over yield */
+#define FACTOR_MOST                                                                                \
+    ((real)4.6) /* log: yield and viscosity change with temperature by at most 100 */
+#define TINY ((real)1e-30)
+#define LOG_MOST ((real)3) /* of J: beyond is dust */
+/* What is torn or pulled apart by less may close within an implicit step, which must know that it is then
+ * as stiff as ever. */
+#define REACH ((real)0.1)
+
+/* What the enthalpy and the state make of the material. */
+typedef struct condition {
+    vr yield, relaxation; /* Pa; 1 / viscosity, 1/(Pa s) */
+    vr bulk, tension;     /* Pa */
+    vr log_rest;          /* log J_r */
+} condition;
+
+LANE_INLINE condition condition_of(const firn_lane_constants *k, const firn_lanes *p)
+{
+    const vr zero = v_set(0), one = v_set(1), most = v_set(FACTOR_MOST);
+    const vr f = v_min(v_max(p->enthalpy * k->melt_rate, zero), one), solid = 1 - f;
+    const vr cold = v_min(-k->solid_softening * v_min(p->enthalpy, zero), most);
+    const vr melt = 1 / v_max(k->melt_rate, v_set(TINY));
+    const vr hot = v_min(k->liquid_thinning * v_max(p->enthalpy - melt, zero), most);
+    const vr yield = k->yield * v_exp(cold);
+    const vr packed = v_min(v_exp(-k->hardening * v_expm1(p->state)), k->hardening_cap);
+    const vr bulk = k->lambda + k->mu * (2 / (real)D);
+    const vr mixed = v_log(solid * v_exp(p->state) + f * v_exp(k->liquid_log_J));
+    return (condition){.yield = solid * yield + f * k->liquid_yield,
+                       .relaxation = v_exp(k->log_fluidity + hot),
+                       .bulk = bulk * (solid * packed + f),
+                       .tension = solid * TENSION * yield,
+                       .log_rest = v_select(f > 0, mixed, p->state)};
+}
+
+LANE_INLINE vr pressure(const condition *c, vr log_J)
+{
+    return v_min(c->bulk * (log_J - c->log_rest), c->tension);
+}
+
+/* Writes what stress writes. */
+LANE_INLINE void respond(const firn_lane_constants *k, const condition *c, const vr U[DD],
+                         const vr S[D], const vr e[D], firn_lanes *p)
+{
+    const vr lambda = c->bulk - k->mu * (2 / (real)D);
+    vr deviator[D], tau[D];
+    const vr mean = h_split(e, deviator), push = pressure(c, D * mean);
+    for (int i = 0; i < D; i++) {
+        const vr part = v_min(S[i] * (1 / STRETCH_LEAST), v_set(1));
+        tau[i] = (2 * k->mu * deviator[i] + push) * part;
+    }
+    e_turn(U, tau, p->tau);
+    vr least = tau[0];
+    for (int i = 1; i < D; i++) least = v_min(least, tau[i]);
+    p->J = m_det(p->F);
+    p->modulus = 2 * k->mu + D * lambda;
+    p->stiffness = v_max(2 * k->mu + v_max(lambda, v_set(0)) - least, k->mu) +
+                   2 * k->mu * v_max(e[0] - e[D - 1], v_set(0));
+}
+
+LANE_INLINE void finish(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
+{
+    (void)dt;
+    vr e[D];
+    h_strain(F->s, e);
+    const condition c = condition_of(k, p);
+    respond(k, &c, F->U, F->s, e, p);
+}
+
+static void stress(const firn_lane_constants *k, firn_lanes *group, int n)
+{
+    p_with_singular_values(k, group, n, 0, finish);
+}
+
+LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
+{
+    const vr zero = v_set(0), one = v_set(1);
+    vr e[D], deviator[D], S[D], e_new[D];
+    h_strain(F->s, e);
+    const vr mean = h_split(e, deviator);
+
+    /* Packing, where the pressure exceeds what it takes: J_P becomes what makes J_r bear it. */
+    const vi porous = k->crush_pressure < (real)1e29, melts = p->enthalpy * k->melt_rate >= 1;
+    const vr f = v_min(v_max(p->enthalpy * k->melt_rate, zero), one);
+    const vr bulk = k->lambda + k->mu * (2 / (real)D), melt = v_exp(k->liquid_log_J);
+    const vr borne = v_exp(v_min(D * mean + k->crush_pressure / bulk, v_set(LOG_MOST)));
+    const vr packed = v_max((borne - f * melt) / v_max(1 - f, v_set((real)1e-3)), melt);
+    p->state = v_select(porous, v_min(p->state, v_log(packed)), p->state);
+    p->state = v_select(melts, v_select(porous, k->liquid_log_J, zero), p->state);
+
+    const condition c = condition_of(k, p);
+    const vr shear = ROOT_2 * k->mu * h_norm(deviator);
+    const vi yields = shear > c.yield;
+    const vr r = k->mu * dt * c.relaxation;
+    const vr left = c.yield + (shear - c.yield) / (1 + r);
+    const vr scale = v_select(yields, left / v_max(shear, v_set(TINY)), one);
+    for (int i = 0; i < D; i++) {
+        const vr to = mean + scale * deviator[i];
+        S[i] = v_select(yields, h_exp(to), F->s[i]);
+        e_new[i] = v_select(yields, to, e[i]);
+    }
+    p_set_stretches(p, F, S);
+    respond(k, &c, F->U, S, e_new, p);
+}
+
+static void flow(const firn_lane_constants *k, firn_lanes *group, int n, real dt)
+{
+    p_with_singular_values(k, group, n, dt, yield);
+}
+
+static void energy(const firn_lane_constants *k, const firn_lanes *group, int n, vr *psi)
+{
+    for (int g = 0; g < n; g++) {
+        m_singular F;
+        vr e[D], deviator[D];
+        m_svd(group[g].F, &F);
+        h_strain(F.s, e);
+        const vr sum = D * h_split(e, deviator), shear = h_norm(deviator);
+        const condition c = condition_of(k, &group[g]);
+        const vr way = sum - c.log_rest, push = pressure(&c, sum);
+        const vr whole = (real)0.5 * c.bulk * way * way,
+                 torn = push * (way - (real)0.5 * push / c.bulk);
+        psi[g] = k->mu * shear * shear + v_select(push < c.tension, whole, torn);
+    }
+}
+
+/* What flows has the stiffness that the return map leaves it. */
+static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
+                    int n, real dt)
+{
+    for (int g = 0; g < n; g++) {
+        m_singular F;
+        vr e[D], deviator[D], stress[D];
+        m_svd(group[g].F, &F);
+        h_strain(F.s, e);
+        const condition c = condition_of(k, &group[g]);
+        const vr sum = D * h_split(e, deviator), push = pressure(&c, sum);
+        const vi flows = ROOT_2 * k->mu * h_norm(deviator) >= (real)0.999 * c.yield;
+        const vr mu = v_select(flows, k->mu / (1 + k->mu * dt * c.relaxation), k->mu);
+        const vr bulk = v_select(sum - c.log_rest - c.tension / c.bulk < REACH, c.bulk, v_set(0));
+        for (int i = 0; i < D; i++) stress[i] = 2 * k->mu * deviator[i] + push;
+        h_tangent(mu, bulk - mu * (2 / (real)D), &F, e, stress, group[g].volume, tangent[g].q);
+    }
+}
+
+const firn_law FIRN_KERNEL(firn_law_melting) = {
+    .name = "melting",
+    .stress = stress,
+    .flow = flow,
+    .energy = energy,
+    .tangent = tangent,
+    .differential = FIRN_KERNEL(firn_isotropic_differential)};

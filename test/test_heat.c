@@ -1,0 +1,584 @@
+/* Heat, melting and freezing: what must hold whatever they are used for. Fronts against theory are in
+ * the cases of `firn validate`; see test_physics.c. */
+#include "worlds.h"
+
+#define KELVIN 273.15
+
+/* A stand-in for chocolate: it melts at 34 C. */
+static firn_material_def chocolate(void)
+{
+    firn_material_def m = firn_material_def_default();
+    m.law = FIRN_MELTING;
+    m.density = 1300;
+    m.young = 1e5;
+    m.poisson = 0.35;
+    m.yield = 5000;
+    m.liquid_yield = 10;
+    m.viscosity = 3;
+    m.melting_point = KELVIN + 34;
+    m.latent_heat = 4.5e4;
+    m.heat_capacity = m.liquid_heat_capacity = 1700;
+    m.conductivity = m.liquid_conductivity = 0.2;
+    return m;
+}
+
+/* Blocks of it on a sticky floor, with gravity. */
+static world heat_world(int dimension, double cell_size, double speed)
+{
+    world w = world_default(dimension, cell_size);
+    w.material[0] = w.material[1] = chocolate();
+    w.def.gravity[1] = -9.81;
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = speed;
+    w.collider[0].boundary = FIRN_STICKY;
+    w.def.collider_count = 1;
+    return w;
+}
+
+static void warm_floor(world *w, double celsius)
+{
+    w->collider[0].temperature = KELVIN + celsius;
+    w->collider[0].transfer = INFINITY;
+}
+
+/* Bricks with temperatures of their own: adds one, at `celsius`. */
+static void add_at(firn_sim *sim, const world *w, const brick *b, double celsius)
+{
+    const int d = w->def.dimension;
+    const double spacing = w->def.cell_size / b->per_axis;
+    const int64_t n = brick_count(d, b);
+    double *x = malloc((size_t)(n * d) * sizeof *x), *t = malloc((size_t)n * sizeof *t);
+    assert_true(x && t);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i;
+        for (int a = d - 1; a >= 0; a--) {
+            const int64_t along = b->cells[a] * b->per_axis;
+            x[i * d + a] = b->low[a] * w->def.cell_size + ((double)(rest % along) + 0.5) * spacing;
+            rest /= along;
+        }
+        t[i] = KELVIN + celsius;
+    }
+    firn_particles p = firn_particles_default();
+    p.count = n;
+    p.position = x;
+    p.temperature = t;
+    p.each_volume = pow(spacing, d);
+    p.each_material = b->material;
+    p.each_object = b->object;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    free(x);
+    free(t);
+}
+
+static double *liquid_of(const firn_sim *sim)
+{
+    double *f = malloc((size_t)firn_sim_count(sim) * sizeof *f);
+    assert_non_null(f);
+    assert_ok(firn_sim_read_heat(sim, NULL, f, &error));
+    return f;
+}
+
+/* ---- heat ---- */
+
+/* The part of the particles that have molten or frozen. */
+static double phase_changes(const firn_sim *sim, const double *before)
+{
+    double *now = liquid_of(sim), sum = 0;
+    for (int64_t i = 0; i < firn_sim_count(sim); i++) sum += fabs(now[i] - before[i]);
+    free(now);
+    return sum / (double)firn_sim_count(sim);
+}
+
+/* A hot block dropped onto a cold one, which it melts: flow, phase change, and nothing lost. */
+static void insulated_heat_is_kept(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        world w = heat_world(d, 0.01, 5e4);
+        w.material[0].liquid_heat_capacity = 3400;
+        w.material[0].liquid_conductivity = 0.5;
+        w.def.heat.step = w.def.dt = 2e-4;
+        firn_sim *sim = world_create(&w);
+        const brick cold = {.low = {-4, 0, -2}, .cells = {8, 4, 4}, .per_axis = 2},
+                    hot = {.low = {-2, 5, -1}, .cells = {4, 4, 2}, .per_axis = 2};
+        add_at(sim, &w, &cold, 20);
+        add_at(sim, &w, &hot, 90);
+        const firn_totals before = totals_of(sim);
+        double *liquid = liquid_of(sim);
+        for (int i = 0; i < 1000; i++) assert_ok(firn_sim_advance(sim, w.def.dt, NULL, &error));
+        const firn_totals after = totals_of(sim);
+        /* Over the heat that could have moved. */
+        const double most = before.mass * 1700 * 70;
+        assert_close((after.heat - before.heat) / most, 0, 1e-5);
+        assert_true(phase_changes(sim, liquid) > 0.04);
+        free(liquid);
+        assert_true(after.min_temperature > KELVIN + 20 - 0.5);
+        assert_true(after.max_temperature < KELVIN + 90 + 0.5);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* Two blocks side by side, of unequal heat capacity, reach the temperature of their mixture; in one
+ * field and in two. */
+static void blocks_in_contact_reach_the_temperature_of_their_mixture(void **state)
+{
+    (void)state;
+    static const uint8_t fields[] = {0, 1};
+    for (int apart = 0; apart < 2; apart++) {
+        world w = world_default(2, 0.01);
+        w.def.heat.enabled = 1;
+        w.def.heat.speed = 1e7;
+        w.def.material_count = 2;
+        w.material[1].heat_capacity = 500;
+        w.material[1].density = 3000;
+        w.material[1].conductivity = 5;
+        if (apart) {
+            w.def.object_fields = fields;
+            w.def.object_count = 2;
+        }
+        firn_sim *sim = world_create(&w);
+        const brick left = {.low = {-6, 0, 0}, .cells = {6, 6, 1}, .per_axis = 2},
+                    right = {.cells = {6, 6, 1}, .per_axis = 2, .material = 1, .object = 1};
+        add_at(sim, &w, &left, 80);
+        add_at(sim, &w, &right, 10);
+        assert_ok(firn_sim_advance(sim, 0.06, NULL, &error));
+        const firn_totals t = totals_of(sim);
+        const double first = 1000.0 * 2000, second = 3000.0 * 500,
+                     mixed = KELVIN + (first * 80 + second * 10) / (first + second);
+        assert_close(t.min_temperature, mixed, 0.2);
+        assert_close(t.max_temperature, mixed, 0.2);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* Newton's law: a small body of high conductivity cools in air as exp(-t h A / C), within what the grid
+ * makes of its surface. */
+static void air_cools_by_newtons_law(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 1e5;
+    w.def.heat.ambient = KELVIN + 20;
+    w.def.heat.transfer = 50;
+    w.material[0].conductivity = 1000;
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-10, -10, 0}, .cells = {20, 20, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 80);
+    const double side = 0.2, capacity = side * side * 1000 * 2000, seconds = 1000;
+    assert_ok(firn_sim_advance(sim, seconds / w.def.heat.speed, NULL, &error));
+    const firn_totals t = totals_of(sim);
+    const double want = KELVIN + 20 + 60 * exp(-seconds * 50 * 4 * side / capacity);
+    assert_close(0.5 * (t.min_temperature + t.max_temperature), want, 0.05 * (want - KELVIN - 20));
+    firn_sim_destroy(sim);
+}
+
+/* A source gives what it says, and only while it is on. */
+static void sources_give_what_they_say(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 10;
+    firn_heat_source source = {firn_collider_def_default(), 1e6, 0.01, 0.03};
+    source.shape.shape = FIRN_BOX;
+    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    w.def.heat.sources = &source;
+    w.def.heat.source_count = 1;
+    firn_sim *sim = world_create(&w);
+    const brick block = {.cells = {6, 6, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 20);
+    const firn_totals before = totals_of(sim);
+    assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+    const firn_totals after = totals_of(sim);
+    const double given = 1e6 * 0.06 * 0.06 * 0.02 * w.def.heat.speed;
+    assert_close(after.heat - before.heat, given, 1e-4 * given);
+    firn_sim_destroy(sim);
+}
+
+/* Gains far below what an enthalpy of ice resolves add up all the same; and a source's keys are copied. */
+static void slow_heat_adds_up(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.material[0] = chocolate();
+    w.material[0].latent_heat = 3.3e5;
+    w.def.heat.enabled = 1;
+    w.def.heat.step = w.def.dt = 1e-3;
+    firn_pose_key keys[2] = {{0, {0, 0, 0}, {1, 0, 0, 0}}, {9, {0, 0, 0}, {1, 0, 0, 0}}};
+    firn_heat_source source = {firn_collider_def_default(), 1300 * 5.0, 0,
+                               9}; /* 5 mJ/kg per step */
+    source.shape.shape = FIRN_BOX;
+    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    source.shape.keys = keys;
+    source.shape.key_count = 2;
+    w.def.heat.sources = &source;
+    w.def.heat.source_count = 1;
+    enum { N = 24 * 24 };
+    double x[2 * N], e[N];
+    for (int i = 0; i < N; i++) {
+        e[i] = 2e5; /* where a float has steps of 0.016 J/kg */
+        x[2 * i] = 0.005 * ((double)(i / 24) + 0.5);
+        x[2 * i + 1] = 0.005 * ((double)(i % 24) + 0.5);
+    }
+    firn_particles p = firn_particles_default();
+    p.count = N;
+    p.position = x;
+    p.enthalpy = e;
+    p.each_volume = 25e-6;
+    firn_sim *sim = world_create(&w);
+    keys[0].position[0] = keys[1].position[0] = 1e6;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    assert_ok(firn_sim_advance(sim, 1, NULL, &error));
+    const firn_totals t = totals_of(sim);
+    assert_close(t.heat / t.mass - 2e5, 5, 0.25); /* J/kg */
+    firn_sim_destroy(sim);
+}
+
+/* Radiation: sigma (S^4 - T^4) per area, to a thin plate between two skies. */
+static void the_sky_radiates_by_stefan_and_boltzmann(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 1000;
+    w.def.heat.emissivity = 1;
+    w.def.heat.sky = 600;
+    w.material[0].conductivity = 1000;
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-10, -10, 0}, .cells = {20, 20, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 20);
+    const firn_totals before = totals_of(sim);
+    assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+    const double given = totals_of(sim).heat - before.heat,
+                 flux = 5.670374e-8 * (pow(600, 4) - pow(293.15, 4)); /* W/m2 */
+    assert_close(given, flux * 0.8 * 50, 0.05 * flux * 0.8 * 50);
+    firn_sim_destroy(sim);
+}
+
+/* Snow that is a fifth water keeps the volume of its mixture where nothing loads it; and a body that melts and
+ * freezes again and again does not grow. */
+static void slush_and_refrozen_bodies_keep_their_volume(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.material[0] = firn_material_def_preset(firn_preset_find("snow_melting"));
+    w.material[1] = chocolate();
+    w.def.material_count = 2;
+    w.def.heat.enabled = 1;
+    w.def.damping = 20;
+    firn_sim *sim = world_create(&w);
+    const brick snow = {.cells = {6, 6, 1}, .per_axis = 2};
+    const int64_t n = brick_count(2, &snow);
+    double *x = malloc((size_t)(2 * n) * sizeof *x), *e = malloc((size_t)n * sizeof *e),
+           *F = calloc((size_t)(4 * n), sizeof *F);
+    assert_true(x && e && F);
+    for (int64_t i = 0; i < n; i++) {
+        F[4 * i] = F[4 * i + 3] = sqrt(0.88); /* at rest: 0.8 + 0.2 x 0.4 */
+        x[2 * i] = 0.005 * ((double)(i / 12) + 0.5);
+        x[2 * i + 1] = 0.005 * ((double)(i % 12) + 0.5);
+        e[i] = 0.2 * 3.34e5;
+    }
+    firn_particles p = firn_particles_default();
+    p.count = n;
+    p.position = x;
+    p.enthalpy = e;
+    p.deformation_gradient = F;
+    p.each_volume = 25e-6;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    assert_ok(firn_sim_advance(sim, 0.5, NULL, &error));
+    const firn_totals t = totals_of(sim);
+    assert_close(t.min_J, 0.88, 0.01);
+    assert_close(t.max_J, 0.88, 0.01);
+    free(x);
+    free(e);
+    free(F);
+    firn_sim_destroy(sim);
+
+    w.def.heat.speed = 1;
+    firn_heat_source cycle[4];
+    for (int i = 0; i < 4; i++) {
+        cycle[i] = (firn_heat_source){firn_collider_def_default(), (i % 2 ? -1 : 1) * 1300 * 9e5,
+                                      0.1 * i, 0.1 * (i + 1)};
+        cycle[i].shape.shape = FIRN_BOX;
+        for (int a = 0; a < 3; a++) cycle[i].shape.size[a] = 10;
+    }
+    w.def.heat.sources = cycle;
+    w.def.heat.source_count = 4;
+    sim = world_create(&w);
+    const brick block = {.cells = {6, 6, 1}, .per_axis = 2, .material = 1};
+    add_at(sim, &w, &block, 20);
+    assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    assert_close(totals_of(sim).liquid / totals_of(sim).mass, 1, 1e-6);
+    assert_ok(firn_sim_advance(sim, 0.3, NULL, &error));
+    const firn_totals end = totals_of(sim);
+    assert_true(end.liquid == 0);
+    assert_close(end.min_J, 1, 0.02);
+    assert_close(end.max_J, 1, 0.02);
+    firn_sim_destroy(sim);
+}
+
+/* A dye spreads by its own diffusivity, and none is lost. */
+static void dye_spreads_and_is_kept(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 1e4;
+    w.material[0].diffusivity = 1e-5;
+    firn_sim *sim = world_create(&w);
+    const brick b = {.low = {-16, 0, 0}, .cells = {32, 4, 1}, .per_axis = 2};
+    const int64_t n = brick_count(2, &b);
+    double *x = malloc((size_t)(2 * n) * sizeof *x), *c = malloc((size_t)n * sizeof *c);
+    assert_true(x && c);
+    for (int64_t i = 0; i < n; i++) {
+        x[2 * i] = (-16 + ((double)(i / 8) + 0.5) / 2) * 0.01;
+        x[2 * i + 1] = ((double)(i % 8) + 0.5) / 2 * 0.01;
+        c[i] = x[2 * i] < 0;
+    }
+    firn_particles p = firn_particles_default();
+    p.count = n;
+    p.position = x;
+    p.concentration = c;
+    p.each_volume = 25e-6;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    const double seconds = 100; /* of heat: 2 sqrt(D t) is 6.3 cells */
+    for (int i = 0; i < 100; i++)
+        assert_ok(firn_sim_advance(sim, seconds / w.def.heat.speed / 100, NULL, &error));
+    double *is = read_all(sim, 2, FIRN_CONCENTRATION), sum = 0, worst = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double want = 0.5 * erfc(x[2 * i] / (2 * sqrt(1e-5 * seconds)));
+        worst = fmax(worst, fabs(is[i] - want));
+        sum += is[i] - c[i];
+    }
+    assert_at_most(worst, 0.01);
+    assert_close(sum / (double)n, 0, 1e-5);
+    free(is);
+    free(x);
+    free(c);
+    firn_sim_destroy(sim);
+}
+
+/* ---- phase change ---- */
+
+static double height_of(const firn_sim *sim, int d)
+{
+    double *x = read_all(sim, d, FIRN_POSITION), top = 0;
+    for (int64_t i = 0; i < firn_sim_count(sim); i++) top = fmax(top, x[i * d + 1]);
+    free(x);
+    return top;
+}
+
+static double width_of(const firn_sim *sim, int d)
+{
+    double *x = read_all(sim, d, FIRN_POSITION), low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < firn_sim_count(sim); i++) {
+        low = fmin(low, x[i * d]);
+        high = fmax(high, x[i * d]);
+    }
+    free(x);
+    return high - low;
+}
+
+/* The test that a published solver failed: a column stands while it is cold and spreads while it is
+ * heated; it melts from the hot side, and nothing flies off. */
+static void a_column_stands_cold_and_spreads_heated(void **state)
+{
+    (void)state;
+    for (int hot = 0; hot < 2; hot++) {
+        world w = heat_world(2, 0.005, 1000);
+        w.def.damping = hot ? 0 : 5;
+        const firn_acceleration_key ramp[] = {{0, {0, 9.81, 0}}, {0.5, {0, 0, 0}}};
+        memcpy(w.force, ramp, sizeof ramp);
+        w.def.force_count = 2;
+        if (hot) warm_floor(&w, 80);
+        firn_sim *sim = world_create(&w);
+        const brick column = {.low = {-5, 0, 0}, .cells = {10, 20, 1}, .per_axis = 2};
+        add_at(sim, &w, &column, 20);
+        const double height = height_of(sim, 2), width = width_of(sim, 2);
+        double speed = 0;
+        const double seconds = hot ? 2 : 10;
+        for (int i = 0; i < 10; i++) {
+            assert_ok(firn_sim_advance(sim, seconds / 10, NULL, &error));
+            speed = fmax(speed, totals_of(sim).max_speed);
+        }
+        if (!hot) {
+            assert_close(height_of(sim, 2) / height, 1, 0.01);
+            assert_close(width_of(sim, 2) / width, 1, 0.01);
+        } else {
+            assert_true(height_of(sim, 2) < 0.99 * height);
+            assert_true(width_of(sim, 2) > 1.2 * width);
+            assert_at_most(speed, sqrt(2 * 9.81 * height)); /* that of falling from the top */
+            /* The liquid lies under the solid. */
+            const int64_t n = firn_sim_count(sim);
+            double *x = read_all(sim, 2, FIRN_POSITION), *f = liquid_of(sim);
+            for (int64_t i = 0; i < n; i++) {
+                if (x[2 * i + 1] > 0.4 * height) assert_true(f[i] == 0);
+                if (x[2 * i + 1] < 0.002) assert_true(f[i] > 0.5);
+            }
+            free(x);
+            free(f);
+        }
+        firn_sim_destroy(sim);
+    }
+}
+
+/* As stiff as that solver's: mu 1e6 and lambda 1e9 Pa, in implicit steps. */
+static void a_stiff_column_melts_quietly(void **state)
+{
+    (void)state;
+    world w = heat_world(2, 0.005, 10000);
+    const double mu = 1e6, lambda = 1e9;
+    w.material[0].young = mu * (3 * lambda + 2 * mu) / (lambda + mu);
+    w.material[0].poisson = lambda / (2 * (lambda + mu));
+    w.def.integrator = FIRN_IMPLICIT;
+    w.def.solver_iterations = 3000;
+    warm_floor(&w, 80);
+    firn_sim *sim = world_create(&w);
+    const brick column = {.low = {-2, 0, 0}, .cells = {4, 8, 1}, .per_axis = 2};
+    add_at(sim, &w, &column, 20);
+    const double height = height_of(sim, 2);
+    double speed = 0;
+    for (int i = 0; i < 10; i++) {
+        assert_ok(firn_sim_advance(sim, 0.03, NULL, &error));
+        speed = fmax(speed, totals_of(sim).max_speed);
+    }
+    const firn_totals t = totals_of(sim);
+    assert_true(t.liquid > 0.2 * t.mass);
+    assert_at_most(speed, sqrt(2 * 9.81 * height));
+    assert_true(t.min_J > 0.9 && t.max_J < 1.5);
+    assert_true(height_of(sim, 2) <= height);
+    firn_sim_destroy(sim);
+}
+
+/* A puddle that freezes keeps its shape, and is under little stress. */
+static void what_freezes_keeps_its_shape(void **state)
+{
+    (void)state;
+    world w = heat_world(2, 0.005, 2000);
+    w.material[0].viscosity = 1;
+    warm_floor(&w, -20);
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-6, 0, 0}, .cells = {12, 12, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 36);
+    const double melted = totals_of(sim).liquid;
+    const double start = width_of(sim, 2);
+    for (int i = 0; i < 40 && totals_of(sim).liquid > 0; i++)
+        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    const firn_totals frozen = totals_of(sim);
+    const double width = width_of(sim, 2), height = height_of(sim, 2);
+    assert_true(melted > 0 && frozen.liquid == 0);
+    assert_true(width > 1.1 * start);
+    assert_ok(firn_sim_advance(sim, 0.5, NULL, &error));
+    assert_close(width_of(sim, 2) / width, 1, 0.01);
+    assert_close(height_of(sim, 2) / height, 1, 0.02);
+    const int64_t n = firn_sim_count(sim);
+    double *p = malloc((size_t)n * sizeof *p), mean = 0;
+    assert_non_null(p);
+    assert_ok(firn_sim_read_pressure(sim, p, &error));
+    for (int64_t i = 0; i < n; i++) mean += fabs(p[i]) / (double)n;
+    assert_at_most(mean, 3 * 1300 * 9.81 * height);
+    free(p);
+    firn_sim_destroy(sim);
+}
+
+/* ---- determinism ---- */
+
+static int write_bytes(void *user_data, const void *bytes, size_t size)
+{
+    FILE *f = user_data;
+    return fwrite(bytes, 1, size, f) != size;
+}
+static int read_bytes(void *user_data, void *bytes, size_t size)
+{
+    FILE *f = user_data;
+    return fread(bytes, 1, size, f) != size;
+}
+
+static void melting_is_the_same_on_any_threads_and_after_resuming(void **state)
+{
+    (void)state;
+    firn_hash want = {{0}};
+    for (int run = 0; run < 3; run++) {
+        world w = heat_world(3, 0.01, 1000);
+        warm_floor(&w, 80);
+        w.def.heat.transfer = 10;
+        w.def.heat.emissivity = 0.9;
+        w.material[0].diffusivity = 1e-9;
+        w.def.threads = run == 1 ? 3 : 1;
+        firn_sim *sim = world_create(&w);
+        const brick block = {.low = {-4, 0, -4}, .cells = {8, 8, 8}, .per_axis = 2};
+        add_at(sim, &w, &block, 20);
+        assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+        if (run == 2) {
+            FILE *f = tmpfile();
+            assert_non_null(f);
+            assert_ok(firn_sim_save(sim, write_bytes, f, &error));
+            firn_sim_destroy(sim);
+            sim = world_create(&w);
+            rewind(f);
+            assert_ok(firn_sim_load(sim, read_bytes, f, &error));
+            fclose(f);
+        }
+        assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+        const firn_hash hash = hash_of(sim);
+        if (run == 0) want = hash;
+        assert_same_hash(hash, want);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* ---- bad values ---- */
+
+static void refused(world *w, const char *what)
+{
+    firn_sim *sim = NULL;
+    firn_error error = {0};
+    world_point(w);
+    if (firn_sim_create(&w->def, &sim, &error) != FIRN_INVALID || !strstr(error.message, what))
+        complain("wanted an error about %s, got: %s\n", what, error.message);
+    firn_sim_destroy(sim);
+}
+
+static void bad_heat_is_refused(void **state)
+{
+    (void)state;
+#define BAD(change, what)                                                                          \
+    do {                                                                                           \
+        world w = heat_world(2, 0.01, 1);                                                          \
+        change;                                                                                    \
+        refused(&w, what);                                                                         \
+    } while (0)
+    BAD(w.material[0].latent_heat = -1, "latent_heat");
+    BAD(w.material[0].melting_range = -1, "melting_range");
+    BAD(w.material[0].conductivity = w.material[0].liquid_conductivity = 0, "conductivity");
+    BAD(w.material[0].heat_capacity = 0, "heat_capacity");
+    BAD(w.collider[0].transfer = -1, "transfer");
+    BAD(w.collider[0].temperature = 0, "temperature");
+    BAD(w.def.heat.speed = 0, "heat.speed");
+    BAD(w.def.heat.ambient = -5, "heat.ambient");
+    BAD(w.def.heat.emissivity = 2, "heat.emissivity");
+    BAD(w.def.heat.source_count = 1, "heat.sources");
+#undef BAD
+    assert_no_complaints();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(insulated_heat_is_kept),
+        cmocka_unit_test(blocks_in_contact_reach_the_temperature_of_their_mixture),
+        cmocka_unit_test(air_cools_by_newtons_law),
+        cmocka_unit_test(sources_give_what_they_say),
+        cmocka_unit_test(slow_heat_adds_up),
+        cmocka_unit_test(the_sky_radiates_by_stefan_and_boltzmann),
+        cmocka_unit_test(slush_and_refrozen_bodies_keep_their_volume),
+        cmocka_unit_test(dye_spreads_and_is_kept),
+        cmocka_unit_test(a_column_stands_cold_and_spreads_heated),
+        cmocka_unit_test(a_stiff_column_melts_quietly),
+        cmocka_unit_test(what_freezes_keeps_its_shape),
+        cmocka_unit_test(melting_is_the_same_on_any_threads_and_after_resuming),
+        cmocka_unit_test(bad_heat_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
