@@ -698,6 +698,17 @@ static double beyond_clay(const subject *s, const double *F)
     return (shear_norm(s, F, &trace) / sqrt(2) - most) / (2 * (double)s->k.mu);
 }
 
+/* log J at which what melts is as loose as it gets. */
+static double loosest(const subject *s)
+{
+    return 5 * s->def.yield / ((double)s->k.lambda + 2 * (double)s->k.mu / s->dim) + 0.1;
+}
+
+static double beyond_melting(const subject *s, const double *F)
+{
+    return fmax(beyond_clay(s, F), log(determinant(s->dim, F)) - loosest(s));
+}
+
 /* The ellipse, from Cauchy-like invariants of the stress; its own size makes a strain of it. */
 static double beyond_brittle(const subject *s, const double *F)
 {
@@ -724,7 +735,7 @@ static const struct {
     [FIRN_DRUCKER_PRAGER] = {.beyond = beyond_grains},
     [FIRN_VON_MISES] = {.beyond = beyond_clay},
     [FIRN_HERSCHEL_BULKLEY] = {.beyond = beyond_clay, .by_rate = true},
-    [FIRN_MELTING] = {.beyond = beyond_clay, .by_rate = true},
+    [FIRN_MELTING] = {.beyond = beyond_melting, .by_rate = true},
     [FIRN_LIQUID] = {.fluid = true},
     [FIRN_NACC] = {.beyond = beyond_brittle, .moves = true},
 };
@@ -889,7 +900,7 @@ static bool is_isotropic(int dim, const double F[9])
 
 /* det F exp(state) is the volume, which yielding does not change; other plasticity keeps det F. Brittle
  * solids do the latter, but for what comes back to an end of the ellipse, where only pressure is left:
- * that goes into the state. */
+ * that goes into the state. What melts forgets how far it was pulled apart. */
 static void keeps_volume(const subject *s)
 {
     const bool held = firn_law_state((firn_law_kind)s->law) == FIRN_STATE_LOG_VOLUME;
@@ -899,7 +910,8 @@ static void keeps_volume(const subject *s)
         subject then = *s;
         if (n % 2 && held) then.state = random_in(0, 0.1);
         const answer a = flow_of(&then, F);
-        const double before = log(determinant(s->dim, F)) + (held ? then.state : 0);
+        double before = log(determinant(s->dim, F)) + (held ? then.state : 0);
+        if (s->law == FIRN_MELTING) before = fmin(before, loosest(s));
         const double after = log(determinant(s->dim, a.F)) + (held ? a.state : 0);
         const double near = precise ? 1e-12 : 4e-6;
         const bool end = surfaces[s->law].moves && is_isotropic(s->dim, a.F);

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 firn=${FIRN:-build/firn}
 
-# scene | frame | how it is shown
+# scene | frame | how it is shown | sheet, if there is a contact sheet of the whole scene too
 table='
 snow_wall           | 14 |
 tumble              | 20 |
@@ -32,8 +32,16 @@ clay_stamp          | 20 |
 toothpaste          | 40 |
 dam_break           | 20 |
 watermelon          | 20 |
-chocolate           | 73 |
+chocolate           | 49 | | sheet
 chocolate_2d        | 37 | --color temperature
+solid_and_fluid     | 10 |
+butter              | 31 | | sheet
+candle              | 73 | | sheet
+hot_ball            | 55 | | sheet
+snow_melt           | 61 | | sheet
+lava                | 221 | | sheet
+ice_creature        | 73 | | sheet
+freeze              | 169 |
 ball                | 14 |
 colliders           | 36 |
 emitter             | 60 |
@@ -49,25 +57,29 @@ flat_random_coarse  | 13 |
 
 # Lines of the table whose scene is among the arguments; all without arguments.
 rows() {
-    while IFS='|' read -r scene frame how; do
+    while IFS='|' read -r scene frame how sheet; do
         scene=${scene// /}
         [ -n "$scene" ] || continue
         [ $# -eq 0 ] || [[ " $* " == *" $scene "* ]] || continue
-        echo "$scene|${frame// /}|$how"
+        echo "$scene|${frame// /}|$how|${sheet// /}"
     done <<<"$table"
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p doc/gallery
-rows "$@" | while IFS='|' read -r scene frame how; do
+rows "$@" | while IFS='|' read -r scene frame how sheet; do
     echo "$scene"
     set=(--set "output=[{file: $work/$scene.\$F4.prt}, {file: $work/$scene.grid.\$F4.prt, of: grid}]")
+    frames=(--frames "$frame")
+    [ -z "$sheet" ] || frames=()
     "$firn" run "scenes/$scene.yaml" "${set[@]}" --set checkpoint.every=0 --set "statistics=$work/s.csv" \
-        --frames "$frame" --quiet </dev/null
+        "${frames[@]}" --quiet </dev/null
     read -ra how <<<"$how"
     "$firn" render "scenes/$scene.yaml" "${set[@]}" --frames "$frame" --size 480x270 --quiet \
         --out "doc/gallery/$scene.png" "${how[@]}" </dev/null
+    [ -z "$sheet" ] || "$firn" render "scenes/$scene.yaml" "${set[@]}" --size 480x270 --quality draft --quiet \
+        --out "doc/gallery/${scene}_sheet.png" </dev/null
     rm -f "$work"/*
 done
 
@@ -76,10 +88,11 @@ done
     echo
     echo 'One still of every scene in [scenes](../scenes), with the options of `firn render` that make it'
     echo 'from the caches. Made by `tools/gallery.sh`: do not edit.'
-    rows | while IFS='|' read -r scene frame how; do
+    rows | while IFS='|' read -r scene frame how sheet; do
         read -ra how <<<"$how"
         printf '\n## %s\n\n%s\n\n![%s](gallery/%s.png)\n\n    %s\n' "$scene" \
             "$(sed -n '1s/^# //p' "scenes/$scene.yaml")" "$scene" "$scene" \
             "firn render scenes/$scene.yaml --frames $frame${how[*]:+ ${how[*]}}"
+        [ -z "$sheet" ] || printf '\n![%s, all of it](gallery/%s_sheet.png)\n' "$scene" "$scene"
     done
 } >doc/gallery.md

@@ -21,8 +21,8 @@
     ((real)4.6) /* log: yield and viscosity change with temperature by at most 100 */
 #define TINY ((real)1e-30)
 #define LOG_MOST ((real)3) /* of J: beyond is dust */
-/* What is torn or pulled apart by less may close within an implicit step, which must know that it is then
- * as stiff as ever. */
+/* log J of what is torn or pulled apart goes no further than this beyond what it bears: the looser it is
+ * taken to be, the later it feels that it is together again, and the shorter its steps. */
 #define REACH ((real)0.1)
 
 /* What the enthalpy and the state make of the material. */
@@ -111,10 +111,14 @@ LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_sing
     const vr r = k->mu * dt * c.relaxation;
     const vr left = c.yield + (shear - c.yield) / (1 + r);
     const vr scale = v_select(yields, left / v_max(shear, v_set(TINY)), one);
+    /* What is pulled apart does not remember how far; but snow does remember what it still has to shrink. */
+    const vr loose = (v_max(c.log_rest + c.tension / c.bulk, zero) + REACH) * ((real)1 / D);
+    const vr closed = v_min(mean, loose);
+    const vi changes = yields | (closed < mean);
     for (int i = 0; i < D; i++) {
-        const vr to = mean + scale * deviator[i];
-        S[i] = v_select(yields, h_exp(to), F->s[i]);
-        e_new[i] = v_select(yields, to, e[i]);
+        const vr to = closed + scale * deviator[i];
+        S[i] = v_select(changes, h_exp(to), F->s[i]);
+        e_new[i] = v_select(changes, to, e[i]);
     }
     p_set_stretches(p, F, S);
     respond(k, &c, F->U, S, e_new, p);
@@ -141,7 +145,8 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
-/* What flows has the stiffness that the return map leaves it. */
+/* What flows has the stiffness that the return map leaves it. What is torn is as stiff as ever: it may close
+ * within the step. */
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
                     int n, real dt)
 {
@@ -154,9 +159,8 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
         const vr sum = D * h_split(e, deviator), push = pressure(&c, sum);
         const vi flows = ROOT_2 * k->mu * h_norm(deviator) >= (real)0.999 * c.yield;
         const vr mu = v_select(flows, k->mu / (1 + k->mu * dt * c.relaxation), k->mu);
-        const vr bulk = v_select(sum - c.log_rest - c.tension / c.bulk < REACH, c.bulk, v_set(0));
         for (int i = 0; i < D; i++) stress[i] = 2 * k->mu * deviator[i] + push;
-        h_tangent(mu, bulk - mu * (2 / (real)D), &F, e, stress, group[g].volume, tangent[g].q);
+        h_tangent(mu, c.bulk - mu * (2 / (real)D), &F, e, stress, group[g].volume, tangent[g].q);
     }
 }
 

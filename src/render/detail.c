@@ -82,22 +82,50 @@ vec3 firn_detail_normal(const firn_render_world *w, const firn_hit *hit, float a
     return v3_unit(v3_add(m, v3_along(turn, m, -v3_dot(turn, m))));
 }
 
-/* The mean of what particles around a hit have; `none` where there are none, or nothing is known. */
+/* The particle next to a voxel of a brick or of those around it, or UINT32_MAX. */
+static uint32_t particle_at(const firn_volume *v, const firn_brick *b, const int at[3])
+{
+    int around = 0, voxel = 0;
+    for (int a = 2; a >= 0; a--) {
+        around = around * 3 + (at[a] >> 3) + 1;
+        voxel = voxel * BLOCK + (at[a] & (BLOCK - 1));
+    }
+    const int32_t brick = b->neighbour[around];
+    return brick < 0 ? UINT32_MAX
+                     : v->nearest[(size_t)brick * BLOCK * BLOCK * BLOCK + (size_t)voxel];
+}
+
+/* The mean of what particles around a hit have; `none` where there are none, or nothing is known. Voxels
+ * weigh by quadratic B-splines, so that nothing jumps from one to the next. */
 static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const vec3 *item,
                         vec3 none)
 {
-    const firn_cloud *cloud = &w->cloud;
     if (!item) return none;
     if (hit->brick < 0) return item[hit->particle];
-    uint32_t near[AROUND];
-    const int n = particles_around(&w->volume, &w->volume.brick[hit->brick], hit->point, 1, near);
+    const firn_brick *b = &w->volume.brick[hit->brick];
+    const int32_t *corner = w->volume.block[b->block].at;
+    const float point[3] = {hit->point.x, hit->point.y, hit->point.z};
+    int base[3];
+    float weight[3][3];
+    for (int a = 0; a < 3; a++) {
+        const float q = point[a] - (float)(corner[a] * BLOCK);
+        base[a] = (int)f_clamp(q + 0.5f, 0, BLOCK); /* up to the next brick's first voxel */
+        const float d = q - (float)base[a];
+        weight[a][0] = 0.5f * (0.5f - d) * (0.5f - d);
+        weight[a][1] = 0.75f - d * d;
+        weight[a][2] = 0.5f * (0.5f + d) * (0.5f + d);
+    }
     vec3 sum = v3_all(0);
     float all = 0;
-    for (int i = 0; i < n; i++) {
-        const vec3 r = v3_sub(hit->point, cloud->position[near[i]]);
-        const float weight = f_exp(-v3_dot(r, r) / (cloud->size[near[i]] * cloud->size[near[i]]));
-        sum = v3_along(sum, item[near[i]], weight);
-        all += weight;
+    for (int c = 0; c < NEIGHBOURS; c++) {
+        const int i[3] = {c % 3, c / 3 % 3, c / 9};
+        const uint32_t p =
+            particle_at(&w->volume, b,
+                        (const int[3]){base[0] + i[0] - 1, base[1] + i[1] - 1, base[2] + i[2] - 1});
+        if (p == UINT32_MAX) continue;
+        const float part = weight[0][i[0]] * weight[1][i[1]] * weight[2][i[2]];
+        sum = v3_along(sum, item[p], part);
+        all += part;
     }
     return all > 1e-9f ? v3_scale(sum, 1 / all) : none;
 }
