@@ -215,8 +215,9 @@ LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *
     for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
     g->state = r[OFFSET_STATE];
     g->enthalpy = v_set(0);
-    for (int l = 0; s->heat && l < W; l++) {
-        g->enthalpy[l] = s->heat[(size_t)index[l] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
+    if (s->heat) {
+        for (int l = 0; l < W; l++)
+            g->enthalpy[l] = s->heat[(size_t)index[l] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
     }
     g->mass = v_gather(s->mass, index);
     g->volume = v_gather(s->volume, index);
