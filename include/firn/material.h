@@ -61,11 +61,10 @@ typedef struct firn_material_def {
     double liquid_density;       /* kg/m3, 1e-6 to 1e6; 0: that of the solid */
     double liquid_yield;         /* shear stress at which the melt flows, Pa, 0 to 1e12 */
     double crush_pressure;       /* at which a porous solid packs for good, Pa, 0 (never) to 1e12 */
-    double
-        softening; /* of the solid's yield stress, per K of warming up to the melting point, 0 to 10 */
-    double thinning; /* of the melt's viscosity, per K of warming beyond, 0 to 10 */
-    char name[32];   /* what messages call it; empty: its number */
-    uint32_t stamp;  /* set by the default function */
+    double softening;            /* of yield, per K of warming up to the melting point, 0 to 10 */
+    double thinning;             /* of the melt's viscosity, per K of warming beyond, 0 to 10 */
+    char name[32];               /* what messages call it; empty: its number */
+    uint32_t stamp;              /* set by the default function */
 } firn_material_def;
 
 /* One user-visible parameter. */

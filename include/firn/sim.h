@@ -173,8 +173,8 @@ typedef struct firn_sim_def {
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
  * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
- * contact_friction 0.3, no heat (speed 1, ambient and sky at 20 C, tolerance 1e-4), explicit; implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200
- * iterations. */
+ * contact_friction 0.3, no heat (speed 1, ambient and sky at 20 C, tolerance 1e-4), explicit;
+ * implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200 iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
 typedef struct firn_sim firn_sim;

@@ -56,11 +56,14 @@ LANE_INLINE vr h_norm(const vr e[D])
     return v_sqrt(sum);
 }
 
-/* Writes what stress writes, from the left singular vectors of p->F and its singular values. */
-LANE_INLINE void h_stress(vr mu, vr lambda, const vr U[DD], const vr S[D], const vr e[D],
-                          firn_lanes *p)
+#define ROOT_2 ((real)1.414213562373095)
+
+/* Writes what stress writes, from the left singular vectors of p->F and its singular values, for a
+ * stress of 2 mu e + volumetric, which changes by lambda with the sum of e. */
+LANE_INLINE void h_answer(vr mu, vr lambda, vr volumetric, const vr U[DD], const vr S[D],
+                          const vr e[D], firn_lanes *p)
 {
-    vr tau[D], volumetric = lambda * h_sum(e);
+    vr tau[D];
     for (int i = 0; i < D; i++) {
         vr part = v_min(S[i] * (1 / STRETCH_LEAST), v_set(1));
         tau[i] = (2 * mu * e[i] + volumetric) * part;
@@ -74,18 +77,31 @@ LANE_INLINE void h_stress(vr mu, vr lambda, const vr U[DD], const vr S[D], const
                    2 * mu * v_max(e[0] - e[D - 1], v_set(0));
 }
 
-/* Lanes in `changed` get the strain mean + scale x deviator in place of e; then p's stress. The
- * deviator's order, and with it that of the stretches, stays. */
-LANE_INLINE void h_return(const firn_lane_constants *k, firn_lanes *p, const m_singular *F,
-                          const vr e[D], vi changed, vr mean, vr scale, const vr deviator[D])
+LANE_INLINE void h_stress(vr mu, vr lambda, const vr U[DD], const vr S[D], const vr e[D],
+                          firn_lanes *p)
 {
-    vr S[D], e_new[D];
+    h_answer(mu, lambda, lambda * h_sum(e), U, S, e, p);
+}
+
+/* Lanes in `changed` get the strain mean + scale x deviator in place of e. The deviator's order, and
+ * with it that of the stretches, stays. */
+LANE_INLINE void h_set_strain(firn_lanes *p, const m_singular *F, const vr e[D], vi changed,
+                              vr mean, vr scale, const vr deviator[D], vr S[D], vr e_new[D])
+{
     for (int i = 0; i < D; i++) {
         vr to = mean + scale * deviator[i];
         S[i] = v_select(changed, h_exp(to), F->s[i]);
         e_new[i] = v_select(changed, to, e[i]);
     }
     p_set_stretches(p, F, S);
+}
+
+/* The same, then p's stress. */
+LANE_INLINE void h_return(const firn_lane_constants *k, firn_lanes *p, const m_singular *F,
+                          const vr e[D], vi changed, vr mean, vr scale, const vr deviator[D])
+{
+    vr S[D], e_new[D];
+    h_set_strain(p, F, e, changed, mean, scale, deviator, S, e_new);
     h_stress(k->mu, k->lambda, F->U, S, e_new, p);
 }
 

@@ -8,7 +8,6 @@
  * with s = |dev tau| / sqrt(2), which is the shear stress in simple shear. */
 #include "material/hencky.h"
 
-#define ROOT_2 ((real)1.414213562373095)
 #define TINY ((real)1e-30)
 #ifdef FIRN_DOUBLE
 enum { NEWTON_STEPS = 9 };

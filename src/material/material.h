@@ -3,6 +3,8 @@
 #ifndef FIRN_MATERIAL_INTERNAL_H
 #define FIRN_MATERIAL_INTERNAL_H
 
+#include <stdbool.h>
+
 #include <firn/material.h>
 
 #include "base/real.h"
@@ -109,9 +111,10 @@
     X(tip_tension)                                                                                 \
     X(yield)                                                                                       \
     X(yield_rise)                                                                                  \
-    X(log_fluidity) X(exponent) X(viscosity) X(tait_exponent) X(log_J_most) X(tensile_ratio)       \
-        X(compaction) X(crush_pressure) X(liquid_yield) X(melt_rate) X(liquid_log_J)               \
-            X(solid_softening) X(liquid_thinning)
+    X(log_fluidity)                                                                                \
+    X(exponent)                                                                                    \
+    X(viscosity) X(tait_exponent) X(log_J_most) X(tensile_ratio) X(compaction) X(crush_pressure)   \
+        X(liquid_yield) X(melt_rate) X(liquid_log_J) X(solid_softening) X(liquid_thinning)
 
 typedef struct firn_law_constants {
 #define DECLARE(name) real name;
@@ -130,6 +133,9 @@ firn_heat_curve firn_material_heat_curve(const firn_material_def *def);
 double firn_heat_temperature(const firn_heat_curve *c, double enthalpy);
 double firn_heat_liquid(const firn_heat_curve *c, double enthalpy);
 double firn_heat_enthalpy(const firn_heat_curve *c, double temperature);
+
+/* Whether heat or dye can move in it. */
+bool firn_material_conducts(const firn_material_def *def);
 
 /* By firn_law_kind; ends with NULL. */
 extern const char *const firn_law_names[FIRN_LAW_COUNT + 1];

@@ -15,14 +15,13 @@
  * of their melt, which is also what they freeze to. */
 #include "material/hencky.h"
 
-#define ROOT_2 ((real)1.414213562373095)
 #define TENSION ((real)5) /* over yield */
-#define FACTOR_MOST                                                                                \
-    ((real)4.6) /* log: yield and viscosity change with temperature by at most 100 */
+/* log: yield and viscosity change with temperature by a factor of at most 100 */
+#define FACTOR_MOST ((real)4.6)
 #define TINY ((real)1e-30)
 #define LOG_MOST ((real)3) /* of J: beyond is dust */
-/* log J of what is torn or pulled apart goes no further than this beyond what it bears: the looser it is
- * taken to be, the later it feels that it is together again, and the shorter its steps. */
+/* log J of what is torn or pulled apart goes no further than this beyond what it bears: the looser
+ * it is taken to be, the later it feels that it is together again, and the shorter its steps. */
 #define REACH ((real)0.1)
 
 /* What the enthalpy and the state make of the material. */
@@ -32,10 +31,15 @@ typedef struct condition {
     vr log_rest;          /* log J_r */
 } condition;
 
+LANE_INLINE vr liquid_part(const firn_lane_constants *k, const firn_lanes *p)
+{
+    return v_min(v_max(p->enthalpy * k->melt_rate, v_set(0)), v_set(1));
+}
+
 LANE_INLINE condition condition_of(const firn_lane_constants *k, const firn_lanes *p)
 {
-    const vr zero = v_set(0), one = v_set(1), most = v_set(FACTOR_MOST);
-    const vr f = v_min(v_max(p->enthalpy * k->melt_rate, zero), one), solid = 1 - f;
+    const vr zero = v_set(0), most = v_set(FACTOR_MOST);
+    const vr f = liquid_part(k, p), solid = 1 - f;
     const vr cold = v_min(-k->solid_softening * v_min(p->enthalpy, zero), most);
     const vr melt = 1 / v_max(k->melt_rate, v_set(TINY));
     const vr hot = v_min(k->liquid_thinning * v_max(p->enthalpy - melt, zero), most);
@@ -59,20 +63,8 @@ LANE_INLINE vr pressure(const condition *c, vr log_J)
 LANE_INLINE void respond(const firn_lane_constants *k, const condition *c, const vr U[DD],
                          const vr S[D], const vr e[D], firn_lanes *p)
 {
-    const vr lambda = c->bulk - k->mu * (2 / (real)D);
-    vr deviator[D], tau[D];
-    const vr mean = h_split(e, deviator), push = pressure(c, D * mean);
-    for (int i = 0; i < D; i++) {
-        const vr part = v_min(S[i] * (1 / STRETCH_LEAST), v_set(1));
-        tau[i] = (2 * k->mu * deviator[i] + push) * part;
-    }
-    e_turn(U, tau, p->tau);
-    vr least = tau[0];
-    for (int i = 1; i < D; i++) least = v_min(least, tau[i]);
-    p->J = m_det(p->F);
-    p->modulus = 2 * k->mu + D * lambda;
-    p->stiffness = v_max(2 * k->mu + v_max(lambda, v_set(0)) - least, k->mu) +
-                   2 * k->mu * v_max(e[0] - e[D - 1], v_set(0));
+    const vr sum = h_sum(e), shear = k->mu * (2 / (real)D);
+    h_answer(k->mu, c->bulk - shear, pressure(c, sum) - shear * sum, U, S, e, p);
 }
 
 LANE_INLINE void finish(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
@@ -97,8 +89,8 @@ LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_sing
     const vr mean = h_split(e, deviator);
 
     /* Packing, where the pressure exceeds what it takes: J_P becomes what makes J_r bear it. */
-    const vi porous = k->crush_pressure < (real)1e29, melts = p->enthalpy * k->melt_rate >= 1;
-    const vr f = v_min(v_max(p->enthalpy * k->melt_rate, zero), one);
+    const vr f = liquid_part(k, p);
+    const vi porous = k->crush_pressure < (real)1e29, melts = f >= 1;
     const vr bulk = k->lambda + k->mu * (2 / (real)D), melt = v_exp(k->liquid_log_J);
     const vr borne = v_exp(v_min(D * mean + k->crush_pressure / bulk, v_set(LOG_MOST)));
     const vr packed = v_max((borne - f * melt) / v_max(1 - f, v_set((real)1e-3)), melt);
@@ -111,16 +103,10 @@ LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_sing
     const vr r = k->mu * dt * c.relaxation;
     const vr left = c.yield + (shear - c.yield) / (1 + r);
     const vr scale = v_select(yields, left / v_max(shear, v_set(TINY)), one);
-    /* What is pulled apart does not remember how far; but snow does remember what it still has to shrink. */
+    /* What is pulled apart does not remember how far; but snow does what it still has to shrink. */
     const vr loose = (v_max(c.log_rest + c.tension / c.bulk, zero) + REACH) * ((real)1 / D);
     const vr closed = v_min(mean, loose);
-    const vi changes = yields | (closed < mean);
-    for (int i = 0; i < D; i++) {
-        const vr to = closed + scale * deviator[i];
-        S[i] = v_select(changes, h_exp(to), F->s[i]);
-        e_new[i] = v_select(changes, to, e[i]);
-    }
-    p_set_stretches(p, F, S);
+    h_set_strain(p, F, e, yields | (closed < mean), closed, scale, deviator, S, e_new);
     respond(k, &c, F->U, S, e_new, p);
 }
 
@@ -145,8 +131,8 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
-/* What flows has the stiffness that the return map leaves it. What is torn is as stiff as ever: it may close
- * within the step. */
+/* What flows has the stiffness that the return map leaves it. What is torn is as stiff as ever: it
+ * may close within the step. */
 static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
                     int n, real dt)
 {

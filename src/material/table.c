@@ -3,7 +3,6 @@
 #include "material/material.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,6 +190,12 @@ firn_heat_curve firn_material_heat_curve(const firn_material_def *def)
     /* Glass has no latent heat, but something must tell how far it has melted. */
     c.melt = fmax(def->latent_heat + 0.5 * (c.solid + c.liquid) * c.range, 1);
     return c;
+}
+
+bool firn_material_conducts(const firn_material_def *def)
+{
+    return def->conductivity > 0 || def->diffusivity > 0 ||
+           (def->law == FIRN_MELTING && def->liquid_conductivity > 0);
 }
 
 double firn_heat_liquid(const firn_heat_curve *c, double enthalpy)

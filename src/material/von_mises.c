@@ -6,8 +6,6 @@
  * the plastic shear strain so far, with which the yield stress rises: the return solves for both. */
 #include "material/hencky.h"
 
-#define ROOT_2 ((real)1.414213562373095)
-
 LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
 {
     (void)dt;

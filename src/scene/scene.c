@@ -737,10 +737,7 @@ static firn_status read_heat(firn_scene *scene, firn_error *error)
     firn_status st = firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
     if (st == FIRN_OK) st = read_sources(scene, error);
     for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++) {
-        const firn_material_def *m = &scene->material[i].def;
-        if (m->conductivity > 0 || (m->law == FIRN_MELTING && m->liquid_conductivity > 0)) {
-            return FIRN_OK;
-        }
+        if (firn_material_conducts(&scene->material[i].def)) return FIRN_OK;
     }
     if (st != FIRN_OK || !scene->material_count) return st;
     return firn_value_fail(scene->heat_value, error,

@@ -197,9 +197,7 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
     const firn_heat_def *h = &def->heat;
     bool conducts = false;
     for (int32_t i = 0; i < def->material_count; i++) {
-        const firn_material_def *m = &def->materials[i];
-        conducts |= m->conductivity > 0 || m->diffusivity > 0 ||
-                    (m->law == FIRN_MELTING && m->liquid_conductivity > 0);
+        conducts |= firn_material_conducts(&def->materials[i]);
     }
     if (h->enabled && h->step > 0 && h->step < def->dt_min) {
         return firn_fail(error, FIRN_INVALID,

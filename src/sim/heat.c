@@ -56,13 +56,15 @@ typedef struct heat_node {
     real filter;       /* part of the noise around it that the step takes away */
 } heat_node;
 
-/* Conductances times the length of the step, J/K. */
+/* What is around a block's nodes; conductances are times the length of the step, J/K. */
 typedef struct heat_links {
-    real face[3][NODES]; /* to the next node along an axis */
-    real out[NODES];     /* to walls, air and sky... */
-    real gain[NODES];    /* ... and what those give at value 0, J */
-    real diagonal[NODES];
     int32_t before[3], after[3]; /* neighbouring blocks, -1: none */
+    bool near;                   /* some collider is */
+    real room[NODES];            /* volume of the kernel that colliders leave free, m3 */
+    real face[3][NODES];         /* to the next node along an axis */
+    real out[NODES];             /* to walls, air and sky... */
+    real gain[NODES];            /* ... and what those give at value 0, J */
+    real diagonal[NODES];
 } heat_links;
 
 typedef enum scalar_kind { HEAT, DYE } scalar_kind;
@@ -121,7 +123,8 @@ typedef struct warm {
     double volume;       /* m3, unstrained */
 } warm;
 
-/* Volume at rest over that of the solid at first, of a particle that is so far liquid: J_r of melting.c. */
+/* Volume at rest over that of the solid at first, of a particle that is so far liquid: J_r of
+ * melting.c. */
 static double rest_ratio(const firn_sim *sim, int64_t i, double liquid)
 {
     const firn_store *s = &sim->store;
@@ -289,28 +292,11 @@ static double free_part(const heat_job *job, int64_t block, int n)
     return part;
 }
 
-static void sum_block(void *context, int64_t block, int32_t thread)
+/* What stays while nothing moves. */
+static void survey_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
-    heat_job *job = context;
-    const double cell = pow(job->h, job->dim);
-    real sum[1][FIRN_MAX_CELLS][FIRN_NODE];
-    firn_grid_sum_arenas(job->sim, job->sim->at, 1, block, sum);
-    heat_node *node = job->node + block * job->nodes;
-    const double sharp =
-        job->sim->def.spline == FIRN_QUADRATIC ? 4 : 3; /* h^2 / kernel's width^2 */
-    const bool near =
-        job->sim->def.collider_count > 0 && firn_grid_note_colliders(job->sim, block, 5);
-    for (int n = 0; n < job->nodes; n++) {
-        const real *q = sum[0][n];
-        node[n] = (heat_node){.capacity = q[0]};
-        if (!(q[0] > 0)) continue;
-        node[n].value = q[1] / q[0];
-        node[n].conductivity = q[2] / q[3];
-        node[n].filter = (real)-expm1(-sharp * (double)(q[2] / q[0]) * job->dt / (job->h * job->h));
-        const double room = near ? cell * free_part(job, block, n) : cell;
-        node[n].full = (real)fmin((double)q[3] / fmax(room, 1e-6 * cell), 1);
-    }
+    const heat_job *job = context;
     heat_links *link = job->link + block;
     int32_t around[FIRN_MAX_NEIGHBOURS], step = 1;
     firn_directory_neighbours(job->sim->at, (int32_t)block, around);
@@ -318,6 +304,32 @@ static void sum_block(void *context, int64_t block, int32_t thread)
     for (int a = job->dim - 1; a >= 0; a--, step *= 3) {
         link->before[a] = around[middle - step];
         link->after[a] = around[middle + step];
+    }
+    link->near = job->sim->def.collider_count > 0 &&
+                 firn_grid_note_colliders(job->sim, block, FIRN_NEAR_COLLIDER);
+    const double cell = pow(job->h, job->dim);
+    for (int n = 0; n < job->nodes; n++)
+        link->room[n] = (real)(link->near ? cell * free_part(job, block, n) : cell);
+}
+
+static void sum_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    heat_job *job = context;
+    const real *room = job->link[block].room, least = (real)(1e-6 * pow(job->h, job->dim));
+    real sum[1][FIRN_MAX_CELLS][FIRN_NODE];
+    firn_grid_sum_arenas(job->sim, job->sim->at, 1, block, sum);
+    heat_node *node = job->node + block * job->nodes;
+    const double sharp =
+        job->sim->def.spline == FIRN_QUADRATIC ? 4 : 3; /* h^2 / kernel's width^2 */
+    for (int n = 0; n < job->nodes; n++) {
+        const real *q = sum[0][n];
+        node[n] = (heat_node){.capacity = q[0]};
+        if (!(q[0] > 0)) continue;
+        node[n].value = q[1] / q[0];
+        node[n].conductivity = q[2] / q[3];
+        node[n].filter = (real)-expm1(-sharp * (double)(q[2] / q[0]) * job->dt / (job->h * job->h));
+        node[n].full = (real)fmin((double)(q[3] / (room[n] > least ? room[n] : least)), 1);
     }
 }
 
@@ -372,9 +384,9 @@ static double difference_along(const heat_job *job, int64_t block, int n, const 
     return sum;
 }
 
-/* What a node exchanges with walls, and with air and sky. A wall's surface is
- * spread over the nodes within a cell of it, a free one follows from how full neighbours are. */
-static void open_node(const heat_job *job, int64_t block, int n, bool near)
+/* What a node exchanges with walls, and with air and sky. A wall's surface is spread over the nodes
+ * within a cell of it, a free one follows from how full neighbours are. */
+static void open_node(const heat_job *job, int64_t block, int n)
 {
     const firn_sim *sim = job->sim;
     const firn_heat_def *heat = &sim->def.heat;
@@ -382,7 +394,7 @@ static void open_node(const heat_job *job, int64_t block, int n, bool near)
     heat_links *link = job->link + block;
     const double side = job->face * job->h; /* h^(dim - 1) */
     bool inside = false;
-    for (int32_t k = 0; near && k < sim->def.collider_count; k++) {
+    for (int32_t k = 0; link->near && k < sim->def.collider_count; k++) {
         const firn_collider_def *c = &sim->colliders[k];
         double x[3] = {0}, normal[3];
         firn_grid_node_position(sim, sim->at->coord[block], n, x);
@@ -430,9 +442,7 @@ static void link_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     const heat_job *job = context;
-    firn_sim *sim = job->sim;
     heat_links *link = job->link + block;
-    const bool near = sim->def.collider_count > 0 && firn_grid_note_colliders(sim, block, 5);
     for (int n = 0; n < job->nodes; n++) {
         const heat_node *node = job->node + block * job->nodes + n;
         link->out[n] = link->gain[n] = 0;
@@ -444,7 +454,7 @@ static void link_block(void *context, int64_t block, int32_t thread)
                 (real)(job->dt * job->face * 0.5 * ((double)node->full + (double)other->full) *
                        harmonic((double)node->conductivity, (double)other->conductivity));
         }
-        if (job->kind == HEAT && node->capacity > 0) open_node(job, block, n, near);
+        if (job->kind == HEAT && node->capacity > 0) open_node(job, block, n);
     }
 }
 
@@ -655,9 +665,7 @@ static void mean_volumes(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     const heat_job *job = context;
-    const double cell = pow(job->h, job->dim);
-    const bool near =
-        job->sim->def.collider_count > 0 && firn_grid_note_colliders(job->sim, block, 5);
+    const real *room = job->link[block].room, least = (real)(0.1 * pow(job->h, job->dim));
     real sum[1][FIRN_MAX_CELLS][FIRN_NODE];
     real(*out)[FIRN_NODE] =
         (real(*)[FIRN_NODE])firn_grid_channel(job->sim, &job->sim->grid.velocity, block);
@@ -665,8 +673,8 @@ static void mean_volumes(void *context, int64_t block, int32_t thread)
     for (int n = 0; n < job->nodes; n++) {
         memset(out[n], 0, sizeof out[n]);
         if (!(sum[0][n][0] > 0)) continue;
-        const double room = fmax(near ? cell * free_part(job, block, n) : cell, 0.1 * cell);
-        const double over = fmin(fmax((double)sum[0][n][0] / room - 1 - CROWD, 0), CROWD_MOST);
+        const double fill = (double)(sum[0][n][0] / (room[n] > least ? room[n] : least)),
+                     over = fmin(fmax(fill - 1 - CROWD, 0), CROWD_MOST);
         out[n][0] = sum[0][n][1] / sum[0][n][0] - (real)over;
     }
 }
@@ -793,6 +801,7 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
         melts = true;
         alpha = fmax(alpha, m->liquid_conductivity / (m->density * m->liquid_heat_capacity));
     }
+    over_blocks(&job, survey_block);
     heat_sources(&job);
     if (melts) even_volumes(&job, &sweep);
     const double parts = ceil(fmin(alpha * job.dt / (STEP_MOST * job.h * job.h), PARTS_MOST));
