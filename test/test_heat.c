@@ -78,6 +78,15 @@ static double *liquid_of(const firn_sim *sim)
     return f;
 }
 
+/* A source that covers all there is. */
+static firn_heat_source everywhere(double power, double begin, double end)
+{
+    firn_heat_source source = {firn_collider_def_default(), power, begin, end};
+    source.shape.shape = FIRN_BOX;
+    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    return source;
+}
+
 /* ---- heat ---- */
 
 /* The part of the particles that have molten or frozen. */
@@ -180,9 +189,7 @@ static void sources_give_what_they_say(void **state)
     world w = world_default(2, 0.01);
     w.def.heat.enabled = 1;
     w.def.heat.speed = 10;
-    firn_heat_source source = {firn_collider_def_default(), 1e6, 0.01, 0.03};
-    source.shape.shape = FIRN_BOX;
-    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    const firn_heat_source source = everywhere(1e6, 0.01, 0.03);
     w.def.heat.sources = &source;
     w.def.heat.source_count = 1;
     firn_sim *sim = world_create(&w);
@@ -206,10 +213,7 @@ static void slow_heat_adds_up(void **state)
     w.def.heat.enabled = 1;
     w.def.heat.step = w.def.dt = 1e-3;
     firn_pose_key keys[2] = {{0, {0, 0, 0}, {1, 0, 0, 0}}, {9, {0, 0, 0}, {1, 0, 0, 0}}};
-    firn_heat_source source = {firn_collider_def_default(), 1300 * 5.0, 0,
-                               9}; /* 5 mJ/kg per step */
-    source.shape.shape = FIRN_BOX;
-    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    firn_heat_source source = everywhere(1300 * 5.0, 0, 9); /* 5 mJ/kg per step */
     source.shape.keys = keys;
     source.shape.key_count = 2;
     w.def.heat.sources = &source;
@@ -298,10 +302,7 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     w.def.heat.speed = 1;
     firn_heat_source cycle[4];
     for (int i = 0; i < 4; i++) {
-        cycle[i] = (firn_heat_source){firn_collider_def_default(), (i % 2 ? -1 : 1) * 1300 * 9e5,
-                                      0.1 * i, 0.1 * (i + 1)};
-        cycle[i].shape.shape = FIRN_BOX;
-        for (int a = 0; a < 3; a++) cycle[i].shape.size[a] = 10;
+        cycle[i] = everywhere((i % 2 ? -1 : 1) * 1300 * 9e5, 0.1 * i, 0.1 * (i + 1));
     }
     w.def.heat.sources = cycle;
     w.def.heat.source_count = 4;
