@@ -182,6 +182,26 @@ static void air_cools_by_newtons_law(void **state)
     firn_sim_destroy(sim);
 }
 
+/* A cold layer on a hot block, in air that is as cold: nodes of both lose heat, and the layer gets no
+ * colder than the air all the same. */
+static void nothing_gets_colder_than_the_air(void **state)
+{
+    (void)state;
+    world w = heat_world(2, 0.01, 1000);
+    w.def.heat.ambient = KELVIN;
+    w.def.heat.transfer = 500;
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-4, 0, 0}, .cells = {8, 7, 1}, .per_axis = 2},
+                layer = {.low = {-4, 7, 0}, .cells = {8, 1, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 30);
+    add_at(sim, &w, &layer, 0);
+    for (int i = 0; i < 20; i++) {
+        assert_ok(firn_sim_advance(sim, 0.01, NULL, &error));
+        assert_true(totals_of(sim).min_temperature > KELVIN - 0.01);
+    }
+    firn_sim_destroy(sim);
+}
+
 /* A source gives what it says, and only while it is on. */
 static void sources_give_what_they_say(void **state)
 {
@@ -570,6 +590,7 @@ int main(void)
         cmocka_unit_test(insulated_heat_is_kept),
         cmocka_unit_test(blocks_in_contact_reach_the_temperature_of_their_mixture),
         cmocka_unit_test(air_cools_by_newtons_law),
+        cmocka_unit_test(nothing_gets_colder_than_the_air),
         cmocka_unit_test(sources_give_what_they_say),
         cmocka_unit_test(slow_heat_adds_up),
         cmocka_unit_test(the_sky_radiates_by_stefan_and_boltzmann),

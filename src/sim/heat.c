@@ -9,8 +9,10 @@
  *   e_p += c sum w (E_i / C_i + b_i (T_i - T_p - G_p . (x_i - x_p)))
  * E_i, and not C dT: fluxes through faces cancel whatever the solver's tolerance, so heat is kept. A
  * particle on the melting plateau takes its part as latent heat and stays at its temperature. The
- * last term takes away noise that the grid does not see, b = 1 - exp(-4 alpha dt / h^2); with the
- * gradients G_p it leaves linear temperatures alone, and as b is the node's it conserves heat too.
+ * last term takes away noise that the grid does not see, b = 1 - C / (C + dt K)_ii: as much of a
+ * particle is replaced by what is around it as of its node, and it gets no colder than the coldest of
+ * that. With the gradients G_p linear temperatures are left alone, and as b is the node's it conserves
+ * heat too.
  *
  * Faces conduct with the harmonic mean of their nodes' conductivities times the mean of how full the
  * nodes are. Walls and air act on nodes by the area of surface that is theirs: see open_node. Bodies
@@ -37,7 +39,7 @@ enum { NODES = FIRN_MAX_CELLS, PARTICLES = 1 << 12, ITERATIONS = 500 };
 /* Cells from a wall of given temperature to where its node's temperature holds. A node at a wall
  * conducts to particles up to 1.5 cells away at once, which is that much too far: this makes up for
  * it (measured on Stefan's problem). */
-#define WALL_WAY 0.05
+#define WALL_WAY 0.02
 
 /* Bodies in contact exchange heat over so much of a cell. */
 #define CONTACT_WAY 0.25
@@ -53,7 +55,6 @@ typedef struct heat_node {
     real value;        /* temperature above the ambient's, or concentration, before */
     real conductivity; /* W/(m K), of what is there */
     real full;         /* 0 to 1, how full of it */
-    real filter;       /* part of the noise around it that the step takes away */
 } heat_node;
 
 /* What is around a block's nodes; conductances are times the length of the step, J/K. */
@@ -320,15 +321,12 @@ static void sum_block(void *context, int64_t block, int32_t thread)
     real sum[1][FIRN_MAX_CELLS][FIRN_NODE];
     firn_grid_sum_arenas(job->sim, job->sim->at, 1, block, sum);
     heat_node *node = job->node + block * job->nodes;
-    const double sharp =
-        job->sim->def.spline == FIRN_QUADRATIC ? 4 : 3; /* h^2 / kernel's width^2 */
     for (int n = 0; n < job->nodes; n++) {
         const real *q = sum[0][n];
         node[n] = (heat_node){.capacity = q[0]};
         if (!(q[0] > 0)) continue;
         node[n].value = q[1] / q[0];
         node[n].conductivity = q[2] / q[3];
-        node[n].filter = (real)-expm1(-sharp * (double)(q[2] / q[0]) * job->dt / (job->h * job->h));
         node[n].full = (real)fmin((double)(q[3] / (room[n] > least ? room[n] : least)), 1);
     }
 }
@@ -579,6 +577,7 @@ static void finish_block(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
     const heat_job *job = context;
+    const heat_links *link = job->link + block;
     real(*out)[FIRN_NODE] =
         (real(*)[FIRN_NODE])firn_grid_channel(job->sim, &job->sim->grid.velocity, block);
     const real *lost = (const real *)job->sim->heat.image.data + block * job->nodes;
@@ -586,9 +585,9 @@ static void finish_block(void *context, int64_t block, int32_t thread)
         const heat_node *node = job->node + block * job->nodes + n;
         memset(out[n], 0, sizeof out[n]);
         if (!(node->capacity > 0)) continue;
-        out[n][0] =
-            (job->link[block].gain[n] - lost[n]) / node->capacity + node->filter * node->value;
-        out[n][1] = node->filter;
+        const real filter = 1 - node->capacity / link->diagonal[n];
+        out[n][0] = (link->gain[n] - lost[n]) / node->capacity + filter * node->value;
+        out[n][1] = filter;
         out[n][2] = job->value[block * job->nodes + n];
     }
 }

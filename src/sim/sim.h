@@ -96,6 +96,7 @@ typedef struct firn_heat {
     firn_pool node;       /* per node, by block; see heat.c */
     firn_pool link;       /* heat_links, by block */
     firn_pool temperature, change, residual, direction, image; /* real per node: the solver's */
+    double owed; /* s: motion that heat has not followed, for want of memory */
 } firn_heat;
 
 struct firn_sim {
