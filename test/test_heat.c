@@ -202,6 +202,106 @@ static void nothing_gets_colder_than_the_air(void **state)
     firn_sim_destroy(sim);
 }
 
+/* A plate that lies on a wall which takes so much heat per area and kelvin: level, tilted, and both of
+ * them on the move. */
+static void walls_take_what_their_transfer_says(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        const double angle = i % 3 * 0.2, speed = i < 3 ? 0 : 2, c = cos(angle), s = sin(angle);
+        world w = world_default(2, 0.01);
+        w.def.spline = i == 2 ? FIRN_CUBIC : FIRN_QUADRATIC;
+        w.def.heat.enabled = 1;
+        w.def.heat.speed = 1e4;
+        w.def.collider_count = 1;
+        w.material[0].conductivity = 1000;
+        w.collider[0].temperature = KELVIN + 20;
+        w.collider[0].transfer = 50;
+        w.collider[0].boundary = FIRN_SLIP;
+        w.collider[0].key_count = 2;
+        for (int k = 0; k < 2; k++) {
+            w.key[0][k] =
+                (firn_pose_key){k, {k * speed, 0, 0}, {cos(angle / 2), 0, 0, sin(angle / 2)}};
+        }
+        w.collider[0].keys = w.key[0];
+        enum { LONG = 80, HIGH = 16, N = LONG * HIGH };
+        double x[2 * N], v[2 * N], t[N];
+        for (int n = 0; n < N; n++) {
+            const double along = 0.005 * (n % LONG - LONG / 2 + 0.5),
+                         up = 0.005 * (n / LONG + 0.5); /* of the wall */
+            x[2 * n] = c * along - s * up;
+            x[2 * n + 1] = s * along + c * up;
+            v[2 * n] = speed;
+            v[2 * n + 1] = 0;
+            t[n] = KELVIN + 80;
+        }
+        firn_particles p = firn_particles_default();
+        p.count = N;
+        p.position = x;
+        p.velocity = v;
+        p.temperature = t;
+        p.each_volume = 25e-6;
+        firn_sim *sim = world_create(&w);
+        assert_ok(firn_sim_add(sim, &p, NULL, &error));
+        const double seconds = 500, high = 0.005 * HIGH;
+        assert_ok(firn_sim_advance(sim, seconds / w.def.heat.speed, NULL, &error));
+        const firn_totals is = totals_of(sim);
+        const double left = exp(-seconds * 50 / (high * 1000 * 2000)),
+                     want = KELVIN + 20 + 60 * left;
+        assert_close(0.5 * (is.min_temperature + is.max_temperature), want, 0.03 * 60 * (1 - left));
+        firn_sim_destroy(sim);
+    }
+}
+
+static int keep_two_of_three(void *user_data, uint64_t id, const double position[3],
+                             uint16_t material, uint16_t object)
+{
+    (void)user_data, (void)position, (void)material, (void)object;
+    return id % 3 != 0;
+}
+
+/* Particles take their heat along through blocks, reorderings and removals of others. */
+static void heat_stays_with_its_particle(void **state)
+{
+    (void)state;
+    enum { N = 600 };
+    world w = world_default(3, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 1e-9;
+    firn_sim *sim = world_create(&w);
+    double x[3 * N], v[3 * N], t[N], c[N];
+    random_state = 5;
+    for (int n = 0; n < N; n++) {
+        for (int a = 0; a < 3; a++) {
+            x[3 * n + a] = uniform(0, 0.3);
+            v[3 * n + a] = uniform(-3, 3);
+        }
+        t[n] = KELVIN + 0.1 * n;
+        c[n] = 0.001 * n;
+    }
+    firn_particles p = firn_particles_default();
+    p.count = N;
+    p.position = x;
+    p.velocity = v;
+    p.temperature = t;
+    p.concentration = c;
+    p.each_volume = 1e-9;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    assert_ok(firn_sim_remove(sim, keep_two_of_three, NULL, NULL, &error));
+    assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+    assert_int_equal(firn_sim_count(sim), N * 2 / 3);
+    double *id = read_all(sim, 3, FIRN_ID), *dye = read_all(sim, 3, FIRN_CONCENTRATION), is[N];
+    assert_ok(firn_sim_read_heat(sim, is, NULL, &error));
+    for (int n = 0; n < N * 2 / 3; n++) {
+        assert_close(is[n], KELVIN + 0.1 * id[n], 1e-3);
+        assert_close(dye[n], 0.001 * id[n], 1e-5);
+    }
+    free(id);
+    free(dye);
+    firn_sim_destroy(sim);
+}
+
 /* A source gives what it says, and only while it is on. */
 static void sources_give_what_they_say(void **state)
 {
@@ -549,6 +649,33 @@ static void melting_is_the_same_on_any_threads_and_after_resuming(void **state)
     }
 }
 
+/* A state with heat is not for a world without, nor the other way. */
+static void states_with_and_without_heat_do_not_mix(void **state)
+{
+    (void)state;
+    for (int hot = 0; hot < 2; hot++) {
+        world with = heat_world(2, 0.01, 1), without = heat_world(2, 0.01, 1);
+        with.material[0] = without.material[0] = firn_material_def_default();
+        without.def.heat.enabled = 0;
+        firn_sim *from = world_create(hot ? &with : &without),
+                 *to = world_create(hot ? &without : &with);
+        const brick block = {.cells = {4, 4, 1}, .per_axis = 2};
+        brick_add(from, &with, &block);
+        assert_ok(firn_sim_advance(from, 0.01, NULL, &error));
+        FILE *f = tmpfile();
+        assert_non_null(f);
+        assert_ok(firn_sim_save(from, write_bytes, f, &error));
+        rewind(f);
+        firn_error refusal = {0};
+        assert_int_equal(firn_sim_load(to, read_bytes, f, &refusal), FIRN_INVALID);
+        assert_non_null(strstr(refusal.message, "heat"));
+        fclose(f);
+        assert_int_equal(firn_sim_count(to), 0);
+        firn_sim_destroy(from);
+        firn_sim_destroy(to);
+    }
+}
+
 /* ---- bad values ---- */
 
 static void refused(world *w, const char *what)
@@ -591,6 +718,8 @@ int main(void)
         cmocka_unit_test(blocks_in_contact_reach_the_temperature_of_their_mixture),
         cmocka_unit_test(air_cools_by_newtons_law),
         cmocka_unit_test(nothing_gets_colder_than_the_air),
+        cmocka_unit_test(walls_take_what_their_transfer_says),
+        cmocka_unit_test(heat_stays_with_its_particle),
         cmocka_unit_test(sources_give_what_they_say),
         cmocka_unit_test(slow_heat_adds_up),
         cmocka_unit_test(the_sky_radiates_by_stefan_and_boltzmann),
@@ -600,6 +729,7 @@ int main(void)
         cmocka_unit_test(a_stiff_column_melts_quietly),
         cmocka_unit_test(what_freezes_keeps_its_shape),
         cmocka_unit_test(melting_is_the_same_on_any_threads_and_after_resuming),
+        cmocka_unit_test(states_with_and_without_heat_do_not_mix),
         cmocka_unit_test(bad_heat_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
