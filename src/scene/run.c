@@ -639,7 +639,8 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         plan->particles_end =
             firn_stage_count_at(&r.stage, (double)(plan->frames - 1) / scene->frames.fps);
         /* The sim; a frame and its making; a state on its way to the disk. */
-        plan->memory = (scene->output_count ? 370.0 : 200.0) * (double)plan->particles_end;
+        plan->memory = ((scene->output_count ? 370.0 : 200.0) + (scene->heat_value ? 130 : 0)) *
+                       (double)plan->particles_end;
         double bytes = 0;
         if (scene->checkpoint.every > 0) {
             st = firn_checkpoint_size(&r.stage, plan->particles_end, &bytes, error);
@@ -660,11 +661,17 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         if (plan->particles == 0) st = firn_stage_emit(&r.stage, error);
     }
     firn_report report = {0};
-    for (int i = 0; i < 3 && st == FIRN_OK; i++) { /* the first finds dt */
+    if (st == FIRN_OK) st = firn_sim_step(r.stage.sim, &report, error); /* finds dt */
+    const double stretch = fmin(25 * report.dt, 8e-3); /* s: heat waits as long, see step.c */
+    double tried = 0;
+    for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {
         const double mark = seconds_now();
-        st = firn_sim_step(r.stage.sim, &report, error);
-        spent = i < 2 ? seconds_now() - mark : fmin(spent, seconds_now() - mark);
-        plan->dt = report.dt;
+        st = firn_sim_advance(r.stage.sim, stretch, &report, error);
+        if (st != FIRN_OK || report.steps == 0) break;
+        const double took = seconds_now() - mark, each = took / (double)report.steps;
+        spent = i == 0 ? each : fmin(spent, each);
+        tried += took;
+        plan->dt = stretch / (double)report.steps;
         plan->cells = report.blocks * (scene->dimension == 3 ? 64 : 16);
     }
     if (st == FIRN_OK && plan->dt > 0) {
@@ -678,9 +685,10 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
             const double most = fmin(exp(m->hardening), m->hardening_cap); /* of young */
             plan->stiffening = fmax(plan->stiffening, sqrt(most));
         }
-        /* A lone step scatters and gathers apart; within a frame the two are one. */
-        const double usual = particles / (double)plan->frames;
-        plan->seconds = plan->steps * spent * 0.6 * usual / (double)firn_sim_count(r.stage.sim);
+        const double few = 1000; /* particles: steps of fewer take hardly less */
+        const double usual = fmax(particles / (double)plan->frames, few),
+                     now = fmax((double)firn_sim_count(r.stage.sim), few);
+        plan->seconds = plan->steps * spent * usual / now;
     }
     firn_stage_free(&r.stage);
     free(r.folder);
