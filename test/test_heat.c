@@ -35,11 +35,7 @@ static world heat_world(int dimension, double cell_size, double speed)
     return w;
 }
 
-static void warm_floor(world *w, double celsius)
-{
-    w->collider[0].temperature = KELVIN + celsius;
-    w->collider[0].transfer = INFINITY;
-}
+static void warm_floor(world *w, double celsius) { w->collider[0].temperature = KELVIN + celsius; }
 
 /* Bricks with temperatures of their own: adds one, at `celsius`. */
 static void add_at(firn_sim *sim, const world *w, const brick *b, double celsius)
@@ -439,6 +435,49 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     firn_sim_destroy(sim);
 }
 
+/* What is added molten has the melt's density and is at rest in its room, whether melt is lighter than
+ * the solid or heavier. */
+static void what_starts_molten_is_at_rest(void **state)
+{
+    (void)state;
+    const double density[] = {1100, 1500};
+    for (int i = 0; i < 2; i++) {
+        world w = heat_world(2, 0.01, 1);
+        w.def.gravity[1] = 0;
+        w.material[0].liquid_density = density[i];
+        firn_sim *sim = world_create(&w);
+        const brick block = {.low = {-4, 0, 0}, .cells = {8, 8, 1}, .per_axis = 2};
+        add_at(sim, &w, &block, 60);
+        assert_close(totals_of(sim).mass, density[i] * 0.08 * 0.08, 1e-4);
+        assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+        const firn_totals t = totals_of(sim);
+        assert_at_most(t.max_speed, 1e-3);
+        assert_close(t.min_J, 1300 / density[i], 1e-3);
+        assert_close(t.max_J, 1300 / density[i], 1e-3);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* However short heat's steps are to be, motion's stay as long as they are. */
+static void heat_does_not_shorten_motion(void **state)
+{
+    (void)state;
+    int64_t steps[2];
+    for (int i = 0; i < 2; i++) {
+        world w = heat_world(2, 0.01, 1);
+        w.def.heat.step = i ? 1e-9 : 1;
+        firn_sim *sim = world_create(&w);
+        const brick block = {.low = {-4, 0, 0}, .cells = {8, 8, 1}, .per_axis = 2};
+        add_at(sim, &w, &block, 20);
+        assert_ok(firn_sim_step(sim, NULL, &error)); /* finds how long they may be */
+        firn_report report;
+        assert_ok(firn_sim_advance(sim, 0.02, &report, &error));
+        steps[i] = report.steps;
+        firn_sim_destroy(sim);
+    }
+    assert_true(steps[1] <= steps[0] + steps[0] / 10);
+}
+
 /* A dye spreads by its own diffusivity, and none is lost. */
 static void dye_spreads_and_is_kept(void **state)
 {
@@ -702,13 +741,24 @@ static void bad_heat_is_refused(void **state)
     BAD(w.material[0].conductivity = w.material[0].liquid_conductivity = 0, "conductivity");
     BAD(w.material[0].heat_capacity = 0, "heat_capacity");
     BAD(w.collider[0].transfer = -1, "transfer");
-    BAD(w.collider[0].temperature = 0, "temperature");
+    BAD(w.collider[0].temperature = -1, "temperature");
     BAD(w.def.heat.speed = 0, "heat.speed");
     BAD(w.def.heat.ambient = -5, "heat.ambient");
     BAD(w.def.heat.emissivity = 2, "heat.emissivity");
     BAD(w.def.heat.source_count = 1, "heat.sources");
 #undef BAD
     assert_no_complaints();
+
+    /* Faster than a solver can follow. */
+    world w = heat_world(2, 0.01, 1e12);
+    warm_floor(&w, 80);
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-4, 0, 0}, .cells = {8, 8, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 20);
+    firn_error refusal = {0};
+    assert_int_equal(firn_sim_advance(sim, 0.1, NULL, &refusal), FIRN_DIVERGED);
+    assert_non_null(strstr(refusal.message, "heat.speed"));
+    firn_sim_destroy(sim);
 }
 
 int main(void)
@@ -724,6 +774,8 @@ int main(void)
         cmocka_unit_test(slow_heat_adds_up),
         cmocka_unit_test(the_sky_radiates_by_stefan_and_boltzmann),
         cmocka_unit_test(slush_and_refrozen_bodies_keep_their_volume),
+        cmocka_unit_test(what_starts_molten_is_at_rest),
+        cmocka_unit_test(heat_does_not_shorten_motion),
         cmocka_unit_test(dye_spreads_and_is_kept),
         cmocka_unit_test(a_column_stands_cold_and_spreads_heated),
         cmocka_unit_test(a_stiff_column_melts_quietly),

@@ -49,7 +49,6 @@ static void run_strip(firn_case_run *run, const strip *s, look_function *look, v
     w.def.heat.tolerance = 1e-6;
     w.collider[0] = firn_roller(low, true);
     w.collider[0].temperature = s->wall;
-    w.collider[0].transfer = INFINITY;
     w.def.collider_count = 1;
     firn_world_open(&w);
     firn_world_add(&w, &(firn_world_body){.low = {0, low}, .high = {2 * h, low + s->length}});

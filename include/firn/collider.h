@@ -57,8 +57,8 @@ typedef struct firn_collider_def {
     firn_boundary boundary;
     double friction; /* Coulomb coefficient of FIRN_SEPARATE, >= 0 */
     /* Heat, where the sim has it: flows at transfer x (temperature - that of the material). */
-    double temperature; /* K, > 0 */
-    double transfer;    /* W/(m2 K); 0: insulated; INFINITY: the surface has that temperature */
+    double temperature; /* K; 0, the default: insulated */
+    double transfer;    /* W/(m2 K); INFINITY, the default: the surface has that temperature */
     uint32_t stamp;     /* set by the default function */
 } firn_collider_def;
 

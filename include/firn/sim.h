@@ -219,17 +219,17 @@ typedef struct firn_particles {
     int64_t count;
     const double *position;             /* count x dimension, m */
     const double *velocity;             /* count x dimension [0], m/s */
-    const double *deformation_gradient; /* count x dimension^2 [identity] */
+    const double *deformation_gradient; /* count x dimension^2 [identity; melt: without stress] */
     const double *velocity_gradient;    /* count x dimension^2 [0], 1/s */
-    const double *volume;               /* count, m3; NULL: `each_volume` */
-    const double *state;                /* count [0]: the law's scalar, see firn_law_state */
-    const double *temperature;          /* count, K, above 0 [the def's heat.ambient]; of this... */
-    const double *enthalpy; /* count, J/kg: ... and this only one; only where the sim has heat */
+    const double *volume; /* count, m3, of what is not deformed otherwise; NULL: `each_volume` */
+    const double *state;  /* count [0]: the law's scalar, see firn_law_state */
+    const double *temperature; /* count, K, above 0 [the def's heat.ambient]; of this... */
+    const double *enthalpy;    /* count, J/kg: ... and this only one; only where the sim has heat */
     const double *concentration; /* count [0] */
-    const double *mass;          /* count, kg; NULL: the material's density x volume */
-    const uint16_t *material;    /* count; NULL: `each_material` */
-    const uint16_t *object;      /* count; NULL: `each_object` */
-    double each_volume;          /* m3, > 0 */
+    const double *mass;       /* count, kg; NULL: the material's density, or its melt's, x volume */
+    const uint16_t *material; /* count; NULL: `each_material` */
+    const uint16_t *object;   /* count; NULL: `each_object` */
+    double each_volume;       /* m3, > 0 */
     uint16_t each_material, each_object;
     uint32_t stamp; /* set by the default function */
 } firn_particles;

@@ -32,7 +32,7 @@ firn_collider_def firn_collider_def_default(void)
         .rotation = {1, 0, 0, 0},
         .boundary = FIRN_SEPARATE,
         .friction = 0.3,
-        .temperature = 293.15,
+        .transfer = INFINITY,
         .stamp = FIRN_STAMP,
     };
 }
@@ -147,15 +147,16 @@ firn_status firn_collider_check(const firn_collider_def *def, int index, firn_er
                          "colliders[%d].friction %g must be 0 or above and finite; use a sticky "
                          "boundary to hold everything",
                          index, def->friction);
-    if (!(def->temperature > 0 && isfinite(def->temperature)))
+    if (!(def->temperature >= 0 && isfinite(def->temperature)))
         return firn_fail(error, FIRN_INVALID,
-                         "colliders[%d].temperature %g must be above 0 and finite; 0 C is 273.15 K",
+                         "colliders[%d].temperature %g must be 0 (insulated) or above, and finite; "
+                         "0 C is 273.15 K",
                          index, def->temperature);
     if (!(def->transfer >= 0))
         return firn_fail(
             error, FIRN_INVALID,
-            "colliders[%d].transfer %g must be 0 (insulated) or above; INFINITY keeps the "
-            "surface at its temperature",
+            "colliders[%d].transfer %g must be 0 or above; INFINITY keeps the surface at its "
+            "temperature",
             index, def->transfer);
     if (def->key_count != 0) return check_keys(def, index, error);
     return check_pose(def->position, def->rotation, index, "", error);

@@ -49,8 +49,7 @@ firn_collider_def firn_stage_collider(const firn_scene_collider *c, int dim)
     def.friction = c->friction;
     if (firn_section_given(&firn_section_collider, c, "temperature")) {
         def.temperature = c->temperature;
-        def.transfer =
-            firn_section_given(&firn_section_collider, c, "transfer") ? c->transfer : INFINITY;
+        if (firn_section_given(&firn_section_collider, c, "transfer")) def.transfer = c->transfer;
     }
     if (c->key_count > 1) {
         def.keys = c->key;

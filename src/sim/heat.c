@@ -124,9 +124,7 @@ typedef struct warm {
     double volume;       /* m3, unstrained */
 } warm;
 
-/* Volume at rest over that of the solid at first, of a particle that is so far liquid: J_r of
- * melting.c. */
-static double rest_ratio(const firn_sim *sim, int64_t i, double liquid)
+double firn_heat_rest_ratio(const firn_sim *sim, int64_t i, double liquid)
 {
     const firn_store *s = &sim->store;
     const firn_material_def *m = &sim->materials[s->material[i]];
@@ -147,7 +145,7 @@ static warm look_at(const firn_sim *sim, int64_t i)
               .capacity = c->solid,
               .conductivity = m->conductivity};
     if (m->law != FIRN_MELTING) return w;
-    w.volume *= rest_ratio(sim, i, w.liquid);
+    w.volume *= firn_heat_rest_ratio(sim, i, w.liquid);
     w.capacity = w.liquid < 0.5 ? c->solid : c->liquid;
     w.conductivity += w.liquid * (m->liquid_conductivity - m->conductivity);
     return w;
@@ -188,7 +186,7 @@ static void freeze(const firn_sim *sim, int64_t i, double before, double after)
     const firn_store *s = &sim->store;
     const firn_material_def *m = &sim->materials[s->material[i]];
     real *state = s->record + i * FIRN_RECORD + firn_offset_state(s->dim);
-    const double rest = rest_ratio(sim, i, before), most = 0.1;
+    const double rest = firn_heat_rest_ratio(sim, i, before), most = 0.1;
     if (m->crush_pressure > 0) {
         const double melt = m->density / m->liquid_density;
         *state = (real)log(fmax((rest - after * melt) / (1 - after), melt));
@@ -401,7 +399,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
                                    x, normal) /
             job->h;
         inside |= away < 0;
-        if (fabs(away) >= 1 || !(c->transfer > 0)) continue;
+        if (fabs(away) >= 1 || c->temperature == 0 || c->transfer == 0) continue;
         const double way = WALL_WAY * job->h / fmax((double)node->conductivity, 1e-30);
         add_surface(job, link, n, side * (1 - fabs(away)) * (double)node->full,
                     1 / (1 / c->transfer + way),
@@ -593,7 +591,7 @@ static void finish_block(void *context, int64_t block, int32_t thread)
 }
 
 /* One step of conduction of a scalar. */
-static void conduct(heat_job *job, const firn_sweep *sweep)
+static firn_status conduct(heat_job *job, const firn_sweep *sweep, firn_error *error)
 {
     firn_sim *sim = job->sim;
     firn_heat *m = &sim->heat;
@@ -619,6 +617,13 @@ static void conduct(heat_job *job, const firn_sweep *sweep)
                                           sim->def.heat.tolerance * start, ITERATIONS);
     sim->report.heat_iterations += s.iterations;
     sim->report.heat_steps++;
+    if (!isfinite(s.residual)) {
+        return firn_fail(
+            error, FIRN_DIVERGED,
+            "at %g s conduction cannot be solved: in a step heat goes too many cells of "
+            "%g m; lower heat.speed %g, or the materials' conductivity",
+            sim->time, job->h, sim->def.heat.speed);
+    }
     if (!s.converged && sim->def.log.write) {
         char text[160];
         snprintf(text, sizeof text, "at %g s conduction was solved to %.2g only, in %d iterations",
@@ -631,6 +636,7 @@ static void conduct(heat_job *job, const firn_sweep *sweep)
     over_blocks(job, finish_block);
     firn_sim_run_sweep(sim, sweep, sim->kernels->scalar_gather);
     over_particles(job, store_chunk);
+    return FIRN_OK;
 }
 
 /* ---- the melt's volume ---- */
@@ -805,11 +811,11 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     if (melts) even_volumes(&job, &sweep);
     const double parts = ceil(fmin(alpha * job.dt / (STEP_MOST * job.h * job.h), PARTS_MOST));
     job.dt /= fmax(parts, 1);
-    for (int i = 0; i < fmax(parts, 1); i++) conduct(&job, &sweep);
-    if (dyed) {
+    for (int i = 0; i < fmax(parts, 1) && st == FIRN_OK; i++) st = conduct(&job, &sweep, error);
+    if (dyed && st == FIRN_OK) {
         job.kind = DYE;
         job.dt = seconds * sim->def.heat.speed;
-        conduct(&job, &sweep);
+        st = conduct(&job, &sweep, error);
     }
-    return FIRN_OK;
+    return st;
 }

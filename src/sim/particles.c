@@ -196,6 +196,14 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     heat[FIRN_HEAT_ENTHALPY] =
         (real)(p->enthalpy ? p->enthalpy[i] : firn_heat_enthalpy(curve, temperature));
     heat[FIRN_HEAT_CONCENTRATION] = (real)(p->concentration ? p->concentration[i] : 0);
+    if (p->deformation_gradient || sim->materials[s->material[to]].law != FIRN_MELTING) return;
+    /* What is already molten has the melt's volume, and no stress. */
+    const double J =
+        firn_heat_rest_ratio(sim, to, firn_heat_liquid(curve, (double)heat[FIRN_HEAT_ENTHALPY]));
+    for (int a = 0; a < dim; a++)
+        r[firn_offset_F(dim) + a * (dim + 1)] = (real)(pow(J, 1.0 / dim) - 1);
+    s->volume[to] = (real)(volume / J);
+    if (!p->mass) s->mass[to] = (real)((double)s->mass[to] / J);
 }
 
 /* The bins of `at` and the other order list take over. */

@@ -729,7 +729,7 @@ static firn_status advance_with_heat(firn_sim *sim, double seconds, bool single,
     firn_status st = FIRN_OK;
     do {
         const double from = sim->time, left = end - from;
-        const double most = sim->def.heat.step > 0 ? sim->def.heat.step
+        const double most = sim->def.heat.step > 0 ? fmax(sim->def.heat.step, sim->dt_next)
                             : sim->dt_next > 0     ? fmin(MOTION_STEPS * sim->dt_next, longest)
                                                    : fmin(left / MOTION_STEPS, longest);
         st = advance_particles(sim, single ? seconds : left / ceil(left / most - TIME_LEFT), single,
