@@ -95,10 +95,10 @@ static uint32_t particle_at(const firn_volume *v, const firn_brick *b, const int
                      : v->nearest[(size_t)brick * BLOCK * BLOCK * BLOCK + (size_t)voxel];
 }
 
-/* The mean of what particles around a hit have; `none` where there are none, or nothing is known. Voxels
- * weigh by quadratic B-splines, so that nothing jumps from one to the next. */
-static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const vec3 *item,
-                        vec3 none)
+/* The mean of what particles around a hit have; `none` where there are none, or nothing is known. Every
+ * stride-th voxel weighs, by quadratic B-splines, so that nothing jumps from one to the next. */
+static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, int stride,
+                        const vec3 *item, vec3 none)
 {
     if (!item) return none;
     if (hit->brick < 0) return item[hit->particle];
@@ -108,8 +108,9 @@ static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const v
     int base[3];
     float weight[3][3];
     for (int a = 0; a < 3; a++) {
-        const float q = point[a] - (float)(corner[a] * BLOCK);
-        base[a] = (int)f_clamp(q + 0.5f, 0, BLOCK); /* up to the next brick's first voxel */
+        const float q = (point[a] - (float)(corner[a] * BLOCK)) / (float)stride;
+        base[a] =
+            (int)f_clamp(q + 0.5f, 0, (float)(BLOCK / stride)); /* or the next brick's first */
         const float d = q - (float)base[a];
         weight[a][0] = 0.5f * (0.5f - d) * (0.5f - d);
         weight[a][1] = 0.75f - d * d;
@@ -121,7 +122,8 @@ static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const v
         const int i[3] = {c % 3, c / 3 % 3, c / 9};
         const uint32_t p =
             particle_at(&w->volume, b,
-                        (const int[3]){base[0] + i[0] - 1, base[1] + i[1] - 1, base[2] + i[2] - 1});
+                        (const int[3]){stride * (base[0] + i[0] - 1), stride * (base[1] + i[1] - 1),
+                                       stride * (base[2] + i[2] - 1)});
         if (p == UINT32_MAX) continue;
         const float part = weight[0][i[0]] * weight[1][i[1]] * weight[2][i[2]];
         sum = v3_along(sum, item[p], part);
@@ -132,12 +134,14 @@ static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, const v
 
 vec3 firn_detail_color(const firn_render_world *w, const firn_hit *hit)
 {
-    return mean_around(w, hit, w->cloud.color, w->cloud.layer[hit->layer].color);
+    return mean_around(w, hit, 1, w->cloud.color, w->cloud.layer[hit->layer].color);
 }
 
+/* Particles at a surface are not equally deep, and temperature falls off steeply there: few would show
+ * as spots. */
 vec3 firn_detail_heat(const firn_render_world *w, const firn_hit *hit)
 {
-    return mean_around(w, hit, w->cloud.heat, v3_all(0));
+    return mean_around(w, hit, 4, w->cloud.heat, v3_all(0));
 }
 
 float firn_detail_glint(const firn_render_world *w, const firn_hit *hit, uint32_t particle,
