@@ -31,15 +31,15 @@ enum { NODES = FIRN_MAX_CELLS, PARTICLES = 1 << 12, ITERATIONS = 500 };
 
 #define STEFAN_BOLTZMANN 5.670374419e-8 /* W/(m2 K4) */
 
-/* Where heat would go further than about a cell in a step, the step is cut: nodes do not know of latent
- * heat while they are solved for, and let some of it through a front (6 % in steps of 5). */
+/* Steps in which heat would go further than about a cell are cut: nodes know of latent heat only as far
+ * as capacity_of tells them, and let some of it through a front. */
 #define STEP_MOST 1.0 /* h^2 / alpha */
 #define PARTS_MOST 50
 
 /* Cells from a wall of given temperature to where its node's temperature holds. A node at a wall
  * conducts to particles up to 1.5 cells away at once, which is that much too far: this makes up for
  * it (measured on Stefan's problem). */
-#define WALL_WAY 0.02
+#define WALL_WAY 0.05
 
 /* Bodies in contact exchange heat over so much of a cell. */
 #define CONTACT_WAY 0.25
@@ -133,6 +133,16 @@ double firn_heat_rest_ratio(const firn_sim *sim, int64_t i, double liquid)
     return (1 - liquid) * packed + liquid * melt;
 }
 
+/* Heat capacity with what of the latent heat keeps the temperature up or down: more of it the further it
+ * is to either end of the plateau, where the particle would leave it with too much. Without it a front
+ * between warm and cold lags: by 1.1 % in steps of 0.2 h^2 / alpha, instead of 0.6 %. */
+static double capacity_of(const firn_heat_curve *c, double liquid)
+{
+    const double latent = 4, plain = liquid < 0.5 ? c->solid : c->liquid,
+                 more = plain * (1 + latent * fmin(liquid, 1 - liquid));
+    return c->range > 0 ? fmin(more, fmax(c->melt / c->range, plain)) : more;
+}
+
 static warm look_at(const firn_sim *sim, int64_t i)
 {
     const firn_store *s = &sim->store;
@@ -146,7 +156,7 @@ static warm look_at(const firn_sim *sim, int64_t i)
               .conductivity = m->conductivity};
     if (m->law != FIRN_MELTING) return w;
     w.volume *= firn_heat_rest_ratio(sim, i, w.liquid);
-    w.capacity = w.liquid < 0.5 ? c->solid : c->liquid;
+    w.capacity = capacity_of(c, w.liquid);
     w.conductivity += w.liquid * (m->liquid_conductivity - m->conductivity);
     return w;
 }
