@@ -108,8 +108,11 @@ static void every_parameter_is_explained_by_its_row(void **state)
 static void other_words_list_what_mentions_them(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {
-        {"slow_motion", "playback"}, {"draft", "final_resolution"}, {"Water", "preset: "}};
+    static const char *const cases[][2] = {{"slow_motion", "playback"},
+                                           {"draft", "final_resolution"},
+                                           {"Water", "preset: "},
+                                           {"melting", "doc/melting.md"},
+                                           {"freezing", "melting_point"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = print(WORDS("help", cases[i][0]));
         if (!strstr(text, cases[i][1])) complain("%s: %s\n", cases[i][0], text);

@@ -124,11 +124,20 @@ static void heat(void)
 {
     printf("Scenes with `heat: {}` have temperatures, in kelvin, or in degrees Celsius with\n"
            "a C, as 34C. Materials of law melting melt and freeze. Of heat:\n\n");
-    print_rows(&firn_section_heat, "speed ambient transfer sources");
+    print_rows(&firn_section_heat, "speed ambient sources");
     printf("\nOf colliders, and of objects:\n\n");
-    print_rows(&firn_section_collider, "temperature transfer");
+    print_rows(&firn_section_collider, "temperature");
+    print_rows(&firn_section_object, "temperature");
+    char text[600];
+    size_t used = (size_t)snprintf(text, sizeof text, "The law melting reads");
+    const firn_param *const *reads = firn_law_params(FIRN_MELTING);
+    for (int i = 0; reads[i] && used < sizeof text; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", reads[i]->name);
+    }
     printf("\n");
-    print_rows(&firn_section_object, "temperature concentration");
+    firn_print_wrapped(0, text);
+    printf("`firn help NAME` explains each, `firn list materials` has presets. doc/scenes.md\n"
+           "has a section on heat, doc/melting.md says what is computed.\n");
 }
 
 static void filling(void)
@@ -256,6 +265,9 @@ enum { TOPICS = sizeof topics / sizeof *topics };
 
 const char *firn_topic_name(int32_t index) { return index < TOPICS ? topics[index].name : NULL; }
 const char *firn_topic_line(int32_t index) { return index < TOPICS ? topics[index].line : NULL; }
+
+/* Words that lead to a topic, too. */
+static const char *const other_words[][2] = {{"melting", "heat"}, {"freezing", "heat"}};
 
 static void list_topics(void)
 {
@@ -459,8 +471,12 @@ static int run(void)
     char name[200]; /* "exit codes" is exit_codes */
     snprintf(name, sizeof name, "%s%s%s", chosen.words.word[0], chosen.words.count > 1 ? "_" : "",
              chosen.words.count > 1 ? chosen.words.word[1] : "");
+    const char *topic = name;
+    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
+        if (strcmp(other_words[i][0], name) == 0) topic = other_words[i][1];
+    }
     for (int i = 0; i < TOPICS; i++) {
-        if (strcmp(topics[i].name, name) != 0) continue;
+        if (strcmp(topics[i].name, topic) != 0) continue;
         topics[i].print();
         return 0;
     }
