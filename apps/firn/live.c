@@ -91,6 +91,12 @@ static firn_status rehearse(firn_live *live, const firn_live_def *def, const fir
     double coarser = COARSER;
     firn_status st = choose_coarser(def, &coarser, error);
     if (st != FIRN_OK) return st;
+    if (hooks->note) {
+        hooks->note(hooks->user_data,
+                    coarser > 1 ? "rehearsing for the camera"
+                                : "rehearsing for the camera, which takes as long as the motion; "
+                                  "a camera with position and target needs none");
+    }
     st = read_coarse(def, coarser, &coarse, &why);
     if (st == FIRN_OK) st = watch(live, def, &coarse, def->run->first, def->run->last, hooks, &why);
     firn_scene_free(&coarse);
@@ -120,6 +126,14 @@ static void loosen(firn_shot *shot)
     }
 }
 
+/* Whether nothing about the pictures depends on what will happen. */
+static bool is_placed(const firn_scene *scene, const firn_shot_options *options)
+{
+    return scene->dimension == 3 && !options->slice && !options->color &&
+           firn_section_given(&firn_section_camera, &scene->camera, "position") &&
+           firn_section_given(&firn_section_camera, &scene->camera, "target");
+}
+
 firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const firn_run_hooks *hooks,
                             firn_error *error)
 {
@@ -141,10 +155,11 @@ firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const fir
     if (st == FIRN_OK) st = firn_film_check(&film, error);
     options.linear = firn_film_is_linear(&film);
     if (st == FIRN_OK) st = firn_shot_begin(&options, &live->shot, error);
-    if (st == FIRN_OK) {
-        if (hooks->note) hooks->note(hooks->user_data, "rehearsing for the camera");
-        st = rehearse(live, def, hooks, error);
+    const int64_t start = def->scene->frames.start;
+    if (st == FIRN_OK && is_placed(def->scene, &options)) {
+        st = watch(live, def, def->scene, start, start, hooks, error);
     }
+    if (st == FIRN_OK && live->shot.seen == 0) st = rehearse(live, def, hooks, error);
     if (st == FIRN_OK) {
         if (def->scene->dimension == 3) loosen(&live->shot);
         st = firn_shot_settle(&live->shot, def->scene, error);

@@ -21,8 +21,8 @@ typedef struct firn_live_def {
     const firn_run_options *run;
 } firn_live_def;
 
-/* Opens the outputs. The camera has to see what has not happened yet: the scene is rehearsed with
- * fewer, larger particles, which takes about a hundredth of the run. */
+/* Opens the outputs. The camera has to see what has not happened yet: unless it is placed, the scene is
+ * rehearsed with fewer, larger particles, which takes about a hundredth of a long run. */
 firn_status firn_live_begin(firn_live *live, const firn_live_def *def, const firn_run_hooks *hooks,
                             firn_error *error);
 /* Adds the pictures to the hooks of a run. */
