@@ -157,6 +157,30 @@ static void the_table_holds_values_and_the_last_statistics(void **state)
     assert_no_complaints();
 }
 
+/* Of what melts, people want to know how far. */
+static void tables_of_what_melts_show_it(void **state)
+{
+    (void)state;
+    static const char *const columns[] = {"liquid", "max_temperature"};
+    char folder[PATH_SIZE], text[512], number[32];
+    const outcome *o = run(fresh_folder("melts", folder),
+                           WORDS("sweep", FIRN_SCENES "/melt.yaml", "--vary", "heat.speed=1,2000",
+                                 "--frames", "1:3", "--out", "melts"));
+    expect_exit(o, 0, "sweep");
+    char sweep[PATH_SIZE];
+    const char *csv = read_table(in_folder(folder, "melts", sweep));
+    for (int k = 0; k < 2; k++) {
+        if (!strstr(o->out, columns[k])) complain("no %s in %s\n", columns[k], o->out);
+        for (int row = 1; row <= 2; row++) {
+            snprintf(number, sizeof number, "  %.4g ",
+                     strtod(cell_of(csv, row, columns[k], text), NULL));
+            if (!strstr(o->out, number)) complain("no%sin %s\n", number, o->out);
+        }
+    }
+    assert_true(number_of(csv, 2, "liquid") > number_of(csv, 1, "liquid"));
+    assert_no_complaints();
+}
+
 /* In free flight v = v0 + g t, so the momenta of the two variants are as that. */
 static void commas_in_brackets_and_quotes_belong_to_a_value(void **state)
 {
@@ -427,6 +451,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_combination_is_as_it_would_be_alone),
         cmocka_unit_test(the_table_holds_values_and_the_last_statistics),
+        cmocka_unit_test(tables_of_what_melts_show_it),
         cmocka_unit_test(commas_in_brackets_and_quotes_belong_to_a_value),
         cmocka_unit_test(folders_have_safe_names_of_their_own),
         cmocka_unit_test(what_is_written_stays_in_the_folders),

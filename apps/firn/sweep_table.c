@@ -134,13 +134,31 @@ static void value_cell(const firn_sweep_job *s, int64_t row, int k, char text[CE
              row < 0 ? s->vary[k].name : firn_sweep_choice(s, row, k)->value);
 }
 
-/* The statistics that are shown; the file has all. */
-static const char *const shown[] = {"particles", "max_speed", "kinetic", "elastic", "min_J"};
-enum { SHOWN = sizeof shown / sizeof *shown };
+/* The statistics that are shown, without heat and with it; the file has all. */
+enum { SHOWN = 5 };
+static const char *const moving[SHOWN] = {"particles", "max_speed", "kinetic", "elastic", "min_J"};
+static const char *const melting[SHOWN] = {"particles", "max_speed", "kinetic", "liquid",
+                                           "max_temperature"};
+
+static bool has_heat(const firn_sweep_job *s)
+{
+    for (int64_t i = 0; i < s->variant_count; i++) {
+        size_t length = 0;
+        if (s->variant[i].last) (void)cell_at(s->variant[i].last, column_of("liquid"), &length);
+        if (length > 0) return true;
+    }
+    return false;
+}
+
+typedef struct results {
+    const firn_sweep_job *sweep;
+    const char *const *shown; /* SHOWN of them */
+} results;
 
 static void result_cell(const void *context, int64_t row, int column, char text[CELL_SIZE])
 {
-    const firn_sweep_job *s = context;
+    const results *all = context;
+    const firn_sweep_job *s = all->sweep;
     const firn_variant *v = row < 0 ? NULL : &s->variant[row];
     if (column < s->vary_count) {
         value_cell(s, row, column, text);
@@ -149,7 +167,7 @@ static void result_cell(const void *context, int64_t row, int column, char text[
     column -= s->vary_count;
     static const char *const head[] = {"steps", "seconds", "status"};
     if (!v) {
-        snprintf(text, CELL_SIZE, "%s", column < SHOWN ? shown[column] : head[column - SHOWN]);
+        snprintf(text, CELL_SIZE, "%s", column < SHOWN ? all->shown[column] : head[column - SHOWN]);
     } else if (column == SHOWN + 2) {
         snprintf(text, CELL_SIZE, "%s", state_names[v->state]);
     } else if (!v->last) {
@@ -159,7 +177,7 @@ static void result_cell(const void *context, int64_t row, int column, char text[
     } else if (column == SHOWN + 1) {
         snprintf(text, CELL_SIZE, "%.2f", v->seconds);
     } else {
-        const double number = number_at(v->last, column_of(shown[column]));
+        const double number = number_at(v->last, column_of(all->shown[column]));
         snprintf(text, CELL_SIZE, column == 0 ? "%.0f" : "%.4g", number);
     }
 }
@@ -198,7 +216,8 @@ void firn_sweep_print(const firn_sweep_job *s)
     int64_t count[FIRN_VARIANT_STATES] = {0};
     for (int64_t i = 0; i < s->variant_count; i++) count[s->variant[i].state]++;
     printf("\n");
-    print_table(result_cell, s, s->variant_count, s->vary_count + SHOWN + 3);
+    const results all = {s, has_heat(s) ? melting : moving};
+    print_table(result_cell, &all, s->variant_count, s->vary_count + SHOWN + 3);
     printf("\n%lld variants:", (long long)s->variant_count);
     const char *comma = "";
     for (int i = 0; i < FIRN_VARIANT_STATES; i++) {
