@@ -899,11 +899,16 @@ static void nonsense_is_refused_or_harmless(void **state)
 static void presets_have_looks(void **state)
 {
     (void)state;
-    static const char *const known[][2] = {{"snow_wet", "snow"}, {"wet_sand", "sand"},
-                                           {"jelly", "jelly"},   {"honey", "honey"},
-                                           {"steel", "steel"},   {"chocolate", "chocolate"}};
+    static const char *const known[][2] = {
+        {"snow_wet", "snow"}, {"wet_sand", "sand"}, {"jelly", "jelly"},
+        {"honey", "honey"},   {"steel", "steel"},   {"chocolate", "chocolate"},
+        {"glass", "glass"},   {"solder", "solder"}, {"gelatine", "gelatine"}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_string_equal(firn_look_of(firn_preset_find(known[i][0]))->name, known[i][1]);
+    }
+    const firn_preset *p;
+    for (int32_t i = 0; (p = firn_preset_get(i)); i++) { /* puddles of several objects are one */
+        if (p->law == FIRN_MELTING) assert_false(firn_look_of(p)->by_object);
     }
     for (const firn_look_row *row = firn_looks; row->name; row++) {
         assert_string_equal(row->look.name, row->name);
@@ -915,7 +920,7 @@ static void presets_have_looks(void **state)
             }
         }
     }
-    assert_null(firn_look_find("glass"));
+    assert_null(firn_look_find("gold"));
 }
 
 int main(void)
