@@ -446,8 +446,23 @@ static void temperatures_are_kelvin_or_have_a_c(void **state)
     static const struct {
         const char *text;
         double kelvin;
-    } cases[] = {{"80C", 353.15}, {"-5C", 268.15}, {"0C", 273.15},    {"353K", 353},
-                 {"353", 353},    {"1e3", 1000},   {"36.6C", 309.75}, {"1.2e3C", 1473.15}};
+    } cases[] = {{"80C", 353.15},
+                 {"-5C", 268.15},
+                 {"0C", 273.15},
+                 {"353K", 353},
+                 {"353", 353},
+                 {"1e3", 1000},
+                 {"36.6C", 309.75},
+                 {"1.2e3C", 1473.15},
+                 {"80 C", 353.15},
+                 {"80c", 353.15},
+                 {"80 \u00b0C", 353.15},
+                 {"80\u00b0c", 353.15},
+                 {"'80 \u00b0C'", 353.15},
+                 {"\"80C\"", 353.15},
+                 {"353 K", 353},
+                 {"353k", 353},
+                 {"'353 K'", 353}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[400];
         const char *t = cases[i].text;
@@ -609,7 +624,8 @@ static void files_bring_heat_along(void **state)
     char folder[PATH_SIZE], text[700];
     fresh_folder("heat", folder);
     write_file(folder, "table.csv",
-               "x,y,z,temperature,enthalpy,concentration\n0,0,0,1,5000,0.5\n1,0,0,1,-2000,2\n");
+               "x,y,z,temperature,enthalpy,concentration\n0,0,0,302.5,5000,0.5\n"
+               "1,0,0,299,-2000,2\n");
     write_file(folder, "warm.csv", "x,y,z,temperature\n0,0,0,310\n1,0,0,299\n");
     static const struct {
         const char *heat, *file, *attribute;
@@ -634,6 +650,60 @@ static void files_bring_heat_along(void **state)
         for (int k = 0; k < 2; k++) assert_close((double)value[k], cases[i].value[k], 1e-4);
         free(value);
     }
+}
+
+/* Nothing that a file says of heat is passed over, and nothing that the object says beside it. */
+static void files_with_doubtful_heat_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object, *columns, *values, *said;
+        int exit;
+    } cases[] = {
+        {"", "temperature", "300", NULL, 0},
+        {"", "temperature,enthalpy", "272.15,-2000", NULL, 0},
+        {", temperature: 300", "concentration", "1", NULL, 0},
+        {"", "temperature", "2e5",
+         "file.csv: particle 1 has temperature 200000; it must be from 1 to 100000 K", 3},
+        {"", "temperature", "-5", "particle 1 has temperature -5; it must be from 1", 3},
+        {"", "temperature,enthalpy", "300,-2000",
+         "particle 1 has temperature 300 K and enthalpy -2000 J/kg, which is that of 272.15 K; "
+         "remove one",
+         3},
+        {", temperature: 300", "temperature", "300",
+         "file.csv has temperature: remove temperature here, or that column from the file", 3},
+        {", temperature: 300", "enthalpy", "0", "file.csv has enthalpy: remove temperature", 3},
+        {", temperature_noise: {}", "temperature", "300", "remove temperature_noise here", 3},
+        {", concentration: 1", "concentration", "1", "remove concentration here", 3},
+        {"", "temperature", "80",
+         "scene.yaml:2:78: temperatures of file.csv are in kelvin, and the highest is 80: add "
+         "273.15",
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[PATH_SIZE], text[400];
+        fresh_folder("doubtful", folder);
+        const bool two = strchr(cases[i].columns, ',') != NULL;
+        const char *first = strcmp(cases[i].values, "80") == 0             ? "20"
+                            : two                                          ? "272.15,-2000"
+                            : strcmp(cases[i].columns, "temperature") == 0 ? "273"
+                                                                           : "0";
+        snprintf(text, sizeof text, "x,y,z,%s\n0,0,0,%s\n0.1,0,0,%s\n", cases[i].columns, first,
+                 cases[i].values);
+        write_file(folder, "file.csv", text);
+        snprintf(text, sizeof text,
+                 "{firn: 1, resolution: 0.1, heat: {}, frames: {end: 1},\n materials: {m: {law: "
+                 "melting, heat_capacity: 2000}}, objects: [{name: body, particles: file.csv%s}], "
+                 "output: [{file: a.$F.csv}]}",
+                 cases[i].object);
+        write_file(folder, "scene.yaml", text);
+        const outcome *o = run(folder, WORDS("run", "scene.yaml"));
+        expect_exit(o, cases[i].exit, text);
+        if (cases[i].said ? !strstr(o->err, cases[i].said) : strstr(o->err, "file.csv") != NULL) {
+            complain("%s of %s: %s\n", cases[i].columns, text, o->err);
+        }
+    }
+    assert_no_complaints();
 }
 
 /* The cell of a column in the last line of a table. */
@@ -1696,6 +1766,7 @@ int main(void)
         cmocka_unit_test(what_heat_does_not_say_is_said),
         cmocka_unit_test(walls_are_insulated_held_or_coupled),
         cmocka_unit_test(objects_begin_with_their_temperature_and_dye),
+        cmocka_unit_test(files_with_doubtful_heat_are_refused),
         cmocka_unit_test(files_bring_heat_along),
         cmocka_unit_test(statistics_tell_of_heat),
         cmocka_unit_test(all_formats_hold_heat_and_pictures_show_it),

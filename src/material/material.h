@@ -70,7 +70,8 @@
       "heat that warms a kilogram of the melt by a kelvin", "water has 4186", NULL)                \
     X(liquid_conductivity, "W/(m K)", 0.5, 0, 1e6, "how well the melt conducts heat",              \
       "water has 0.6", NULL)                                                                       \
-    X(liquid_density, "kg/m3", 0, 0, 1e6, "mass per volume of the melt",                           \
+    X(liquid_density, "kg/m3", 0, 0, 1e6,                                                          \
+      "mass per volume of the melt, within 20 times density; 0: the solid's",                      \
       "0 takes that of the solid", NULL)                                                           \
     X(liquid_yield, "Pa", 0, 0, 1e12, "shear stress at which the melt flows",                      \
       "water has none, chocolate 10", NULL)                                                        \

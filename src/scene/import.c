@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "material/material.h"
 #include "scene/source.h"
 #include "scene/stage.h"
 
@@ -182,12 +183,74 @@ static firn_status take_deformation(importer *in, firn_batch *b, firn_error *err
     return st;
 }
 
+/* ---- heat ---- */
+
+/* Fails where the object gives what its file has. */
+static firn_status check_given_once(const importer *in, const char *parameter, const char *column,
+                                    firn_error *error)
+{
+    const firn_value *given = firn_value_get(in->object->where, parameter);
+    if (!given || !firn_points_find(&in->points, column)) return FIRN_OK;
+    return firn_value_fail(given, error, "%s has %s: remove %s here, or that column from the file",
+                           in->path, column, parameter);
+}
+
+static firn_status check_temperatures(const importer *in, const double *temperature,
+                                      firn_error *error)
+{
+    const firn_row *row = firn_section_object.rows;
+    while (strcmp(row->name, "temperature") != 0) row++;
+    for (int64_t i = 0; i < in->points.count; i++) {
+        if (temperature[i] >= row->least && temperature[i] <= row->most) continue;
+        return firn_value_fail(in->where, error,
+                               "%s: particle %lld has temperature %g; it must be from %g to %g K, "
+                               "and 0 degrees Celsius are 273.15 K",
+                               in->path, (long long)i, temperature[i], row->least, row->most);
+    }
+    return FIRN_OK;
+}
+
+/* Files of a run have both, which then agree. Noise in the material is not known here. */
+static firn_status check_agreement(const importer *in, const firn_batch *b, firn_error *error)
+{
+    for (int64_t i = 0; i < in->points.count; i++) {
+        const int32_t material = b->material ? b->material[i] : in->object->material_index;
+        const firn_scene_material *m = &in->scene->material[material];
+        const firn_heat_curve curve = firn_material_heat_curve(&m->def);
+        const double of_enthalpy = firn_heat_temperature(&curve, b->enthalpy[i]);
+        if (m->noise_count || fabs(of_enthalpy - b->temperature[i]) <= 1e-3 * b->temperature[i]) {
+            continue;
+        }
+        return firn_value_fail(in->where, error,
+                               "%s: particle %lld has temperature %g K and enthalpy %g J/kg, which "
+                               "is that of %g K; remove one of these columns from the file",
+                               in->path, (long long)i, b->temperature[i], b->enthalpy[i],
+                               of_enthalpy);
+    }
+    return FIRN_OK;
+}
+
 /* Enthalpy says more than temperature: how far what melts has melted. */
 static firn_status take_heat(importer *in, firn_batch *b, firn_error *error)
 {
-    firn_status st = take(in, "enthalpy", 1, &b->enthalpy, error);
-    if (st == FIRN_OK && !b->enthalpy) st = take(in, "temperature", 1, &b->temperature, error);
-    return st == FIRN_OK ? take(in, "concentration", 1, &b->concentration, error) : st;
+    static const char *const once[][2] = {{"temperature", "temperature"},
+                                          {"temperature", "enthalpy"},
+                                          {"temperature_noise", "temperature"},
+                                          {"temperature_noise", "enthalpy"},
+                                          {"concentration", "concentration"}};
+    firn_status st = take(in, "temperature", 1, &b->temperature, error);
+    if (st == FIRN_OK) st = take(in, "enthalpy", 1, &b->enthalpy, error);
+    if (st == FIRN_OK) st = take(in, "concentration", 1, &b->concentration, error);
+    for (size_t i = 0; i < sizeof once / sizeof *once && st == FIRN_OK; i++) {
+        st = check_given_once(in, once[i][0], once[i][1], error);
+    }
+    if (st == FIRN_OK && b->temperature) st = check_temperatures(in, b->temperature, error);
+    if (st == FIRN_OK && b->temperature && b->enthalpy) {
+        st = check_agreement(in, b, error);
+        free(b->temperature);
+        b->temperature = NULL;
+    }
+    return st;
 }
 
 /* ---- places, masses and volumes ---- */

@@ -1,5 +1,6 @@
 #include "scene/param.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,24 +46,36 @@ bool firn_row_is_temperature(const firn_row *row)
     return strcmp(row->unit, "K") == 0 && row->least > 0;
 }
 
+/* Whether the text is that unit: "C", " c" and " °C" are. */
+static bool is_unit(const char *text, char unit)
+{
+    static const char degree[] = "\xc2\xb0"; /* in UTF-8 */
+    while (*text == ' ') text++;
+    if (strncmp(text, degree, sizeof degree - 1) == 0) text += sizeof degree - 1;
+    return toupper((unsigned char)*text) == unit && !text[1];
+}
+
 static firn_status read_temperature(const firn_row *row, const firn_value *v, double *out,
                                     firn_error *error)
 {
     char text[80];
     char *end = NULL;
-    const double number = v->kind == FIRN_SCALAR && !v->quoted ? strtod(v->text, &end) : 0;
-    const bool celsius = end && strcmp(end, "C") == 0, bare = end && *end == 0;
-    if (!end || end == v->text || !isfinite(number) ||
-        !(celsius || bare || strcmp(end, "K") == 0)) {
+    const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
+    const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
+    if (!end || end == v->text || !isfinite(number) || !(celsius || bare || is_unit(end, 'K'))) {
         return firn_value_fail(v, error,
                                "%s %s must be a temperature: in degrees Celsius, as 34C, or in "
                                "kelvin, as 307",
                                row->name, shown(v, text, sizeof text));
     }
     *out = celsius ? number + 273.15 : number;
-    if (*out >= row->least && *out <= row->most) return FIRN_OK;
-    return firn_value_fail(v, error, "%s %.60s must be from %g to %g K; %s%.60s%s", row->name,
-                           v->text, row->least, row->most,
+    if (*out > row->most) {
+        return firn_value_fail(v, error, "%s %.60s must be at most %g K", row->name, v->text,
+                               row->most);
+    }
+    if (*out >= row->least) return FIRN_OK;
+    return firn_value_fail(v, error, "%s %.60s must be at least %g K; %s%.60s%s", row->name,
+                           v->text, row->least,
                            bare ? "degrees Celsius have a C: " : "0 K is -273.15C",
                            bare ? v->text : "", bare ? "C" : "");
 }

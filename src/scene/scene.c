@@ -313,6 +313,18 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
                                : FIRN_OK;
 }
 
+/* What of a material the engine speaks of, as in "materials[0].poisson 0.7 must be", where the scene
+ * gives it; else the material. */
+static const firn_value *blamed(const firn_value *material, const char *message)
+{
+    const char *name = strchr(message, '.');
+    for (const firn_value *c = name ? material->child : NULL; c; c = c->next) {
+        const size_t length = strlen(c->key);
+        if (strncmp(name + 1, c->key, length) == 0 && name[1 + length] == ' ') return c;
+    }
+    return material;
+}
+
 /* Fills in from the preset what the scene does not give, and checks the whole. */
 static firn_status read_preset(firn_scene_material *m, int index, const firn_value *v,
                                firn_error *error)
@@ -341,7 +353,7 @@ static firn_status read_preset(firn_scene_material *m, int index, const firn_val
     }
     firn_error inner = {0};
     if (firn_material_check(&m->def, index, &inner) == FIRN_OK) return FIRN_OK;
-    return firn_value_fail(v, error, "%s", inner.message);
+    return firn_value_fail(blamed(v, inner.message), error, "%s", inner.message);
 }
 
 /* As messages of the engine call it: what fits, in whole characters. */

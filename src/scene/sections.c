@@ -268,13 +268,14 @@ static const firn_row temperature_noise_rows[] = {
 
 #define STRUCT firn_scene_heat
 static const firn_row heat_rows[] = {
-    {"speed", FIRN_REAL, "", "1", 1e-12, 1e12,
+    {"speed", FIRN_REAL, "", "1", 1e-12, 1e9,
      "multiplies every flow of heat and every source; 1 is real time, 100 melts a hundred times "
      "as fast as nature while things fall as they do",
      AT(speed), NULL, NULL},
     {"step", FIRN_REAL, "s", "0", NOT_NEGATIVE,
-     "how often heat flows, in time of motion; 0: every 25 steps of motion or 8 ms", AT(step), NULL,
-     NULL},
+     "how often heat flows, in time of motion, at least as long as a step of motion; 0: every 25 "
+     "steps of motion or 8 ms",
+     AT(step), NULL, NULL},
     {"ambient", FIRN_REAL, "K", "20C", TEMPERATURE,
      "of the air, and of objects that do not say theirs", AT(ambient), NULL, NULL},
     {"transfer", FIRN_REAL, "W/(m2 K)", "0", 0, 1e9,

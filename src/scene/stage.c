@@ -402,6 +402,23 @@ static void warn_of_spacing(const firn_stage *stage, int32_t index, const firn_b
     stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
 }
 
+/* Temperatures of a file that are as low as those of a scene which a run points out. */
+static void warn_of_celsius(const firn_stage *stage, int32_t index, const firn_batch *b)
+{
+    double highest = -INFINITY;
+    for (int64_t i = 0; b->temperature && i < b->count; i++) {
+        highest = fmax(highest, b->temperature[i]);
+    }
+    if (!b->temperature || !(highest < 200) || !stage->log.write) return;
+    const firn_value *where = firn_value_get(stage->scene->object[index].where, "particles");
+    char text[FIRN_PLACE_SIZE + 400], place[FIRN_PLACE_SIZE];
+    snprintf(text, sizeof text,
+             "%s: temperatures of %.200s are in kelvin, and the highest is %g: add 273.15 if they "
+             "are degrees Celsius",
+             firn_value_place(where, place), where->text, highest);
+    stage->log.write(stage->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
 /* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
  * those that begin beyond the domain. */
 static void count_misplaced(firn_stage *stage, int32_t index, const firn_batch *b)
@@ -449,6 +466,7 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         const int32_t threads = firn_sim_get_info(stage->sim).threads;
         st = firn_variants_apply(&stage->variants, &stage->sources, index, threads, b, error);
     }
+    if (st == FIRN_OK) warn_of_celsius(stage, index, b); /* so far they are those of a file */
     if (st == FIRN_OK) st = give_heat(scene, o, b, error);
     if (st != FIRN_OK) return st;
     firn_particles p = firn_particles_default();

@@ -241,6 +241,20 @@ static const char *nested(const char *name, const char *const *names)
     return best;
 }
 
+/* How many letters in a row two names have in common; fewer than four are chance, and none. */
+static size_t shared_letters(const char *a, const char *b)
+{
+    size_t most = 3;
+    for (const char *p = a; *p; p++) {
+        for (const char *q = b; *q; q++) {
+            size_t n = 0;
+            while (p[n] && p[n] == q[n]) n++;
+            if (n > most) most = n;
+        }
+    }
+    return most > 3 ? most : 0;
+}
+
 const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size)
 {
     const char *best = NULL;
@@ -257,14 +271,18 @@ const char *firn_nearest(const char *name, const char *const *names, char *text,
         snprintf(text, size, ", did you mean \"%s\"?", best);
         return text;
     }
-    size_t used = (size_t)snprintf(text, size, "; there are ");
-    for (int i = 0; names[i] && used < size; i++) {
-        if (used + strlen(names[i]) + 6 > size) {
-            snprintf(text + used, size - used, "...");
-            break;
+    size_t used = (size_t)snprintf(text, size, "; there are");
+    const char *lead = " ";
+    for (size_t level = strlen(name) + 1; level-- > 0;) { /* room is scarce: related ones first */
+        for (int i = 0; names[i] && used < size; i++) {
+            if (shared_letters(name, names[i]) != level) continue;
+            if (used + strlen(names[i]) + 8 > size) {
+                snprintf(text + used, size - used, "%s...", lead);
+                return text;
+            }
+            used += (size_t)snprintf(text + used, size - used, "%s%s", lead, names[i]);
+            lead = ", ";
         }
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", names[i], names[i + 1] ? ", " : "");
     }
     return text;
 }
