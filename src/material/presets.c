@@ -100,7 +100,7 @@ static const struct row {
     {{"lava", NULL, FIRN_MELTING, "basalt: flows hot, freezes to rock", from_tables},
      {SOLID(2700, 1e6, 0.3), SET(yield, 4e4), SET(liquid_yield, 100), SET(viscosity, 100),
       SET(thinning, 0.02), MELTS(1273, 150, 4e5, 1100, 1200, 1.5, 1)}},
-    /* yield fades over 450 K: from 1e5 a sheet sags when 98 % are melt, from 3e4 when it glows. */
+    /* yield fades over 450 K: what 2 kPa hold up sags at 98 % of melt from 1e5, at 93 % from 3e4. */
     {{"glass", NULL, FIRN_MELTING, "a stand-in: no melting point, thick when hot", from_tables},
      {SOLID(2500, 2e6, 0.25), SET(yield, 3e4), SET(viscosity, 1000), SET(thinning, 0.015),
       MELTS(923, 450, 0, 1000, 1250, 1, 1.5)}},

@@ -273,9 +273,11 @@ const char *firn_nearest(const char *name, const char *const *names, char *text,
     }
     size_t used = (size_t)snprintf(text, size, "; there are");
     const char *lead = " ";
-    for (size_t level = strlen(name) + 1; level-- > 0;) { /* room is scarce: related ones first */
+    char head[40]; /* of names that are absurdly long */
+    snprintf(head, sizeof head, "%s", name);
+    for (size_t level = sizeof head; level-- > 0;) { /* room is scarce: related ones first */
         for (int i = 0; names[i] && used < size; i++) {
-            if (shared_letters(name, names[i]) != level) continue;
+            if (shared_letters(head, names[i]) != level) continue;
             if (used + strlen(names[i]) + 8 > size) {
                 snprintf(text + used, size - used, "%s...", lead);
                 return text;
