@@ -11,9 +11,10 @@ static firn_status add_block(firn_sim *sim, firn_error *error)
 {
     static double position[COUNT][2], temperature[COUNT];
     for (int i = 0; i < COUNT; i++) {
-        position[i][0] = (i % SIDE - SIDE / 2 + 0.5) * SPACING;
-        position[i][1] = (i / SIDE + 0.5) * SPACING; /* the last particles are the topmost */
-        temperature[i] = 293.15;                     /* K, as all temperatures are */
+        const int column = i % SIDE - SIDE / 2, row = i / SIDE; /* the last are the topmost */
+        position[i][0] = (column + 0.5) * SPACING;
+        position[i][1] = (row + 0.5) * SPACING;
+        temperature[i] = 293.15; /* K, as all temperatures are */
     }
     firn_particles block = firn_particles_default();
     block.count = COUNT;

@@ -223,8 +223,8 @@ static void walls_take_what_their_transfer_says(void **state)
         enum { LONG = 80, HIGH = 16, N = LONG * HIGH };
         double x[2 * N], v[2 * N], t[N];
         for (int n = 0; n < N; n++) {
-            const double along = 0.005 * (n % LONG - LONG / 2 + 0.5),
-                         up = 0.005 * (n / LONG + 0.5); /* of the wall */
+            const int column = n % LONG - LONG / 2, row = n / LONG;
+            const double along = 0.005 * (column + 0.5), up = 0.005 * (row + 0.5); /* of the wall */
             x[2 * n] = c * along - s * up;
             x[2 * n + 1] = s * along + c * up;
             v[2 * n] = speed;
@@ -338,8 +338,9 @@ static void slow_heat_adds_up(void **state)
     double x[2 * N], e[N];
     for (int i = 0; i < N; i++) {
         e[i] = 2e5; /* where a float has steps of 0.016 J/kg */
-        x[2 * i] = 0.005 * ((double)(i / 24) + 0.5);
-        x[2 * i + 1] = 0.005 * ((double)(i % 24) + 0.5);
+        const int column = i / 24, row = i % 24;
+        x[2 * i] = 0.005 * (column + 0.5);
+        x[2 * i + 1] = 0.005 * (row + 0.5);
     }
     firn_particles p = firn_particles_default();
     p.count = N;
@@ -395,8 +396,9 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     assert_true(x && e && F);
     for (int64_t i = 0; i < n; i++) {
         F[4 * i] = F[4 * i + 3] = sqrt(0.88); /* at rest: 0.8 + 0.2 x 0.4 */
-        x[2 * i] = 0.005 * ((double)(i / 12) + 0.5);
-        x[2 * i + 1] = 0.005 * ((double)(i % 12) + 0.5);
+        const int64_t column = i / 12, row = i % 12;
+        x[2 * i] = 0.005 * ((double)column + 0.5);
+        x[2 * i + 1] = 0.005 * ((double)row + 0.5);
         e[i] = 0.2 * 3.34e5;
     }
     firn_particles p = firn_particles_default();
@@ -492,8 +494,9 @@ static void dye_spreads_and_is_kept(void **state)
     double *x = malloc((size_t)(2 * n) * sizeof *x), *c = malloc((size_t)n * sizeof *c);
     assert_true(x && c);
     for (int64_t i = 0; i < n; i++) {
-        x[2 * i] = (-16 + ((double)(i / 8) + 0.5) / 2) * 0.01;
-        x[2 * i + 1] = ((double)(i % 8) + 0.5) / 2 * 0.01;
+        const int64_t column = i / 8, row = i % 8;
+        x[2 * i] = (-16 + ((double)column + 0.5) / 2) * 0.01;
+        x[2 * i + 1] = ((double)row + 0.5) / 2 * 0.01;
         c[i] = x[2 * i] < 0;
     }
     firn_particles p = firn_particles_default();

@@ -109,8 +109,8 @@ static vec3 mean_around(const firn_render_world *w, const firn_hit *hit, int str
     float weight[3][3];
     for (int a = 0; a < 3; a++) {
         const float q = (point[a] - (float)(corner[a] * BLOCK)) / (float)stride;
-        base[a] =
-            (int)f_clamp(q + 0.5f, 0, (float)(BLOCK / stride)); /* or the next brick's first */
+        const int last = BLOCK / stride; /* the next brick's first */
+        base[a] = (int)f_clamp(q + 0.5f, 0, (float)last);
         const float d = q - (float)base[a];
         weight[a][0] = 0.5f * (0.5f - d) * (0.5f - d);
         weight[a][1] = 0.75f - d * d;

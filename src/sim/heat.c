@@ -455,7 +455,7 @@ static void link_block(void *context, int64_t block, int32_t thread)
         for (int a = 0; a < job->dim; a++) {
             const heat_node *other = next_node(job, block, n, a, 1);
             link->face[a][n] = 0;
-            if (!other || !(node->capacity > 0) || !(other->capacity > 0)) continue;
+            if (!(node->capacity > 0) || !other || !(other->capacity > 0)) continue;
             link->face[a][n] =
                 (real)(job->dt * job->face * 0.5 * ((double)node->full + (double)other->full) *
                        harmonic((double)node->conductivity, (double)other->conductivity));
