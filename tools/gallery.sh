@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# A still of every scene, and the page that shows them: doc/gallery.md, doc/gallery/*.png.
-#   tools/gallery.sh           all of them, about ten minutes on two cores
-#   tools/gallery.sh NAME...   these stills anew
+# A still of every scene, films of some, and the page that shows them: doc/gallery.md, doc/gallery/*.
+#   tools/gallery.sh           all of them, about an hour on two cores
+#   tools/gallery.sh NAME...   these anew
 # Needs build/firn (make), or FIRN=path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 firn=${FIRN:-build/firn}
 
-# scene | frame | how it is shown | sheet, if there is a contact sheet of the whole scene too
+# scene | frame | how it is shown | resolution, if there is a film, which is in that one | colours of further films
 table='
 snow_wall           | 14 |
 tumble              | 20 |
@@ -32,16 +32,20 @@ clay_stamp          | 20 |
 toothpaste          | 40 |
 dam_break           | 20 |
 watermelon          | 20 |
-chocolate           | 49 | | sheet
+chocolate           | 49 | | 0.003 | temperature liquid
 chocolate_2d        | 37 | --color temperature
-solid_and_fluid     | 10 |
-butter              | 31 | | sheet
-candle              | 73 | | sheet
-hot_ball            | 55 | | sheet
-snow_melt           | 61 | | sheet
-lava                | 221 | | sheet
-ice_creature        | 73 | | sheet
+chocolate_stiff     | 49 | --color temperature | 0.0025
+solid_and_fluid     | 11 | | 0.005
+butter              | 31 | | 0.002
+candle              | 73 | | 0.004
+hot_ball            | 55 | | 0.004
+snow_melt           | 61 | | 0.006
+lava                | 221 | | 0.008
+ice_creature        | 73 | | 0.03
 freeze              | 169 |
+gelatine            | 37 | | 0.003
+glass               | 49 | | 0.005
+solder              | 37 | | 0.004
 ball                | 14 |
 colliders           | 36 |
 emitter             | 60 |
@@ -57,29 +61,36 @@ flat_random_coarse  | 13 |
 
 # Lines of the table whose scene is among the arguments; all without arguments.
 rows() {
-    while IFS='|' read -r scene frame how sheet; do
+    while IFS='|' read -r scene frame how film colors; do
         scene=${scene// /}
         [ -n "$scene" ] || continue
         [ $# -eq 0 ] || [[ " $* " == *" $scene "* ]] || continue
-        echo "$scene|${frame// /}|$how|${sheet// /}"
+        echo "$scene|${frame// /}|$how|${film// /}|$colors"
     done <<<"$table"
+}
+
+# A film of every other frame, as a run of 24 per second writes them: film NAME SCENE options of render.
+film() {
+    "$firn" render "scenes/$2.yaml" --size 480x270 --quiet --set frames.playback=12 --out "doc/gallery/$1.mp4" \
+        "${@:3}" </dev/null
 }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p doc/gallery
-rows "$@" | while IFS='|' read -r scene frame how sheet; do
+rows "$@" | while IFS='|' read -r scene frame how film colors; do
     echo "$scene"
-    set=(--set "output=[{file: $work/$scene.\$F4.prt}, {file: $work/$scene.grid.\$F4.prt, of: grid}]")
+    every="every: $([ -z "$film" ] && echo 1 || echo 2)"
+    set=(--set "output=[{file: $work/$scene.\$F4.prt, $every}, {file: $work/$scene.grid.\$F4.prt, of: grid, $every}]")
     frames=(--frames "$frame")
-    [ -z "$sheet" ] || frames=()
+    [ -z "$film" ] || { set+=(--set "resolution=$film") && frames=(); }
     "$firn" run "scenes/$scene.yaml" "${set[@]}" --set checkpoint.every=0 --set "statistics=$work/s.csv" \
         "${frames[@]}" --quiet </dev/null
     read -ra how <<<"$how"
     "$firn" render "scenes/$scene.yaml" "${set[@]}" --frames "$frame" --size 480x270 --quiet \
         --out "doc/gallery/$scene.png" "${how[@]}" </dev/null
-    [ -z "$sheet" ] || "$firn" render "scenes/$scene.yaml" "${set[@]}" --size 480x270 --quality draft --quiet \
-        --out "doc/gallery/${scene}_sheet.png" </dev/null
+    [ -z "$film" ] || film "$scene" "$scene" "${set[@]}" "${how[@]}"
+    for color in $colors; do film "${scene}_$color" "$scene" "${set[@]}" --color "$color"; done
     rm -f "$work"/*
 done
 
@@ -87,12 +98,13 @@ done
     echo '# Gallery'
     echo
     echo 'One still of every scene in [scenes](../scenes), with the options of `firn render` that make it'
-    echo 'from the caches. Made by `tools/gallery.sh`: do not edit.'
-    rows | while IFS='|' read -r scene frame how sheet; do
+    echo 'from the caches, and films of what melts. Made by `tools/gallery.sh`: do not edit.'
+    rows | while IFS='|' read -r scene frame how film colors; do
         read -ra how <<<"$how"
         printf '\n## %s\n\n%s\n\n![%s](gallery/%s.png)\n\n    %s\n' "$scene" \
             "$(sed -n '1s/^# //p' "scenes/$scene.yaml")" "$scene" "$scene" \
-            "firn render scenes/$scene.yaml --frames $frame${how[*]:+ ${how[*]}}"
-        [ -z "$sheet" ] || printf '\n![%s, all of it](gallery/%s_sheet.png)\n' "$scene" "$scene"
+            "firn render scenes/$scene.yaml --frames $frame${film:+ --set resolution=$film}${how[*]:+ ${how[*]}}"
+        [ -z "$film" ] || printf '\n[Film](gallery/%s.mp4)\n' "$scene"
+        for color in $colors; do printf '\n[Film by %s](gallery/%s_%s.mp4)\n' "$color" "$scene" "$color"; done
     done
 } >doc/gallery.md
