@@ -178,6 +178,42 @@ static void air_cools_by_newtons_law(void **state)
     firn_sim_destroy(sim);
 }
 
+/* What is half molten leaves the plateau no warmer than the wall that melts it, and no colder than one that
+ * freezes it, in one long step; however little latent heat there is. */
+static void nothing_leaves_the_plateau_beyond_the_wall(void **state)
+{
+    (void)state;
+    const double latent[] = {1, 5000, 45000}, wall[] = {263.15, 353.15, 453.15};
+    for (int i = 0; i < 9; i++) {
+        world w = heat_world(2, 0.01, 4e6);
+        w.material[0].latent_heat = latent[i / 3];
+        w.material[0].melting_range = i % 2 ? 4 : 0;
+        w.collider[0].temperature = wall[i % 3];
+        enum { N = 400 };
+        double x[2 * N], e[N];
+        for (int n = 0; n < N; n++) {
+            const int column = n % 20, row = n / 20;
+            x[2 * n] = 0.005 * (column + 0.5);
+            x[2 * n + 1] = 0.005 * (row + 0.5);
+            e[n] = 0.5 * (latent[i / 3] + w.material[0].melting_range * 1700);
+        }
+        firn_particles p = firn_particles_default();
+        p.count = N;
+        p.position = x;
+        p.enthalpy = e;
+        p.each_volume = 25e-6;
+        firn_sim *sim = world_create(&w);
+        assert_ok(firn_sim_add(sim, &p, NULL, &error));
+        const double start = totals_of(sim).min_temperature;
+        for (int k = 0; k < 4; k++) assert_ok(firn_sim_step(sim, NULL, &error));
+        const firn_totals t = totals_of(sim);
+        const double slack = 0.03 * fabs(wall[i % 3] - start);
+        assert_true(t.min_temperature > fmin(start, wall[i % 3]) - slack);
+        assert_true(t.max_temperature < fmax(start, wall[i % 3]) + slack);
+        firn_sim_destroy(sim);
+    }
+}
+
 /* A cold layer on a hot block, in air that is as cold: nodes of both lose heat, and the layer gets no
  * colder than the air all the same. */
 static void nothing_gets_colder_than_the_air(void **state)
@@ -478,6 +514,14 @@ static void heat_does_not_shorten_motion(void **state)
         firn_sim_destroy(sim);
     }
     assert_true(steps[1] <= steps[0] + steps[0] / 10);
+
+    world w = heat_world(2, 0.01, 1); /* nor is there a step too short for heat */
+    w.def.heat.step = 1e6;
+    firn_sim *sim = world_create(&w);
+    const brick block = {.low = {-4, 0, 0}, .cells = {8, 8, 1}, .per_axis = 2};
+    add_at(sim, &w, &block, 20);
+    assert_ok(firn_sim_advance(sim, 1e-9, NULL, &error));
+    firn_sim_destroy(sim);
 }
 
 /* A dye spreads by its own diffusivity, and none is lost. */
@@ -770,6 +814,7 @@ int main(void)
         cmocka_unit_test(insulated_heat_is_kept),
         cmocka_unit_test(blocks_in_contact_reach_the_temperature_of_their_mixture),
         cmocka_unit_test(air_cools_by_newtons_law),
+        cmocka_unit_test(nothing_leaves_the_plateau_beyond_the_wall),
         cmocka_unit_test(nothing_gets_colder_than_the_air),
         cmocka_unit_test(walls_take_what_their_transfer_says),
         cmocka_unit_test(heat_stays_with_its_particle),

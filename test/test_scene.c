@@ -652,6 +652,37 @@ static void files_bring_heat_along(void **state)
     }
 }
 
+/* Melt has its own density, in shapes and in files that tell masses alone. */
+static void what_starts_molten_has_the_density_of_melt(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], file[PATH_SIZE + 40];
+    fresh_folder("melt", folder);
+    write_file(folder, "melt.csv",
+               "x,y,z,mass\n0.0025,0.0025,0,0.019125\n0.0075,0.0025,0,0.019125\n");
+    snprintf(file, sizeof file, "particles: %s/melt.csv", folder);
+    const char *const objects[] = {"shape: {rectangle: {center: [0, 0.05], size: [0.1, 0.1]}}",
+                                   file};
+    for (int i = 0; i < 2; i++) {
+        char text[500];
+        snprintf(
+            text, sizeof text,
+            "{firn: 1, dimension: 2, resolution: 0.005, heat: {}, materials: {m: {law: melting, "
+            "density: 900, liquid_density: 765, melting_point: 55C}}, objects: [{%s, "
+            "temperature: 70C}]}",
+            objects[i]);
+        int64_t count;
+        float *mass = start_values(text, "mass", &count),
+              *density = start_values(text, "density", &count);
+        for (int64_t k = 0; k < count; k++) {
+            assert_close((double)mass[k], 765 * 25e-6, 1e-6 * 765 * 25e-6);
+            assert_close((double)density[k], 765, 1e-3);
+        }
+        free(mass);
+        free(density);
+    }
+}
+
 /* Nothing that a file says of heat is passed over, and nothing that the object says beside it. */
 static void files_with_doubtful_heat_are_refused(void **state)
 {
@@ -1766,6 +1797,7 @@ int main(void)
         cmocka_unit_test(what_heat_does_not_say_is_said),
         cmocka_unit_test(walls_are_insulated_held_or_coupled),
         cmocka_unit_test(objects_begin_with_their_temperature_and_dye),
+        cmocka_unit_test(what_starts_molten_has_the_density_of_melt),
         cmocka_unit_test(files_with_doubtful_heat_are_refused),
         cmocka_unit_test(files_bring_heat_along),
         cmocka_unit_test(statistics_tell_of_heat),

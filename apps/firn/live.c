@@ -129,6 +129,9 @@ static void loosen(firn_shot *shot)
 /* Whether nothing about the pictures depends on what will happen. */
 static bool is_placed(const firn_scene *scene, const firn_shot_options *options)
 {
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        if (scene->object[i].emits) return false;
+    }
     return scene->dimension == 3 && !options->slice && !options->color &&
            firn_section_given(&firn_section_camera, &scene->camera, "position") &&
            firn_section_given(&firn_section_camera, &scene->camera, "target");

@@ -103,7 +103,9 @@ typedef struct firn_heat_def {
     int32_t enabled;
     double speed; /* time of heat over time of motion, > 0: 100 melts a hundred times as fast, with
                      every flow of heat and every source multiplied by it */
-    double step;  /* s of motion between heat steps; 0: 25 steps of motion, at most 8 ms */
+    double
+        step; /* s of motion between heat steps, at least a step of motion; 0: 25 of them, at most
+                     8 ms */
     double ambient;    /* K: the air's temperature, and what particles have unless told otherwise */
     double transfer;   /* W/(m2 K), from the air to free surfaces; 0: none */
     double emissivity; /* of free surfaces, 0 to 1: radiation to the sky; 0: none */
@@ -217,16 +219,18 @@ FIRN_API firn_field_info firn_field_get_info(firn_field field);
 /* Particles to add. position is required; a NULL array means the value in brackets for all. */
 typedef struct firn_particles {
     int64_t count;
-    const double *position;             /* count x dimension, m */
-    const double *velocity;             /* count x dimension [0], m/s */
-    const double *deformation_gradient; /* count x dimension^2 [identity; melt: without stress] */
-    const double *velocity_gradient;    /* count x dimension^2 [0], 1/s */
-    const double *volume; /* count, m3, of what is not deformed otherwise; NULL: `each_volume` */
-    const double *state;  /* count [0]: the law's scalar, see firn_law_state */
+    const double *position; /* count x dimension, m */
+    const double *velocity; /* count x dimension [0], m/s */
+    const double
+        *deformation_gradient; /* count x dimension^2 [identity; what melts: without stress] */
+    const double *velocity_gradient; /* count x dimension^2 [0], 1/s */
+    const double *volume;      /* count, m3; NULL: `each_volume`. At rest; of what melts, where no
+                             deformation_gradient is given, as it is now */
+    const double *state;       /* count [0]: the law's scalar, see firn_law_state */
     const double *temperature; /* count, K, above 0 [the def's heat.ambient]; of this... */
     const double *enthalpy;    /* count, J/kg: ... and this only one; only where the sim has heat */
     const double *concentration; /* count [0] */
-    const double *mass;       /* count, kg; NULL: the material's density, or its melt's, x volume */
+    const double *mass;       /* count, kg; NULL: density x volume, of what has melted the melt's */
     const uint16_t *material; /* count; NULL: `each_material` */
     const uint16_t *object;   /* count; NULL: `each_object` */
     double each_volume;       /* m3, > 0 */

@@ -114,7 +114,8 @@
     X(yield_rise)                                                                                  \
     X(log_fluidity)                                                                                \
     X(exponent)                                                                                    \
-    X(viscosity) X(tait_exponent) X(log_J_most) X(tensile_ratio) X(compaction) X(crush_pressure)   \
+    X(viscosity)                                                                                   \
+    X(tait_exponent) X(log_J_most) X(tensile_ratio) X(compaction) X(crush_pressure)                \
         X(liquid_yield) X(melt_rate) X(liquid_log_J) X(solid_softening) X(liquid_thinning)
 
 typedef struct firn_law_constants {
@@ -134,6 +135,10 @@ firn_heat_curve firn_material_heat_curve(const firn_material_def *def);
 double firn_heat_temperature(const firn_heat_curve *c, double enthalpy);
 double firn_heat_liquid(const firn_heat_curve *c, double enthalpy);
 double firn_heat_enthalpy(const firn_heat_curve *c, double temperature);
+
+/* Volume at rest over that of the solid at first, of a particle of law FIRN_MELTING with that state (how
+ * far it is packed) which is so far liquid: J_r of melting.c. */
+double firn_material_rest_ratio(const firn_material_def *def, double state, double liquid);
 
 /* Whether heat or dye can move in it. */
 bool firn_material_conducts(const firn_material_def *def);

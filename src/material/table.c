@@ -192,6 +192,12 @@ firn_heat_curve firn_material_heat_curve(const firn_material_def *def)
     return c;
 }
 
+double firn_material_rest_ratio(const firn_material_def *def, double state, double liquid)
+{
+    const double melt = def->liquid_density > 0 ? def->density / def->liquid_density : 1;
+    return (1 - liquid) * exp(state) + liquid * melt;
+}
+
 bool firn_material_conducts(const firn_material_def *def)
 {
     return def->conductivity > 0 || def->diffusivity > 0 ||

@@ -272,7 +272,7 @@ static void place(const importer *in, int64_t i, firn_batch *b)
     memcpy(b->velocity + i * dim, v, (size_t)dim * sizeof *v);
 }
 
-/* Volumes are at rest, densities now. */
+/* Volumes are at rest, or as they are where nothing is known of the deformation; densities are now. */
 static void weigh(const importer *in, int64_t i, bool has_mass, firn_batch *b)
 {
     const int32_t material = b->material ? b->material[i] : in->object->material_index;
@@ -283,7 +283,7 @@ static void weigh(const importer *in, int64_t i, bool has_mass, firn_batch *b)
     if (r > 0) { /* the ball or disc of that radius */
         b->volume[i] = in->affine.volume * (in->dim == 3 ? 4 * pi / 3 * r * r * r : pi * r * r);
     } else if (has_mass) {
-        b->volume[i] = b->mass[i] / density;
+        b->volume[i] = b->mass[i] / density * firn_batch_rest_ratio(b, in->scene, in->object, i);
     } else {
         b->volume[i] = pow(in->separation, in->dim);
     }

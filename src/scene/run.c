@@ -662,7 +662,9 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     }
     firn_report report = {0};
     if (st == FIRN_OK) st = firn_sim_step(r.stage.sim, &report, error); /* finds dt */
-    const double stretch = fmin(25 * report.dt, 8e-3); /* s: heat waits as long, see step.c */
+    const double stretch = scene->heat_value && scene->heat.step > 0
+                               ? fmax(scene->heat.step, report.dt)
+                               : fmin(25 * report.dt, 8e-3); /* s: as long as heat waits */
     double tried = 0;
     for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {
         const double mark = seconds_now();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "material/material.h"
 #include "scene/fill.h"
 
 struct firn_source {
@@ -30,6 +31,22 @@ void firn_batch_free(firn_batch *b)
     free(b->material);
     firn_points_free(&b->carried);
     *b = (firn_batch){0};
+}
+
+double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
+                             const firn_scene_object *o, int64_t i)
+{
+    const firn_material_def *m =
+        &scene->material[b->material ? b->material[i] : o->material_index].def;
+    if (!scene->heat_value || b->deformation_gradient || m->law != FIRN_MELTING) return 1;
+    const firn_heat_curve curve = firn_material_heat_curve(m);
+    const bool given = firn_section_given(&firn_section_object, o, "temperature");
+    const double temperature = b->temperature ? b->temperature[i]
+                               : given        ? o->temperature
+                                              : scene->heat.ambient;
+    const double enthalpy = b->enthalpy ? b->enthalpy[i] : firn_heat_enthalpy(&curve, temperature);
+    return firn_material_rest_ratio(m, b->state ? b->state[i] : 0,
+                                    firn_heat_liquid(&curve, enthalpy));
 }
 
 /* A path of the scene, as seen from its file. */
@@ -288,21 +305,21 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
 /* Leaves out the particles marked, from every array and column. */
 static void leave_out(firn_batch *b, const bool *out, int dim)
 {
-    const size_t real = sizeof(double), vector = (size_t)dim * real;
+    const size_t number = sizeof(double), vector = (size_t)dim * number;
     const struct {
         void *data;
         size_t size; /* bytes of a particle */
     } arrays[] = {
         {b->position, vector},
         {b->velocity, vector},
-        {b->volume, real},
-        {b->mass, real},
+        {b->volume, number},
+        {b->mass, number},
         {b->material, sizeof *b->material},
         {b->deformation_gradient, (size_t)dim * vector},
-        {b->state, real},
-        {b->temperature, real},
-        {b->enthalpy, real},
-        {b->concentration, real},
+        {b->state, number},
+        {b->temperature, number},
+        {b->enthalpy, number},
+        {b->concentration, number},
     };
     const int32_t own = sizeof arrays / sizeof *arrays;
     int64_t kept = 0;

@@ -284,7 +284,7 @@ static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch
     return FIRN_OK;
 }
 
-/* Masses, where the file brought none: the material's density, each particle's own, or `density`. */
+/* Masses, where the file brought none: by the material's density, each particle's own, or `density`. */
 static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o, double density,
                              firn_batch *b, firn_error *error)
 {
@@ -293,7 +293,9 @@ static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o
     if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t m = b->material ? b->material[i] : o->material_index;
-        b->mass[i] = (density > 0 ? density : scene->material[m].def.density) * b->volume[i];
+        b->mass[i] = b->volume[i] * (density > 0 ? density
+                                                 : scene->material[m].def.density /
+                                                       firn_batch_rest_ratio(b, scene, o, i));
     }
     return FIRN_OK;
 }
@@ -458,6 +460,8 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
     const firn_scene_object *o = &scene->object[index];
     const int dim = (int)scene->dimension;
     firn_status st = give_velocity(o, dim, b, error);
+    if (st == FIRN_OK) warn_of_celsius(stage, index, b); /* so far they are those of a file */
+    if (st == FIRN_OK) st = give_heat(scene, o, b, error);
     if (st == FIRN_OK) {
         const bool given = firn_section_given(&firn_section_object, o, "density");
         st = give_mass(scene, o, given ? o->density : 0, b, error);
@@ -466,8 +470,6 @@ static firn_status add_object(firn_stage *stage, int32_t index, firn_batch *b, f
         const int32_t threads = firn_sim_get_info(stage->sim).threads;
         st = firn_variants_apply(&stage->variants, &stage->sources, index, threads, b, error);
     }
-    if (st == FIRN_OK) warn_of_celsius(stage, index, b); /* so far they are those of a file */
-    if (st == FIRN_OK) st = give_heat(scene, o, b, error);
     if (st != FIRN_OK) return st;
     firn_particles p = firn_particles_default();
     p.count = b->count;

@@ -139,6 +139,20 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
             st = firn_fail(error, FIRN_INVALID,
                            "material of particle %lld is %d; the sim has materials 0 to %d",
                            (long long)i, material, sim->def.material_count - 1);
+            break;
+        }
+        const bool melts = sim->materials[material].law == FIRN_MELTING;
+        if (melts && p->state && !(fabs(p->state[i]) <= 3)) {
+            st = firn_fail(error, FIRN_INVALID,
+                           "state of particle %lld is %g; of what melts it is the logarithm of how "
+                           "far it is packed, -3 to 3",
+                           (long long)i, p->state[i]);
+        }
+        const firn_heat_curve *curve = sim->heat.curve.data;
+        if (p->enthalpy && p->enthalpy[i] < firn_heat_enthalpy(curve + material, 0)) {
+            st = firn_fail(error, FIRN_INVALID,
+                           "enthalpy of particle %lld is %g J/kg; at absolute zero it is %g",
+                           (long long)i, p->enthalpy[i], firn_heat_enthalpy(curve + material, 0));
         }
         const double volume = p->volume ? p->volume[i] : p->each_volume;
         if (st == FIRN_OK && p->mass && !(p->mass[i] / volume <= 1e18)) {
@@ -198,8 +212,9 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     heat[FIRN_HEAT_CONCENTRATION] = (real)(p->concentration ? p->concentration[i] : 0);
     if (p->deformation_gradient || sim->materials[s->material[to]].law != FIRN_MELTING) return;
     /* What is already molten has the melt's volume, and no stress. */
-    const double J =
-        firn_heat_rest_ratio(sim, to, firn_heat_liquid(curve, (double)heat[FIRN_HEAT_ENTHALPY]));
+    const double J = firn_material_rest_ratio(
+        &sim->materials[s->material[to]], (double)r[firn_offset_state(dim)],
+        firn_heat_liquid(curve, (double)heat[FIRN_HEAT_ENTHALPY]));
     for (int a = 0; a < dim; a++)
         r[firn_offset_F(dim) + a * (dim + 1)] = (real)(pow(J, 1.0 / dim) - 1);
     s->volume[to] = (real)(volume / J);

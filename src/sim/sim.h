@@ -278,10 +278,6 @@ static inline const firn_heat_curve *firn_heat_curve_of(const firn_sim *sim, int
     return (const firn_heat_curve *)sim->heat.curve.data + sim->store.material[particle];
 }
 
-/* Volume at rest over that of the solid at first, of particle i if it were so far liquid: J_r of
- * melting.c. */
-double firn_heat_rest_ratio(const firn_sim *sim, int64_t i, double liquid);
-
 /* ---- particles.c ---- */
 
 /* The field that particles of an object are in. */

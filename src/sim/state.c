@@ -251,6 +251,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     sim->at = sim->from;
     sim->from = d;
     sim->time = h.time;
+    sim->heat.owed = 0;
     sim->dt_next = h.dt_next;
     sim->explicit_left = h.explicit_left;
     sim->limit_next = (firn_limit)h.limit_next;

@@ -732,15 +732,15 @@ static firn_status advance_with_heat(firn_sim *sim, double seconds, bool single,
         const double most = sim->def.heat.step > 0 ? fmax(sim->def.heat.step, sim->dt_next)
                             : sim->dt_next > 0     ? fmin(MOTION_STEPS * sim->dt_next, longest)
                                                    : fmin(left / MOTION_STEPS, longest);
-        st = advance_particles(sim, single ? seconds : left / ceil(left / most - TIME_LEFT), single,
-                               error);
+        st = advance_particles(
+            sim, single ? seconds : left / fmax(ceil(left / most - TIME_LEFT), 1), single, error);
         double mark = seconds_now();
         sim->heat.owed += sim->time - from;
         if (sim->heat.owed > 0) {
             firn_error later; /* of the two the first counts */
             const firn_status heat =
                 firn_heat_step(sim, sim->heat.owed, st == FIRN_OK ? error : &later);
-            if (heat == FIRN_OK) sim->heat.owed = 0;
+            if (heat != FIRN_NO_MEMORY) sim->heat.owed = 0;
             if (st == FIRN_OK) st = heat;
         }
         book(sim, FIRN_PHASE_HEAT, &mark);

@@ -435,6 +435,17 @@ void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, fi
 
 /* ---- rest volumes ---- */
 
+/* One particle in every lane, and what its material is. */
+static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lanes *g)
+{
+    uint32_t same[W];
+    for (int l = 0; l < W; l++) same[l] = (uint32_t)index;
+    load_lanes(g, s->store, same);
+    load_gradient(g, s->store, same);
+    identity_plus(g->H, g->F);
+    return same_constants(s, s->store->material[index]);
+}
+
 /* The volume that a particle's mass has at the density of the grid around it, whose masses are in
  * velocity_old. */
 static void weigh_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
@@ -454,7 +465,9 @@ static void weigh_block(const firn_sweep *s, int32_t block, firn_scratch *scratc
         const int count = list_stencil(s, x, first_node(x, LOCAL, origin), LOCAL, node);
         real mass = 0;
         for (int k = 0; k < count; k++) mass += node[k].w * grid[node[k].node][3];
-        s->store->volume[p] = s->store->mass[p] / mass * cell;
+        firn_lanes g;
+        load_one(s, p, &g);
+        s->store->volume[p] = s->store->mass[p] / mass * cell / m_det(g.F)[0]; /* at rest */
     }
 }
 
@@ -546,17 +559,6 @@ void FIRN_KERNEL(firn_scalar_gather)(const firn_sweep *s, int32_t superblock, fi
 }
 
 /* ---- energy and pressure ---- */
-
-/* One particle in every lane, and what its material is. */
-static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lanes *g)
-{
-    uint32_t same[W];
-    for (int l = 0; l < W; l++) same[l] = (uint32_t)index;
-    load_lanes(g, s->store, same);
-    load_gradient(g, s->store, same);
-    identity_plus(g->H, g->F);
-    return same_constants(s, s->store->material[index]);
-}
 
 double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count);
 double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count)
