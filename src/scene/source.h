@@ -17,10 +17,10 @@ typedef struct firn_batch {
 } firn_batch;
 void firn_batch_free(firn_batch *batch);
 
-/* Volume over that of the solid, of a particle of an object that says nothing of its deformation: melt
+/* Volume over that of the solid, of particle i of an object that says nothing of its deformation: melt
  * is less dense than its solid, or denser. */
-double firn_batch_rest_ratio(const firn_batch *batch, const firn_scene *scene,
-                             const firn_scene_object *object, int64_t particle);
+double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
+                             const firn_scene_object *o, int64_t i);
 
 typedef struct firn_source firn_source;
 typedef struct firn_sources {
