@@ -1203,17 +1203,16 @@ static void points_that_the_resolution_does_not_fit_are_warned_of(void **state)
 {
     (void)state;
     static const struct {
-        bool sheet, lattice;
         const char *set;
-        bool warns;
+        bool sheet, lattice, warns;
     } cases[] = {
-        {false, true, "resolution=0.02", false},
-        {false, false, "resolution=0.02", false},
-        {true, true, "resolution=0.02", false},
-        {false, true, "resolution=0.04", true},
-        {false, false, "resolution=0.04", true},
-        {false, true, "resolution=0.01", true},
-        {false, true, "objects.points.separation=0.02", false},
+        {"resolution=0.02", false, true, false},
+        {"resolution=0.02", false, false, false},
+        {"resolution=0.02", true, true, false},
+        {"resolution=0.04", false, true, true},
+        {"resolution=0.04", false, false, true},
+        {"resolution=0.01", false, true, true},
+        {"objects.points.separation=0.02", false, true, false},
     };
     char folder[PATH_SIZE];
     fresh_folder("spacing", folder);
