@@ -195,9 +195,7 @@ static void run_life(life *l, int d, firn_path path, firn_transfer transfer, boo
     l->w.def.allocator = (firn_allocator){metered, &l->m};
     l->w.def.heat.enabled = warm;
     l->w.def.heat.step = 5e-3;
-    firn_heat_source source = {firn_collider_def_default(), 1e8, 0, 1};
-    source.shape.shape = FIRN_BOX;
-    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    const firn_heat_source source = everywhere(1e8, 0, 1);
     l->w.def.heat.sources = &source;
     l->w.def.heat.source_count = warm;
     world_point(&l->w);

@@ -74,13 +74,14 @@ static double *liquid_of(const firn_sim *sim)
     return f;
 }
 
-/* A source that covers all there is. */
-static firn_heat_source everywhere(double power, double begin, double end)
+/* Places of side x side particles, 5 mm apart. */
+static void lay_square(double *x, int side)
 {
-    firn_heat_source source = {firn_collider_def_default(), power, begin, end};
-    source.shape.shape = FIRN_BOX;
-    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
-    return source;
+    for (int i = 0; i < side * side; i++) {
+        const int column = i / side, row = i % side;
+        x[2 * i] = 0.005 * (column + 0.5);
+        x[2 * i + 1] = 0.005 * (row + 0.5);
+    }
 }
 
 /* ---- heat ---- */
@@ -191,12 +192,9 @@ static void nothing_leaves_the_plateau_beyond_the_wall(void **state)
         w.collider[0].temperature = wall[i % 3];
         enum { N = 400 };
         double x[2 * N], e[N];
-        for (int n = 0; n < N; n++) {
-            const int column = n % 20, row = n / 20;
-            x[2 * n] = 0.005 * (column + 0.5);
-            x[2 * n + 1] = 0.005 * (row + 0.5);
+        lay_square(x, 20);
+        for (int n = 0; n < N; n++)
             e[n] = 0.5 * (latent[i / 3] + w.material[0].melting_range * 1700);
-        }
         firn_particles p = firn_particles_default();
         p.count = N;
         p.position = x;
@@ -255,7 +253,6 @@ static void walls_take_what_their_transfer_says(void **state)
             w.key[0][k] =
                 (firn_pose_key){k, {k * speed, 0, 0}, {cos(angle / 2), 0, 0, sin(angle / 2)}};
         }
-        w.collider[0].keys = w.key[0];
         enum { LONG = 80, HIGH = 16, N = LONG * HIGH };
         double x[2 * N], v[2 * N], t[N];
         for (int n = 0; n < N; n++) {
@@ -372,12 +369,8 @@ static void slow_heat_adds_up(void **state)
     w.def.heat.source_count = 1;
     enum { N = 24 * 24 };
     double x[2 * N], e[N];
-    for (int i = 0; i < N; i++) {
-        e[i] = 2e5; /* where a float has steps of 0.016 J/kg */
-        const int column = i / 24, row = i % 24;
-        x[2 * i] = 0.005 * (column + 0.5);
-        x[2 * i + 1] = 0.005 * (row + 0.5);
-    }
+    lay_square(x, 24);
+    for (int i = 0; i < N; i++) e[i] = 2e5; /* where a float has steps of 0.016 J/kg */
     firn_particles p = firn_particles_default();
     p.count = N;
     p.position = x;
@@ -425,20 +418,15 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     w.def.heat.enabled = 1;
     w.def.damping = 20;
     firn_sim *sim = world_create(&w);
-    const brick snow = {.cells = {6, 6, 1}, .per_axis = 2};
-    const int64_t n = brick_count(2, &snow);
-    double *x = malloc((size_t)(2 * n) * sizeof *x), *e = malloc((size_t)n * sizeof *e),
-           *F = calloc((size_t)(4 * n), sizeof *F);
-    assert_true(x && e && F);
-    for (int64_t i = 0; i < n; i++) {
+    enum { N = 12 * 12 };
+    double x[2 * N], e[N], F[4 * N] = {0};
+    lay_square(x, 12);
+    for (int i = 0; i < N; i++) {
         F[4 * i] = F[4 * i + 3] = sqrt(0.88); /* at rest: 0.8 + 0.2 x 0.4 */
-        const int64_t column = i / 12, row = i % 12;
-        x[2 * i] = 0.005 * ((double)column + 0.5);
-        x[2 * i + 1] = 0.005 * ((double)row + 0.5);
         e[i] = 0.2 * 3.34e5;
     }
     firn_particles p = firn_particles_default();
-    p.count = n;
+    p.count = N;
     p.position = x;
     p.enthalpy = e;
     p.deformation_gradient = F;
@@ -448,9 +436,6 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     const firn_totals t = totals_of(sim);
     assert_close(t.min_J, 0.88, 0.01);
     assert_close(t.max_J, 0.88, 0.01);
-    free(x);
-    free(e);
-    free(F);
     firn_sim_destroy(sim);
 
     w.def.heat.speed = 1;

@@ -145,6 +145,15 @@ static inline firn_sim *world_create(world *w)
     return sim;
 }
 
+/* A source that covers all there is. */
+static inline firn_heat_source everywhere(double power, double begin, double end)
+{
+    firn_heat_source source = {firn_collider_def_default(), power, begin, end};
+    source.shape.shape = FIRN_BOX;
+    for (int a = 0; a < 3; a++) source.shape.size[a] = 10;
+    return source;
+}
+
 /* Makes it a shape of around 8 cells of 2 cm. */
 static inline void set_shape(firn_collider_def *c, int shape)
 {

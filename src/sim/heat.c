@@ -816,9 +816,9 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     over_blocks(&job, survey_block);
     heat_sources(&job);
     if (melts) even_volumes(&job, &sweep);
-    const double parts = ceil(fmin(rate * job.dt, PARTS_MOST));
-    job.dt /= fmax(parts, 1);
-    for (int i = 0; i < fmax(parts, 1) && st == FIRN_OK; i++) st = conduct(&job, &sweep, error);
+    const int parts = (int)fmax(ceil(fmin(rate * job.dt, PARTS_MOST)), 1);
+    job.dt /= parts;
+    for (int i = 0; i < parts && st == FIRN_OK; i++) st = conduct(&job, &sweep, error);
     if (dyed && st == FIRN_OK) {
         job.kind = DYE;
         job.dt = seconds * sim->def.heat.speed;
