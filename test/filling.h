@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "scene/fill.h"
+#include "geometry/fill.h"
 
 static const double pi = 3.14159265358979323846;
 

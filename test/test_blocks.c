@@ -373,7 +373,7 @@ static void particles_without_a_key_are_left_out_of_the_bins(void **state)
 
 /* ---- from bins to the next directory ---- */
 
-/* Rewrites the bins as a sweep does that has moved every particle by up to one cell per axis. */
+/* Rewrites the bins as a pass does that has moved every particle by up to one cell per axis. */
 static void move_cloud(cloud *c, firn_directory *d)
 {
     uint32_t *order = c->store.order[0], *sorted = malloc((size_t)c->count * sizeof *sorted);

@@ -10,7 +10,7 @@ static world bodies_world(int dimension, firn_path path, bool together)
     w.def.path = path;
     w.material[0].young = 1e5;
     w.material[0].poisson = 0.3;
-    w.def.object_fields = own_field;
+    w.def.object_bodies = own_field;
     w.def.object_count = together ? 0 : 3;
     return w;
 }
@@ -281,7 +281,7 @@ static void a_saved_state_keeps_its_fields(void **state)
         for (int i = 0; i < 2; i++) {
             w = bodies_world(d, FIRN_PATH_AUTO, i == 0);
             static const uint8_t swapped[3] = {1, 0, 2};
-            if (i == 1) w.def.object_fields = swapped;
+            if (i == 1) w.def.object_bodies = swapped;
             other = world_create(&w);
             s.at = 0;
             firn_error error = {0};
@@ -324,17 +324,17 @@ static void bad_fields_are_refused(void **state)
     for (int i = 0; i < 5; i++) {
         world w = bodies_world(3, FIRN_PATH_AUTO, false);
         static const char *const words[] = {
-            "object_fields[1] 128", "contacts[0] is of fields 1 and 1", "contacts[0].friction -1",
-            "object_fields is NULL", "contact_friction -0.5"};
+            "object_bodies[1] 128", "contacts[0] is of fields 1 and 1", "contacts[0].friction -1",
+            "object_bodies is NULL", "contact_friction -0.5"};
         if (i == 0) {
-            w.def.object_fields = far;
+            w.def.object_bodies = far;
             w.def.object_count = 2;
         }
         if (i == 1 || i == 2) {
             w.def.contacts = i == 1 ? &self : &negative;
             w.def.contact_count = 1;
         }
-        if (i == 3) w.def.object_fields = NULL;
+        if (i == 3) w.def.object_bodies = NULL;
         if (i == 4) w.def.contact_friction = -0.5;
         world_point(&w);
         firn_sim *sim = NULL;

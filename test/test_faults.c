@@ -63,7 +63,7 @@ static void *metered(void *user_data, void *block, size_t old_size, size_t new_s
     return grown;
 }
 
-/* A life: everything that may ask for memory, in an order that makes arrays grow at every stage. */
+/* A life: everything that may ask for memory, in an order that makes arrays grow at every job. */
 typedef struct life {
     world w;
     meter m;
@@ -71,7 +71,7 @@ typedef struct life {
     bool stubborn; /* memory stays short until the call has failed */
     double heat;   /* at the end, J */
     int failures;
-    const char *stage;
+    const char *job;
 } life;
 
 static int keep_by_id(void *user_data, uint64_t id, const double position[3], uint16_t material,
@@ -86,7 +86,7 @@ static bool failed(life *l, firn_status st, const firn_error *error)
 {
     if (st == FIRN_OK) return false;
     if (st != FIRN_NO_MEMORY || !strstr(error->message, "memory") || l->m.failed == 0) {
-        complain("%s: %s: \"%s\" at request %lld\n", l->stage, firn_status_name(st), error->message,
+        complain("%s: %s: \"%s\" at request %lld\n", l->job, firn_status_name(st), error->message,
                  (long long)l->m.fail_from);
     }
     l->failures++;
@@ -97,7 +97,7 @@ static bool failed(life *l, firn_status st, const firn_error *error)
 static void live_create(life *l)
 {
     firn_error error = {0};
-    l->stage = "create";
+    l->job = "create";
     while (l->failures < 10 && failed(l, firn_sim_create(&l->w.def, &l->sim, &error), &error)) {
         if (l->sim || blocks_out(&l->m)) complain("create: something is left of the failed sim\n");
     }
@@ -106,7 +106,7 @@ static void live_create(life *l)
 static void live_add(life *l, const brick *b)
 {
     firn_error error = {0};
-    l->stage = "add";
+    l->job = "add";
     const firn_hash before = hash_of(l->sim);
     const uint64_t seed = random_state;
     while (l->failures < 10 && failed(l, brick_try_add(l->sim, &l->w, b, NULL, &error), &error)) {
@@ -120,7 +120,7 @@ static void live_add(life *l, const brick *b)
 static void live_remove(life *l)
 {
     firn_error error = {0};
-    l->stage = "remove";
+    l->job = "remove";
     const firn_hash before = hash_of(l->sim);
     while (l->failures < 10 &&
            failed(l, firn_sim_remove(l->sim, keep_by_id, NULL, NULL, &error), &error)) {
@@ -137,7 +137,7 @@ static void live_advance(life *l, double seconds)
     const int64_t count = firn_sim_count(l->sim);
     const double mass = totals_of(l->sim).mass;
     firn_error error = {0};
-    l->stage = "advance";
+    l->job = "advance";
     for (double left = seconds; l->failures < 10 && left > 1e-12;) {
         if (!failed(l, firn_sim_advance(l->sim, left, NULL, &error), &error)) break;
         const double now = firn_sim_time(l->sim);
@@ -160,11 +160,11 @@ static void live_look(life *l)
     const firn_hash before = hash_of(l->sim);
     double mass = 0;
     firn_totals t;
-    l->stage = "visit_grid";
+    l->job = "visit_grid";
     while (l->failures < 10 &&
            failed(l, firn_sim_visit_grid(l->sim, add_node_mass, &mass, &error), &error))
         mass = 0;
-    l->stage = "measure";
+    l->job = "measure";
     while (l->failures < 10 && failed(l, firn_sim_measure(l->sim, &t, &error), &error)) continue;
     if (!(fabs(mass - t.mass) <= 1e-5 * t.mass))
         complain("visit_grid: %g of %g kg\n", mass, t.mass);
@@ -249,7 +249,7 @@ static void check_failing_allocations(int d, firn_path path, firn_transfer trans
         const bool done = l.m.failed == 0;
         if (l.failures > 1) {
             complain("%dD %s: request %lld made %d calls fail, the last in %s\n", d,
-                     path_name(path), (long long)n, l.failures, l.stage);
+                     path_name(path), (long long)n, l.failures, l.job);
         }
         /* dt is fixed, so that a run that was interrupted takes the same steps in the end. */
         const int64_t count = (d == 2 ? 60 + 64 : 240 + 256) * 3 / 4;

@@ -2,8 +2,8 @@
  * cut off, whatever the shape of the picture, and the action is as large as it can be. */
 #include <stdio.h>
 
-#include "render/shot.h"
-#include "scene/stage.h"
+#include "render/renderer.h"
+#include "run/job.h"
 #include "worlds.h"
 
 enum { FRAMES = 8, EVERY = 4 };
@@ -17,23 +17,23 @@ static void simulate(const char *name, const char *const *sets, play *out)
 {
     char path[512];
     firn_tree tree = {0};
-    firn_stage stage = {0};
-    const firn_stage_options options = {.threads = 2};
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 2};
     *out = (play){0};
     snprintf(path, sizeof path, FIRN_EXAMPLES "/%s.yaml", name);
     assert_ok(firn_tree_read(&tree, path, &error));
     for (int i = 0; sets[i]; i++) assert_ok(firn_tree_set(&tree, "test", sets[i], &error));
     assert_ok(firn_scene_read(&out->scene, &tree, &error));
     firn_tree_free(&tree);
-    assert_ok(firn_stage_create(&stage, &out->scene, &options, &error));
-    assert_ok(firn_stage_fill(&stage, &error));
+    assert_ok(firn_job_create(&job, &out->scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
     for (int f = 0; f < FRAMES; f++) {
         firn_report report;
         const double time = EVERY * f / out->scene.frames.fps;
-        if (f > 0) assert_ok(firn_stage_advance(&stage, time, &report, &error));
-        assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &out->points[f], &error));
+        if (f > 0) assert_ok(firn_job_advance(&job, time, &report, &error));
+        assert_ok(firn_job_points(&job, NULL, INT64_MAX, &out->points[f], &error));
     }
-    firn_stage_free(&stage);
+    firn_job_free(&job);
 }
 
 /* The part of the picture that the discs of all particles take, and how far they stay from its edges. */
@@ -50,15 +50,15 @@ static void cover_disc(cover *c, const firn_render_options *o, const double pixe
     }
 }
 
-static cover cover_of(const firn_shot *shot, const play *p, const double *turn)
+static cover cover_of(const firn_renderer *renderer, const play *p, const double *turn)
 {
-    const firn_render_options *o = &shot->options.render;
-    const firn_shot_frame frame = {.scene = &p->scene, .turn = turn};
+    const firn_render_options *o = &renderer->options.render;
+    const firn_renderer_frame frame = {.scene = &p->scene, .turn = turn};
     const double exposed = p->scene.camera.shutter / p->scene.frames.fps;
     cover c = {{1, 1}, {0, 0}};
     firn_flat_plane plane;
-    const firn_flat_window window = firn_shot_window(shot, &frame, &plane);
-    const firn_camera camera = firn_shot_camera(shot, &frame);
+    const firn_flat_window window = firn_renderer_window(renderer, &frame, &plane);
+    const firn_camera camera = firn_renderer_camera(renderer, &frame);
     for (int f = 0; f < FRAMES; f++) {
         const firn_column *P = firn_points_find(&p->points[f], "P");
         const firn_column *v = firn_points_find(&p->points[f], "v");
@@ -72,7 +72,7 @@ static cover cover_of(const firn_shot *shot, const play *p, const double *turn)
                                 firn_type_get(v->type, v->data, i * v->components + a);
                 }
                 double radius = firn_type_get(pscale->type, pscale->data, i);
-                if (shot->flat) {
+                if (renderer->flat) {
                     pixel[0] = 0.5 * o->width + window.scale * (at[0] - window.across);
                     pixel[1] = 0.5 * o->height - window.scale * (at[1] - window.upward);
                     radius *= window.scale;
@@ -109,18 +109,18 @@ static void no_frame_is_cut(void **state)
         play p;
         simulate(scenes[s].name, scenes[s].sets, &p);
         for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
-            firn_shot shot;
-            firn_shot_options options = firn_shot_options_default();
+            firn_renderer renderer;
+            firn_renderer_options options = firn_renderer_options_default();
             options.render.width = sizes[z][0];
             options.render.height = sizes[z][1];
-            assert_ok(firn_shot_begin(&options, &shot, &error));
+            assert_ok(firn_renderer_begin(&options, &renderer, &error));
             for (int f = 0; f < FRAMES; f++) {
-                assert_ok(firn_shot_survey(&shot, &p.scene, &p.points[f], NULL, &error));
+                assert_ok(firn_renderer_survey(&renderer, &p.scene, &p.points[f], NULL, &error));
             }
-            assert_ok(firn_shot_settle(&shot, &p.scene, &error));
-            for (int turn = -1; turn < (shot.flat ? 0 : 360); turn += 73) {
+            assert_ok(firn_renderer_settle(&renderer, &p.scene, &error));
+            for (int turn = -1; turn < (renderer.flat ? 0 : 360); turn += 73) {
                 const double angle = turn;
-                const cover c = cover_of(&shot, &p, turn < 0 ? NULL : &angle);
+                const cover c = cover_of(&renderer, &p, turn < 0 ? NULL : &angle);
                 const double filled = fmax(c.high[0] - c.low[0], c.high[1] - c.low[1]);
                 if (!(c.low[0] > 0 && c.low[1] > 0 && c.high[0] < 1 && c.high[1] < 1)) {
                     complain("%s at %dx%d, %d degrees: %.3f to %.3f across, %.3f to %.3f down\n",
@@ -132,7 +132,7 @@ static void no_frame_is_cut(void **state)
                              filled);
                 }
             }
-            firn_shot_free(&shot);
+            firn_renderer_free(&renderer);
         }
         for (int f = 0; f < FRAMES; f++) firn_points_free(&p.points[f]);
         firn_scene_free(&p.scene);

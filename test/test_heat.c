@@ -139,7 +139,7 @@ static void blocks_in_contact_reach_the_temperature_of_their_mixture(void **stat
         w.material[1].density = 3000;
         w.material[1].conductivity = 5;
         if (apart) {
-            w.def.object_fields = fields;
+            w.def.object_bodies = fields;
             w.def.object_count = 2;
         }
         firn_sim *sim = world_create(&w);

@@ -383,7 +383,7 @@ static double restitution(int d, bool own_nodes, firn_integrator integrator)
     w.def.integrator = integrator;
     w.material[0].young = 1e7;
     if (own_nodes) {
-        w.def.object_fields = own;
+        w.def.object_bodies = own;
         w.def.object_count = 2;
     }
     firn_sim *sim = world_create(&w);

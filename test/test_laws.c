@@ -624,7 +624,7 @@ static void eigenvalues(int d, const double *symmetric, double *out)
 {
     double A[9];
     memcpy(A, symmetric, sizeof A);
-    for (int sweep = 0; sweep < 12; sweep++)
+    for (int pass = 0; pass < 12; pass++)
         for (int p = 0; p < d; p++)
             for (int q = p + 1; q < d; q++) {
                 double t = 0.5 * atan2(2 * A[p * d + q], A[p * d + p] - A[q * d + q]);

@@ -314,7 +314,7 @@ static void solve(int dim, const real *matrix, answer *a)
         B[i] = a->A[i] = (ref)scalbnl(matrix[i], -a->exponent);
         V[i] = i % (dim + 1) == 0;
     }
-    for (int sweep = 0, rotated = 1; rotated && sweep < 40; sweep++) {
+    for (int pass = 0, rotated = 1; rotated && pass < 40; pass++) {
         rotated = 0;
         for (int p = 0; p < dim; p++)
             for (int q = p + 1; q < dim; q++) {

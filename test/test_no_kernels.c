@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "transfer/sweep.h"
+#include "transfer/pass.h"
 
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "../apps/firn/world.c"

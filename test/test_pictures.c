@@ -1,9 +1,9 @@
-/* Drawing, text, colours, figures and films: against areas known from geometry, and against pictures
+/* Drawing, text, colours, figures and videos: against areas known from geometry, and against pictures
  * kept in test/data. */
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "render/film.h"
+#include "render/pictures.h"
 #include "render/flat.h"
 #include "worlds.h"
 
@@ -483,18 +483,18 @@ static void framing_never_cuts_the_action(void **state)
     }
 }
 
-/* ---- films ---- */
+/* ---- videos ---- */
 
 static void contact_sheets_spread_over_all_pictures(void **state)
 {
     (void)state;
     for (int count = 2; count < 60; count++) {
         for (int cells = 1; cells <= 16; cells++) {
-            const firn_film film = {.def = {.columns = cells, .rows = 1, .count = count},
-                                    .has_sheet = true};
+            const firn_pictures pictures = {.def = {.columns = cells, .rows = 1, .count = count},
+                                            .has_sheet = true};
             int used = 0, last = -1, gap = 0;
             for (int i = 0; i < count; i++) {
-                if (!firn_film_wants(&film, i)) continue;
+                if (!firn_pictures_wants(&pictures, i)) continue;
                 used++;
                 if (last >= 0 && i - last > gap) gap = i - last;
                 last = i;
@@ -502,7 +502,7 @@ static void contact_sheets_spread_over_all_pictures(void **state)
             assert_int_equal(used, count < cells ? count : cells);
             assert_int_equal(last, count - 1);
             if (cells > 1) {
-                assert_true(firn_film_wants(&film, 0));
+                assert_true(firn_pictures_wants(&pictures, 0));
                 assert_true(gap <= (count - 1) / (used - 1) + 1);
             }
         }
@@ -520,8 +520,8 @@ static void names_of_outputs_say_what_they_are(void **state)
                 {".mp4", FIRN_INVALID}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         firn_error error = {0};
-        const firn_film_def def = {.path = {rows[i].path}, .path_count = 1};
-        assert_int_equal(firn_film_check(&def, &error), rows[i].want);
+        const firn_pictures_def def = {.path = {rows[i].path}, .path_count = 1};
+        assert_int_equal(firn_pictures_check(&def, &error), rows[i].want);
     }
 }
 

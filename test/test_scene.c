@@ -5,7 +5,7 @@
 #include <sys/mount.h>
 
 #include "program.h"
-#include "scene/stage.h"
+#include "run/job.h"
 
 static const char drop_scene[] = FIRN_SCENES "/drop.yaml";
 static const char hose_scene[] = FIRN_SCENES "/hose.yaml";
@@ -285,18 +285,18 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
                  dim, h, cases[i].shape);
         firn_scene scene = {0};
         read_scene(text, &scene);
-        firn_stage stage = {0};
-        const firn_stage_options options = {.threads = 1};
-        assert_ok(firn_stage_create(&stage, &scene, &options, &error));
-        assert_ok(firn_stage_fill(&stage, &error));
-        const firn_stage_object *o = &stage.object[0];
+        firn_job job = {0};
+        const firn_job_options options = {.threads = 1};
+        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        assert_ok(firn_job_fill(&job, &error));
+        const firn_job_object *o = &job.object[0];
         const double count = cases[i].volume / pow(h, dim);
         double *x = malloc((size_t)o->particles * 3 * sizeof *x);
         assert_non_null(x);
         double volume = 0, mass = 0;
-        assert_ok(firn_sim_read(stage.sim, FIRN_VOLUME, 0, o->particles, x, &error));
+        assert_ok(firn_sim_read(job.sim, FIRN_VOLUME, 0, o->particles, x, &error));
         for (int64_t p = 0; p < o->particles; p++) volume += x[p];
-        assert_ok(firn_sim_read(stage.sim, FIRN_MASS, 0, o->particles, x, &error));
+        assert_ok(firn_sim_read(job.sim, FIRN_MASS, 0, o->particles, x, &error));
         for (int64_t p = 0; p < o->particles; p++) mass += x[p];
         if (fabs(volume - cases[i].volume) > 1e-6 * volume ||
             fabs(mass - 500 * volume) > 1e-6 * mass ||
@@ -304,7 +304,7 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
             complain("%s: %lld particles, not %.0f; %.9g m3, not %.9g; %.9g kg\n", cases[i].shape,
                      (long long)o->particles, count, volume, cases[i].volume, mass);
         }
-        assert_ok(firn_sim_read(stage.sim, FIRN_POSITION, 0, o->particles, x, &error));
+        assert_ok(firn_sim_read(job.sim, FIRN_POSITION, 0, o->particles, x, &error));
         for (int a = 0; a < dim; a++) {
             double low = INFINITY, high = -INFINITY;
             for (int64_t p = 0; p < o->particles; p++) {
@@ -318,7 +318,7 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
             }
         }
         free(x);
-        firn_stage_free(&stage);
+        firn_job_free(&job);
         firn_scene_free(&scene);
     }
     assert_no_complaints();
@@ -339,12 +339,12 @@ static void every_shape_for_objects_can_be_filled(void **state)
                      dim, s->section.name,
                      strcmp(s->section.name, "polygon") ? "" : "points: [[0, 0], [1, 0], [0, 1]]");
             firn_scene scene = {0};
-            firn_stage stage = {0};
-            const firn_stage_options options = {.threads = 1};
+            firn_job job = {0};
+            const firn_job_options options = {.threads = 1};
             read_scene(text, &scene);
-            assert_ok(firn_stage_create(&stage, &scene, &options, &error));
-            assert_ok(firn_stage_fill(&stage, &error));
-            firn_stage_free(&stage);
+            assert_ok(firn_job_create(&job, &scene, &options, &error));
+            assert_ok(firn_job_fill(&job, &error));
+            firn_job_free(&job);
             firn_scene_free(&scene);
         }
     }
@@ -532,7 +532,7 @@ static void walls_are_insulated_held_or_coupled(void **state)
                "{shape: {plane: {}}, temperature: 300, transfer: 500}]}",
                &scene);
     firn_collider_def def[3];
-    for (int i = 0; i < 3; i++) def[i] = firn_stage_collider(&scene.collider[i], 3);
+    for (int i = 0; i < 3; i++) def[i] = firn_job_collider(&scene.collider[i], 3);
     assert_close(def[0].temperature, 0, 0);
     assert_true(isinf(def[1].transfer));
     assert_close(def[1].temperature, 353.15, 1e-10);
@@ -542,8 +542,8 @@ static void walls_are_insulated_held_or_coupled(void **state)
     assert_int_equal(scene.heat.source_count, 1);
     assert_close(s->power, -5, 0);
     assert_close(s->start, 1, 0);
-    assert_close(firn_stage_collider(&s->body, 3).position[2], 3, 0);
-    assert_close(firn_stage_collider(&s->body, 3).size[0], 0.2, 0);
+    assert_close(firn_job_collider(&s->body, 3).position[2], 3, 0);
+    assert_close(firn_job_collider(&s->body, 3).size[0], 0.2, 0);
     firn_scene_free(&scene);
 }
 
@@ -551,13 +551,13 @@ static void walls_are_insulated_held_or_coupled(void **state)
 static float *start_values(const char *scene_text, const char *attribute, int64_t *count)
 {
     firn_scene scene = {0};
-    firn_stage stage = {0};
+    firn_job job = {0};
     firn_points points = {0};
-    const firn_stage_options options = {.threads = 1};
+    const firn_job_options options = {.threads = 1};
     read_scene(scene_text, &scene);
-    assert_ok(firn_stage_create(&stage, &scene, &options, &error));
-    assert_ok(firn_stage_fill(&stage, &error));
-    assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
+    assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
     const firn_column *c = firn_points_find(&points, attribute);
     assert_true(c && c->type == FIRN_TYPE_f32 && c->components == 1);
     float *out = malloc((size_t)points.count * sizeof *out);
@@ -565,7 +565,7 @@ static float *start_values(const char *scene_text, const char *attribute, int64_
     memcpy(out, c->data, (size_t)points.count * sizeof *out);
     *count = points.count;
     firn_points_free(&points);
-    firn_stage_free(&stage);
+    firn_job_free(&job);
     firn_scene_free(&scene);
     return out;
 }
@@ -1114,9 +1114,8 @@ static void what_files_bring_along_survives_sinks_emitters_and_resume(void **sta
     assert_no_complaints();
 }
 
-/* Fills a scene of one particle file and gives its stage. */
-static void import_table(const char *table, const char *object, firn_scene *scene,
-                         firn_stage *stage)
+/* Fills a scene of one particle file and gives its job. */
+static void import_table(const char *table, const char *object, firn_scene *scene, firn_job *job)
 {
     char folder[PATH_SIZE], text[600];
     fresh_folder("import", folder);
@@ -1125,16 +1124,16 @@ static void import_table(const char *table, const char *object, firn_scene *scen
              "{firn: 1, resolution: 0.1, materials: {m: {density: 500}, n: {density: 900}}, "
              "objects: [{material: m, particles: %.300s/table.csv%s}]}",
              folder, object);
-    const firn_stage_options options = {.threads = 1};
+    const firn_job_options options = {.threads = 1};
     read_scene(text, scene);
-    assert_ok(firn_stage_create(stage, scene, &options, &error));
-    assert_ok(firn_stage_fill(stage, &error));
+    assert_ok(firn_job_create(job, scene, &options, &error));
+    assert_ok(firn_job_fill(job, &error));
 }
 
-static double read_one(const firn_stage *stage, firn_field field, int component)
+static double read_one(const firn_job *job, firn_field field, int component)
 {
     double value[9];
-    assert_ok(firn_sim_read(stage->sim, field, 0, 1, value, &error));
+    assert_ok(firn_sim_read(job->sim, field, 0, 1, value, &error));
     return value[component];
 }
 
@@ -1143,37 +1142,37 @@ static void what_files_say_of_state_is_kept_as_it_is_placed(void **state)
     (void)state;
     const double pi = 3.14159265358979323846, third = 1.0 / 3;
     firn_scene scene = {0};
-    firn_stage stage = {0};
+    firn_job job = {0};
     /* Turned by 90 degrees about z and twice as large: v turns, F turns, volume and mass are 8
      * times as much. density is of now, so the volume at rest is mass / (density J). */
     import_table("x,y,z,v.x,v.y,v.z,mass,density,F[0],F[1],F[2],F[3],F[4],F[5],F[6],F[7],F[8]\n"
                  "1,0,0,3,0,0,0.5,400,2,0,0,0,1,0,0,0,0.75\n",
                  ", rotate: [0, 0, 90], scale: [2, 2, 2], velocity: [0, 1, 0], spin: [0, 9, 0]",
-                 &scene, &stage);
-    assert_close(read_one(&stage, FIRN_POSITION, 1), 2, 1e-6);
-    assert_close(read_one(&stage, FIRN_VELOCITY, 0), 0, 1e-6);
-    assert_close(read_one(&stage, FIRN_VELOCITY, 1), 4, 1e-6);
-    assert_close(read_one(&stage, FIRN_MASS, 0), 4, 1e-6);
-    assert_close(read_one(&stage, FIRN_VOLUME, 0), 4 / (400 * 1.5), 1e-9);
-    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 3), 2, 1e-6);
-    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 1), -1, 1e-6);
-    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 8), 0.75, 1e-6);
-    firn_stage_free(&stage);
+                 &scene, &job);
+    assert_close(read_one(&job, FIRN_POSITION, 1), 2, 1e-6);
+    assert_close(read_one(&job, FIRN_VELOCITY, 0), 0, 1e-6);
+    assert_close(read_one(&job, FIRN_VELOCITY, 1), 4, 1e-6);
+    assert_close(read_one(&job, FIRN_MASS, 0), 4, 1e-6);
+    assert_close(read_one(&job, FIRN_VOLUME, 0), 4 / (400 * 1.5), 1e-9);
+    assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 3), 2, 1e-6);
+    assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 1), -1, 1e-6);
+    assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 8), 0.75, 1e-6);
+    firn_job_free(&job);
     firn_scene_free(&scene);
     /* J alone is a swelling; a radius is a volume; the material's own density makes the mass. */
-    import_table("x,y,z,J,pscale,material\n0,0,0,1.5,0.05,1\n", "", &scene, &stage);
-    assert_close(read_one(&stage, FIRN_DEFORMATION_GRADIENT, 4), pow(1.5, third), 1e-6);
-    assert_close(read_one(&stage, FIRN_VOLUME, 0), 4 * pi / 3 * 0.000125, 1e-9);
-    assert_close(read_one(&stage, FIRN_MASS, 0), 900 * 4 * pi / 3 * 0.000125, 1e-6);
-    firn_stage_free(&stage);
+    import_table("x,y,z,J,pscale,material\n0,0,0,1.5,0.05,1\n", "", &scene, &job);
+    assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 4), pow(1.5, third), 1e-6);
+    assert_close(read_one(&job, FIRN_VOLUME, 0), 4 * pi / 3 * 0.000125, 1e-9);
+    assert_close(read_one(&job, FIRN_MASS, 0), 900 * 4 * pi / 3 * 0.000125, 1e-6);
+    firn_job_free(&job);
     firn_scene_free(&scene);
     /* Points that say nothing of their size are cubes of the resolution, or of their separation. */
     static const char *const objects[] = {"", ", separation: 0.03"};
     static const double edge[] = {0.1, 0.03};
     for (int i = 0; i < 2; i++) {
-        import_table("x,y,z\n0,0,0\n", objects[i], &scene, &stage);
-        assert_close(read_one(&stage, FIRN_MASS, 0), 500 * pow(edge[i], 3), 1e-6);
-        firn_stage_free(&stage);
+        import_table("x,y,z\n0,0,0\n", objects[i], &scene, &job);
+        assert_close(read_one(&job, FIRN_MASS, 0), 500 * pow(edge[i], 3), 1e-6);
+        firn_job_free(&job);
         firn_scene_free(&scene);
     }
 }
@@ -1254,12 +1253,12 @@ static void attributes_of_different_types_share_one_that_holds_both(void **state
              "%.300s/one.prt}, {particles: %.300s/two.prt}]}",
              folder, folder);
     firn_scene scene = {0};
-    firn_stage stage = {0};
-    const firn_stage_options options = {.threads = 1};
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 1};
     read_scene(text, &scene);
-    assert_ok(firn_stage_create(&stage, &scene, &options, &error));
-    assert_ok(firn_stage_fill(&stage, &error));
-    assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
+    assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
     const firn_column *A = firn_points_find(&points, "A"), *B = firn_points_find(&points, "B");
     assert_true(A && A->type == FIRN_TYPE_f64 && A->components == 1);
     assert_true(B && B->type == FIRN_TYPE_f64 && B->components == 2);
@@ -1267,7 +1266,7 @@ static void attributes_of_different_types_share_one_that_holds_both(void **state
     assert_memory_equal(A->data, want_a, sizeof want_a);
     assert_memory_equal(B->data, want_b, sizeof want_b);
     firn_points_free(&points);
-    firn_stage_free(&stage);
+    firn_job_free(&job);
     firn_scene_free(&scene);
 }
 
@@ -1293,15 +1292,15 @@ static void elastic_objects_part_and_others_merge(void **state)
                  "[0.4, 0.4, 0.4]}}}]}",
                  cases[i].material, cases[i].contact, cases[i].contact);
         firn_scene scene = {0};
-        firn_stage stage = {0};
+        firn_job job = {0};
         firn_points points;
-        const firn_stage_options options = {.threads = 1};
+        const firn_job_options options = {.threads = 1};
         read_scene(text, &scene);
-        assert_ok(firn_stage_create(&stage, &scene, &options, &error));
-        assert_ok(firn_stage_fill(&stage, &error));
+        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        assert_ok(firn_job_fill(&job, &error));
         firn_report report = {0};
-        assert_ok(firn_stage_advance(&stage, 0.02, &report, &error));
-        assert_ok(firn_stage_points(&stage, NULL, INT64_MAX, &points, &error));
+        assert_ok(firn_job_advance(&job, 0.02, &report, &error));
+        assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
         const float *v = firn_points_find(&points, "v")->data;
         float slowest = 1;
         for (int64_t p = points.count / 2; p < points.count; p++)
@@ -1310,7 +1309,7 @@ static void elastic_objects_part_and_others_merge(void **state)
             complain("%s, %s: %g m/s\n", cases[i].material, cases[i].contact, (double)slowest);
         }
         firn_points_free(&points);
-        firn_stage_free(&stage);
+        firn_job_free(&job);
         firn_scene_free(&scene);
     }
     assert_no_complaints();
@@ -1378,16 +1377,16 @@ static void file_names_take_the_name_of_the_scene(void **state)
     (void)state;
     char folder[PATH_SIZE], path[PATH_SIZE];
     fresh_folder("called", folder);
-    write_file(folder, "shot.yaml",
-               "firn: 1\nname: shot\nresolution: 0.1\nframes: {end: 1}\nmaterials: {m: {}}\n"
+    write_file(folder, "renderer.yaml",
+               "firn: 1\nname: renderer\nresolution: 0.1\nframes: {end: 1}\nmaterials: {m: {}}\n"
                "objects:\n  - {shape: {box: {}}}\noutput:\n  - {file: out/$NAME.$F4.$NAME.csv}\n"
                "statistics: out/$NAME.csv\n");
-    write_file(folder, "fine.yaml", "include: shot.yaml\nname: fine\n");
-    expect_exit(run(folder, WORDS("run", "shot.yaml")), 0, "shot");
+    write_file(folder, "fine.yaml", "include: renderer.yaml\nname: fine\n");
+    expect_exit(run(folder, WORDS("run", "renderer.yaml")), 0, "renderer");
     expect_exit(run(folder, WORDS("run", "fine.yaml")), 0, "fine");
     in_folder(folder, "out", path);
-    (void)size_of_file(path, "shot.0001.shot.csv");
-    (void)size_of_file(path, "shot.csv");
+    (void)size_of_file(path, "renderer.0001.renderer.csv");
+    (void)size_of_file(path, "renderer.csv");
     (void)size_of_file(path, "fine.0001.fine.csv");
     (void)size_of_file(path, "fine.csv");
     assert_int_equal(count_entries(path), 4);

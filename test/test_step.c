@@ -215,7 +215,7 @@ static void a_broken_limit_rolls_back(void **state)
 }
 
 /* A clump in one block has long flown apart when a pulse breaks the step: the state that comes back
- * has far more particles in a block than the sweeps before had. */
+ * has far more particles in a block than the passes before had. */
 static void a_rollback_to_fuller_blocks_loses_nothing(void **state)
 {
     (void)state;

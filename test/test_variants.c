@@ -1,23 +1,23 @@
 /* Noise and shells: every particle has the parameters of the place it was filled at. */
 #include <string.h>
 
-#include "scene/random.h"
-#include "scene/stage.h"
+#include "geometry/random.h"
+#include "run/job.h"
 #include "worlds.h"
 
 typedef struct filled {
     firn_scene scene;
-    firn_stage stage;
+    firn_job job;
     int64_t count;
     double *position, *mass, *volume, *material;
 } filled;
 
-static double *read_field(const firn_stage *stage, firn_field field, int components)
+static double *read_field(const firn_job *job, firn_field field, int components)
 {
-    const int64_t count = firn_sim_count(stage->sim);
+    const int64_t count = firn_sim_count(job->sim);
     double *out = malloc((size_t)(count * components) * sizeof *out);
     assert_non_null(out);
-    assert_ok(firn_sim_read(stage->sim, field, 0, count, out, &error));
+    assert_ok(firn_sim_read(job->sim, field, 0, count, out, &error));
     return out;
 }
 
@@ -25,17 +25,17 @@ static void fill_scene(filled *f, const char *text)
 {
     *f = (filled){0};
     const firn_bytes bytes = {(uint8_t *)text, strlen(text)};
-    const firn_stage_options options = {.threads = 2};
+    const firn_job_options options = {.threads = 2};
     firn_tree tree = {0};
     assert_ok(firn_tree_parse(&tree, "text", &bytes, &error));
     assert_ok(firn_scene_read(&f->scene, &tree, &error));
-    assert_ok(firn_stage_create(&f->stage, &f->scene, &options, &error));
-    assert_ok(firn_stage_fill(&f->stage, &error));
-    f->count = firn_sim_count(f->stage.sim);
-    f->position = read_field(&f->stage, FIRN_POSITION, (int)f->scene.dimension);
-    f->mass = read_field(&f->stage, FIRN_MASS, 1);
-    f->volume = read_field(&f->stage, FIRN_VOLUME, 1);
-    f->material = read_field(&f->stage, FIRN_MATERIAL, 1);
+    assert_ok(firn_job_create(&f->job, &f->scene, &options, &error));
+    assert_ok(firn_job_fill(&f->job, &error));
+    f->count = firn_sim_count(f->job.sim);
+    f->position = read_field(&f->job, FIRN_POSITION, (int)f->scene.dimension);
+    f->mass = read_field(&f->job, FIRN_MASS, 1);
+    f->volume = read_field(&f->job, FIRN_VOLUME, 1);
+    f->material = read_field(&f->job, FIRN_MATERIAL, 1);
 }
 
 static void free_scene(filled *f)
@@ -44,13 +44,13 @@ static void free_scene(filled *f)
     free(f->mass);
     free(f->volume);
     free(f->material);
-    firn_stage_free(&f->stage);
+    firn_job_free(&f->job);
     firn_scene_free(&f->scene);
 }
 
 static const firn_material_def *def_of(const filled *f, int64_t i)
 {
-    return &f->stage.variants.def[(int)f->material[i]];
+    return &f->job.variants.def[(int)f->material[i]];
 }
 
 /* ---- noise, written down plainly ---- */
@@ -116,7 +116,7 @@ static void parameters_are_those_of_the_place_within_a_step(void **state)
         const double *x = f.position + 3 * i;
         const firn_material_def *def = def_of(&f, i);
         const int object = x[0] < -1 ? 0 : x[0] < 1 ? 1 : 2;
-        assert_int_equal(f.stage.variants.of[(int)f.material[i]], object);
+        assert_int_equal(f.job.variants.of[(int)f.material[i]], object);
         if (object == 0) {
             assert_int_equal((int)f.material[i], 0);
             continue;
@@ -205,7 +205,7 @@ static void a_shell_is_as_thick_as_it_says(void **state)
     }
     assert_close(inside / all, 1 - 0.8 * 0.8 * 0.8, 0.01);
     /* Both shells are of one material. */
-    assert_int_equal(f.stage.variants.count, 2);
+    assert_int_equal(f.job.variants.count, 2);
     free_scene(&f);
 }
 
@@ -234,7 +234,7 @@ static void shells_follow_meshes_and_what_is_moved(void **state)
             if (fabs(depth - 0.1) < 1e-5) continue;
             assert_close(def_of(&f, i)->poisson, depth < 0.1 ? 0.15 : 0.3, 1e-12);
         }
-        assert_int_equal(f.stage.variants.count, 1 + 64 + 64);
+        assert_int_equal(f.job.variants.count, 1 + 64 + 64);
         free_scene(&f);
     }
 }
@@ -257,11 +257,11 @@ static void noise_of_nothing_changes_nothing(void **state)
                    : "");
         fill_scene(&f[k], scene);
         firn_report report = {0};
-        assert_ok(firn_stage_advance(&f[k].stage, 0.05, &report, &error));
-        after[k] = read_field(&f[k].stage, FIRN_DEFORMATION_GRADIENT, 9);
+        assert_ok(firn_job_advance(&f[k].job, 0.05, &report, &error));
+        after[k] = read_field(&f[k].job, FIRN_DEFORMATION_GRADIENT, 9);
     }
-    assert_int_equal(f[0].stage.variants.count, 1);
-    assert_int_equal(f[1].stage.variants.count, 65);
+    assert_int_equal(f[0].job.variants.count, 1);
+    assert_int_equal(f[1].job.variants.count, 65);
     assert_int_equal(f[0].count, f[1].count);
     assert_memory_equal(after[0], after[1], 9 * (size_t)f[0].count * sizeof(double));
     for (int k = 0; k < 2; k++) {
@@ -285,9 +285,9 @@ static void pairs_of_objects_have_frictions_of_their_own(void **state)
                    "slab], friction: 0}, {objects: [slab, rough], friction: 0.3}], colliders: "
                    "[{shape: {plane: {}}, boundary: sticky}]}");
     firn_report report = {0};
-    assert_ok(firn_stage_advance(&f.stage, 0.125, &report, &error));
-    double *object = read_field(&f.stage, FIRN_OBJECT, 1);
-    double *v = read_field(&f.stage, FIRN_VELOCITY, 2), sum[3] = {0}, count[3] = {0};
+    assert_ok(firn_job_advance(&f.job, 0.125, &report, &error));
+    double *object = read_field(&f.job, FIRN_OBJECT, 1);
+    double *v = read_field(&f.job, FIRN_VELOCITY, 2), sum[3] = {0}, count[3] = {0};
     for (int64_t i = 0; i < f.count; i++) {
         sum[(int)object[i]] += v[2 * i];
         count[(int)object[i]]++;

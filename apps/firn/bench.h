@@ -11,7 +11,7 @@
 #include <firn/firn.h>
 
 #include "options.h"
-#include "play.h"
+#include "progress.h"
 #include "shapes.h"
 
 extern const firn_command firn_bench_step_command, firn_bench_scaling_command,

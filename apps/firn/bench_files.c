@@ -11,7 +11,7 @@
 #include "app.h"
 #include "bench.h"
 #include "options.h"
-#include "scene/run.h"
+#include "run/run.h"
 
 static const char command_name[] = "firn bench files";
 
@@ -86,22 +86,22 @@ static firn_status time_formats(const firn_scene *scene, const char *folder, int
 {
     static const char *const ends[] = {".prt", ".bgeo.sc", ".bgeo", ".bgeo.gz",
                                        ".ply", ".csv",     ".geo"};
-    firn_stage stage = {0};
+    firn_job job = {0};
     firn_points points = {0};
     firn_report report;
-    const firn_stage_options options = {.threads = threads, .isa = isa};
-    firn_status st = firn_stage_create(&stage, scene, &options, error);
-    if (st == FIRN_OK) st = firn_stage_fill(&stage, error);
-    if (st == FIRN_OK) st = firn_stage_advance(&stage, 1 / scene->frames.fps, &report, error);
+    const firn_job_options options = {.threads = threads, .isa = isa};
+    firn_status st = firn_job_create(&job, scene, &options, error);
+    if (st == FIRN_OK) st = firn_job_fill(&job, error);
+    if (st == FIRN_OK) st = firn_job_advance(&job, 1 / scene->frames.fps, &report, error);
     const double begin = firn_clock(), cpu = firn_bench_cpu();
-    if (st == FIRN_OK) st = firn_stage_points(&stage, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK) st = firn_job_points(&job, NULL, INT64_MAX, &points, error);
     if (st == FIRN_OK) {
         printf("%lld particles, all attributes; from the sim %.2f s, processor %.2f s\n",
                (long long)points.count, firn_clock() - begin, firn_bench_cpu() - cpu);
         printf("%-9s %7s %9s %9s %9s %9s %9s\n", "format", "threads", "MB", "write s", "cpu s",
                "read s", "cpu s");
     }
-    const int32_t most = stage.sim ? firn_sim_get_info(stage.sim).threads : 1;
+    const int32_t most = job.sim ? firn_sim_get_info(job.sim).threads : 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends && st == FIRN_OK; i++) {
         st = time_format(folder, ends[i], &points, 1, csv, error);
         if (st == FIRN_OK && i < 2 && most > 1) { /* those that compress in parallel */
@@ -109,7 +109,7 @@ static firn_status time_formats(const firn_scene *scene, const char *folder, int
         }
     }
     firn_points_free(&points);
-    firn_stage_free(&stage);
+    firn_job_free(&job);
     return st;
 }
 

@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "options.h"
-#include "scene/fill.h"
+#include "geometry/fill.h"
 
 static const char command_name[] = "firn bench fill";
 

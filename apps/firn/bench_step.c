@@ -189,7 +189,7 @@ const firn_command firn_bench_step_command = {
     .line = "speed of one scene next to the machine's peak",
     .summary = "Steps a jittered cube, 8 particles per cell, that turns and falls onto a plane, "
                "with automatic dt. After 20 steps it times advances of about 50 steps each, as a "
-               "film frame would be, and gives the median; the machine's multiply-add peak is "
+               "video frame would be, and gives the median; the machine's multiply-add peak is "
                "taken in between, on as many threads.",
     .options = options,
     .option_count = sizeof options / sizeof *options,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "app.h"
-#include "play.h"
+#include "progress.h"
 #include "shapes.h"
 
 static const char command_name[] = "firn demo";

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "scene/stage.h"
+#include "run/job.h"
 
 /* ---- from the tables ---- */
 
@@ -155,7 +155,7 @@ static void output(void)
 {
     printf("A run writes the files listed under output, each frame or every few:\n\n"
            "  output:\n"
-           "    - {file: out/shot.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
+           "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
     print_rows(&firn_section_output, NULL);
     printf("\nFiles appear whole or not at all, below the working folder. Formats:\n");
     for (int i = 0; firn_formats[i]; i++) {
@@ -190,11 +190,11 @@ static void checkpoints(void)
 static void sweeps(void)
 {
     printf("A sweep runs a scene in all combinations of some values:\n\n"
-           "  firn sweep shot.yaml --vary materials.jelly.young=1e4,1e5 \\\n"
+           "  firn sweep drop.yaml --vary materials.jelly.young=1e4,1e5 \\\n"
            "      --vary 'simulation.gravity=[0,-9.8,0],[0,0,0]'\n\n"
            "Commas within brackets or quotes belong to a value. All values are tried on\n"
            "the scene before anything runs. Then the variants run one after the other:\n\n"
-           "  shot.sweep/                         or --out FOLDER\n"
+           "  drop.sweep/                         or --out FOLDER\n"
            "    sweep.csv                         a row per variant\n"
            "    young_1e4__gravity_0_-9.8_0/      a variant: its outputs, and\n"
            "      statistics.csv                  a row per frame, if not named otherwise\n"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "scene/stage.h"
+#include "run/job.h"
 
 const char *firn_row_range(const firn_row *row, char *text, size_t size)
 {

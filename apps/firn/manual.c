@@ -95,10 +95,10 @@ void firn_manual_print(void)
         print_entry(code, NULL, e->meaning);
     }
     printf(".SH EXAMPLES\n.nf\n"
-           "firn run shot.yaml \\-\\-plan\n"
-           "firn run shot.yaml \\-\\-set resolution=0.01\n"
-           "firn run shot.yaml \\-\\-resume\n"
-           "firn sweep shot.yaml \\-\\-vary materials.jelly.young=1e4,1e5\n"
-           "firn convert shot.0024.bgeo.sc shot.csv\n"
+           "firn run drop.yaml \\-\\-plan\n"
+           "firn run drop.yaml \\-\\-set resolution=0.01\n"
+           "firn run drop.yaml \\-\\-resume\n"
+           "firn sweep drop.yaml \\-\\-vary materials.jelly.young=1e4,1e5\n"
+           "firn convert drop.0024.bgeo.sc drop.csv\n"
            ".fi\n");
 }

@@ -48,30 +48,30 @@ static firn_status read_pair(const char *option, const char *text, int32_t most,
     return FIRN_OK;
 }
 
-static firn_status read_range(const char *text, firn_shot_options *shot, firn_error *error)
+static firn_status read_range(const char *text, firn_renderer_options *renderer, firn_error *error)
 {
     char *end = NULL;
-    shot->low = strtod(text, &end);
+    renderer->low = strtod(text, &end);
     const bool split = end != text && *end == ':';
     const char *rest = split ? end + 1 : "";
-    if (split) shot->high = strtod(rest, &end);
-    if (!split || end == rest || *end || !(shot->low < shot->high)) {
+    if (split) renderer->high = strtod(rest, &end);
+    if (!split || end == rest || *end || !(renderer->low < renderer->high)) {
         return firn_fail(error, FIRN_INVALID, "--range %s must be A:B with A below B", text);
     }
-    shot->fixed = true;
+    renderer->fixed = true;
     return FIRN_OK;
 }
 
-static firn_status read_slice(const char *text, firn_shot_options *shot, firn_error *error)
+static firn_status read_slice(const char *text, firn_renderer_options *renderer, firn_error *error)
 {
     char axis[2] = {text[0], 0}, *end = NULL;
-    if (text[0] && text[1] == '=') shot->slice_offset = strtod(text + 2, &end);
+    if (text[0] && text[1] == '=') renderer->slice_offset = strtod(text + 2, &end);
     if (!end || end == text + 2 || *end) {
         return firn_fail(error, FIRN_INVALID,
                          "--slice %s must be an axis and metres along it, as z=0.1", text);
     }
-    shot->slice = true;
-    return read_word("--slice", axis, axis_words, &shot->slice_axis, error);
+    renderer->slice = true;
+    return read_word("--slice", axis, axis_words, &renderer->slice_axis, error);
 }
 
 static firn_status read_layers(const char *text, unsigned *show, firn_error *error)
@@ -91,12 +91,12 @@ static firn_status read_layers(const char *text, unsigned *show, firn_error *err
     return FIRN_OK;
 }
 
-firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options *shot,
-                              firn_film_def *film, firn_error *error)
+firn_status firn_picture_read(const firn_picture_words *words, firn_renderer_options *renderer,
+                              firn_pictures_def *pictures, firn_error *error)
 {
-    *shot = firn_shot_options_default();
-    *film = (firn_film_def){0};
-    firn_render_options *render = &shot->render;
+    *renderer = firn_renderer_options_default();
+    *pictures = (firn_pictures_def){0};
+    firn_render_options *render = &renderer->render;
     int quality = FIRN_FINAL, look = FIRN_RENDER_VOLUME, channels = 0;
     firn_status st = FIRN_OK;
     if (words->size) {
@@ -104,7 +104,7 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
                        error);
     }
     if (st == FIRN_OK && words->sheet) {
-        st = read_pair("--sheet", words->sheet, 64, &film->columns, &film->rows, error);
+        st = read_pair("--sheet", words->sheet, 64, &pictures->columns, &pictures->rows, error);
     }
     if (st == FIRN_OK && words->quality) {
         st = read_word("--quality", words->quality, quality_words, &quality, error);
@@ -113,22 +113,22 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_shot_options
         st = read_word("--look", words->look, look_words, &look, error);
     }
     if (st == FIRN_OK && words->map) {
-        st = read_word("--map", words->map, firn_colormap_words, &shot->map, error);
+        st = read_word("--map", words->map, firn_colormap_words, &renderer->map, error);
     }
-    if (st == FIRN_OK && words->range) st = read_range(words->range, shot, error);
-    if (st == FIRN_OK && words->slice) st = read_slice(words->slice, shot, error);
-    if (st == FIRN_OK && words->show) st = read_layers(words->show, &shot->show, error);
+    if (st == FIRN_OK && words->range) st = read_range(words->range, renderer, error);
+    if (st == FIRN_OK && words->slice) st = read_slice(words->slice, renderer, error);
+    if (st == FIRN_OK && words->show) st = read_layers(words->show, &renderer->show, error);
     if (st == FIRN_OK && !words->color && (words->range || words->map)) {
         st = firn_fail(error, FIRN_INVALID, "--range and --map need --color");
     }
     if (st == FIRN_OK && words->channels) {
         st = read_word("--channels", words->channels, channel_words, &channels, error);
     }
-    film->bits = channels >= 2 ? 16 : 8;
-    render->transparent = film->alpha = channels % 2 == 1;
+    pictures->bits = channels >= 2 ? 16 : 8;
+    render->transparent = pictures->alpha = channels % 2 == 1;
     render->quality = (firn_quality)quality;
     render->mode = (firn_render_mode)look;
     render->samples = (int32_t)words->samples;
-    shot->color = words->color;
+    renderer->color = words->color;
     return st;
 }

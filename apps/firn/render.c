@@ -8,8 +8,8 @@
 #include "app.h"
 #include "base/error.h"
 #include "picture.h"
-#include "play.h"
-#include "render/reel.h"
+#include "progress.h"
+#include "render/sequence.h"
 
 static const char command_name[] = "firn render";
 
@@ -31,45 +31,46 @@ typedef struct frame {
 } frame;
 
 typedef struct production {
-    firn_reel *reel;
-    int64_t reel_count;
+    firn_sequence *sequence;
+    int64_t sequence_count;
     int64_t *number; /* of the frames, in order */
     int64_t number_count;
-    int64_t pictures; /* turntables of one frame have more */
-    int64_t wanted;   /* of them, by the outputs and where there is a frame */
-    firn_shot shot;
-    firn_film film;
-    int32_t columns, rows;     /* of panels, one per reel */
-    bool *missing;             /* by frame, reel after reel */
-    frame only;                /* where there is one frame of one reel: read once */
+    int64_t picture_count; /* turntables of one frame have more */
+    int64_t wanted;        /* of them, by the outputs and where there is a frame */
+    firn_renderer renderer;
+    firn_pictures pictures;
+    int32_t columns, rows;     /* of panels, one per sequence */
+    bool *missing;             /* by frame, sequence after sequence */
+    frame only;                /* where there is one frame of one sequence: read once */
     int64_t made, first, last; /* pictures; the numbers in the names of files */
     double begin;
     bool terminal;
 } production;
 
-/* Words that are whole reels are one each; others are the frames of one together, unless they are to
+/* Words that are whole sequences are one each; others are the frames of one together, unless they are to
  * be compared. */
 static firn_status open_words(production *p, const char *const *word, int64_t count,
                               firn_error *error)
 {
     bool each = chosen.compare;
-    for (int64_t i = 0; i < count; i++) each = each || firn_reel_is_whole(word[i]);
-    p->reel = calloc((size_t)count, sizeof *p->reel);
-    if (!p->reel) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < count; i++) each = each || firn_sequence_is_whole(word[i]);
+    p->sequence = calloc((size_t)count, sizeof *p->sequence);
+    if (!p->sequence) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_status st = FIRN_OK;
-    const int64_t reels = each ? count : 1;
-    for (int64_t i = 0; i < reels && st == FIRN_OK; i++) {
-        st = firn_reel_open(word + i, each ? 1 : count, chosen.sets.text, chosen.sets.count,
-                            &p->reel[i], error);
-        p->reel_count += st == FIRN_OK;
+    const int64_t sequences = each ? count : 1;
+    for (int64_t i = 0; i < sequences && st == FIRN_OK; i++) {
+        st = firn_sequence_open(word + i, each ? 1 : count, chosen.sets.text, chosen.sets.count,
+                                &p->sequence[i], error);
+        p->sequence_count += st == FIRN_OK;
     }
     /* Single frames are compared with each other whatever their numbers. */
     bool single = st == FIRN_OK;
-    for (int64_t i = 0; i < p->reel_count; i++) single = single && p->reel[i].count == 1;
-    for (int64_t i = 1; i < p->reel_count && single; i++) {
-        p->reel[i].frame[0].number = p->reel[0].frame[0].number;
+    for (int64_t i = 0; i < p->sequence_count; i++) single = single && p->sequence[i].count == 1;
+    for (int64_t i = 1; i < p->sequence_count && single; i++) {
+        p->sequence[i].frame[0].number = p->sequence[0].frame[0].number;
     }
-    return st == FIRN_OK ? firn_reels_tell_apart(p->reel, word, p->reel_count, error) : st;
+    return st == FIRN_OK ? firn_sequences_tell_apart(p->sequence, word, p->sequence_count, error)
+                         : st;
 }
 
 static firn_status open_reels(production *p, firn_error *error)
@@ -82,9 +83,9 @@ static firn_status open_reels(production *p, firn_error *error)
     if (st == FIRN_OK) {
         st = open_words(p, (const char *const *)sweep.folder, sweep.count, error);
     }
-    for (int64_t i = 0; i < p->reel_count; i++) {
-        free(p->reel[i].label);
-        p->reel[i].label = sweep.label[i];
+    for (int64_t i = 0; i < p->sequence_count; i++) {
+        free(p->sequence[i].label);
+        p->sequence[i].label = sweep.label[i];
         sweep.label[i] = NULL;
     }
     firn_sweep_folders_free(&sweep);
@@ -102,17 +103,18 @@ static void find_span(const production *p, int64_t *first, int64_t *last)
 {
     *first = INT64_MAX;
     *last = INT64_MIN;
-    for (int64_t r = 0; r < p->reel_count; r++) {
-        const firn_reel *reel = &p->reel[r];
-        const int64_t ends[2] = {reel->has_scene ? reel->scene.frames.start : reel->frame[0].number,
-                                 reel->has_scene ? reel->scene.frames.end
-                                                 : reel->frame[reel->count - 1].number};
+    for (int64_t r = 0; r < p->sequence_count; r++) {
+        const firn_sequence *sequence = &p->sequence[r];
+        const int64_t ends[2] = {sequence->has_scene ? sequence->scene.frames.start
+                                                     : sequence->frame[0].number,
+                                 sequence->has_scene ? sequence->scene.frames.end
+                                                     : sequence->frame[sequence->count - 1].number};
         if (ends[0] < *first) *first = ends[0];
         if (ends[1] > *last) *last = ends[1];
     }
 }
 
-/* The numbers of all reels within --frames, each once. */
+/* The numbers of all sequences within --frames, each once. */
 static firn_status choose_frames(production *p, firn_error *error)
 {
     int64_t low, high, total = 0, count = 0;
@@ -123,13 +125,13 @@ static firn_status choose_frames(production *p, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld",
                          chosen.frames, (long long)low, (long long)high);
     }
-    for (int64_t r = 0; r < p->reel_count; r++) total += p->reel[r].count;
+    for (int64_t r = 0; r < p->sequence_count; r++) total += p->sequence[r].count;
     p->number = malloc(((size_t)total + 1) * sizeof *p->number);
-    p->missing = calloc((size_t)(total * p->reel_count) + 1, sizeof *p->missing);
+    p->missing = calloc((size_t)(total * p->sequence_count) + 1, sizeof *p->missing);
     if (!p->number || !p->missing) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    for (int64_t r = 0; r < p->reel_count; r++) {
-        for (int64_t i = 0; i < p->reel[r].count; i++) {
-            const int64_t number = p->reel[r].frame[i].number;
+    for (int64_t r = 0; r < p->sequence_count; r++) {
+        for (int64_t i = 0; i < p->sequence[r].count; i++) {
+            const int64_t number = p->sequence[r].frame[i].number;
             if (number >= first && number <= last) p->number[count++] = number;
         }
     }
@@ -141,8 +143,8 @@ static firn_status choose_frames(production *p, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "--frames %s: no output of the scene has these",
                          chosen.frames);
     }
-    p->pictures = p->number_count;
-    if (chosen.turntable && p->number_count == 1) p->pictures = chosen.turntable;
+    p->picture_count = p->number_count;
+    if (chosen.turntable && p->number_count == 1) p->picture_count = chosen.turntable;
     return FIRN_OK;
 }
 
@@ -156,10 +158,11 @@ static void frame_free(frame *f)
 }
 
 /* A frame that is not on disk is not there, which is no failure. */
-static firn_status frame_read(const firn_reel *reel, int64_t number, frame *out, firn_error *error)
+static firn_status frame_read(const firn_sequence *sequence, int64_t number, frame *out,
+                              firn_error *error)
 {
     *out = (frame){0};
-    const firn_reel_frame *at = firn_reel_find(reel, number);
+    const firn_sequence_frame *at = firn_sequence_find(sequence, number);
     if (!at || access(at->path, F_OK) != 0) return FIRN_OK;
     firn_status st = firn_points_read(at->path, &out->points, error);
     if (st == FIRN_OK && at->grid && access(at->grid, F_OK) == 0) {
@@ -171,11 +174,11 @@ static firn_status frame_read(const firn_reel *reel, int64_t number, frame *out,
     return st;
 }
 
-static bool is_only(const production *p) { return p->reel_count == 1 && p->number_count == 1; }
+static bool is_only(const production *p) { return p->sequence_count == 1 && p->number_count == 1; }
 
-static const firn_scene *scene_of(const firn_reel *reel)
+static const firn_scene *scene_of(const firn_sequence *sequence)
 {
-    return reel->has_scene ? &reel->scene : NULL;
+    return sequence->has_scene ? &sequence->scene : NULL;
 }
 
 /* ---- progress ---- */
@@ -211,15 +214,15 @@ static firn_status survey(production *p, firn_error *error)
     int64_t found = 0;
     for (int64_t i = 0; i < p->number_count && st == FIRN_OK && !firn_interrupted(); i++) {
         show_survey(p, i);
-        for (int64_t r = 0; r < p->reel_count && st == FIRN_OK; r++) {
+        for (int64_t r = 0; r < p->sequence_count && st == FIRN_OK; r++) {
             frame f;
             firn_error inner = {0};
-            const firn_reel_frame *at = firn_reel_find(&p->reel[r], p->number[i]);
-            st = frame_read(&p->reel[r], p->number[i], &f, error);
+            const firn_sequence_frame *at = firn_sequence_find(&p->sequence[r], p->number[i]);
+            st = frame_read(&p->sequence[r], p->number[i], &f, error);
             if (st != FIRN_OK) break;
             if (f.there) {
-                st = firn_shot_survey(&p->shot, scene_of(&p->reel[r]), &f.points,
-                                      f.has_grid ? &f.grid : NULL, &inner);
+                st = firn_renderer_survey(&p->renderer, scene_of(&p->sequence[r]), &f.points,
+                                          f.has_grid ? &f.grid : NULL, &inner);
                 if (st != FIRN_OK) st = firn_fail(error, st, "%s: %s", at->path, inner.message);
                 found++;
             } else {
@@ -234,37 +237,38 @@ static firn_status survey(production *p, firn_error *error)
     }
     clear_line(p);
     if (st == FIRN_OK && found == 0 && !firn_interrupted()) {
-        const firn_reel_frame *at = firn_reel_find(&p->reel[0], p->number[0]);
+        const firn_sequence_frame *at = firn_sequence_find(&p->sequence[0], p->number[0]);
         return firn_fail(error, FIRN_INVALID, "%s is not there, nor any other frame; %s",
                          at ? at->path : "the first frame",
-                         p->reel[0].has_scene ? "firn run makes them" : "check the name");
+                         p->sequence[0].has_scene ? "firn run makes them" : "check the name");
     }
     if (st == FIRN_OK && !firn_interrupted()) {
-        st = firn_shot_settle(&p->shot, scene_of(&p->reel[0]), error);
-        p->film.def.numbered = !(p->shot.options.show >> FIRN_LAYER_CAPTION & 1);
+        st = firn_renderer_settle(&p->renderer, scene_of(&p->sequence[0]), error);
+        p->pictures.def.numbered = !(p->renderer.options.show >> FIRN_LAYER_CAPTION & 1);
     }
     return st;
 }
 
-static const char *label_of(const production *p, int64_t reel)
+static const char *label_of(const production *p, int64_t sequence)
 {
-    return reel < chosen.labels.count ? chosen.labels.text[reel] : p->reel[reel].label;
+    return sequence < chosen.labels.count ? chosen.labels.text[sequence]
+                                          : p->sequence[sequence].label;
 }
 
-/* The picture of one reel; without pixels where the frame is not there. */
-static firn_status make_panel(const production *p, const firn_reel *reel, int64_t number,
+/* The picture of one sequence; without pixels where the frame is not there. */
+static firn_status make_panel(const production *p, const firn_sequence *sequence, int64_t number,
                               const double *turn, firn_image *out, firn_error *error)
 {
     *out = (firn_image){0};
     frame f = p->only;
-    firn_status st = is_only(p) ? FIRN_OK : frame_read(reel, number, &f, error);
+    firn_status st = is_only(p) ? FIRN_OK : frame_read(sequence, number, &f, error);
     if (st == FIRN_OK && f.there) {
-        const firn_shot_frame shown = {.scene = scene_of(reel),
-                                       .points = &f.points,
-                                       .grid = f.has_grid ? &f.grid : NULL,
-                                       .number = number,
-                                       .turn = turn};
-        st = firn_shot_picture(&p->shot, &shown, out, error);
+        const firn_renderer_frame shown = {.scene = scene_of(sequence),
+                                           .points = &f.points,
+                                           .grid = f.has_grid ? &f.grid : NULL,
+                                           .number = number,
+                                           .turn = turn};
+        st = firn_renderer_picture(&p->renderer, &shown, out, error);
     }
     if (!is_only(p)) frame_free(&f);
     return st;
@@ -273,14 +277,14 @@ static firn_status make_panel(const production *p, const firn_reel *reel, int64_
 static firn_status make_picture(const production *p, int64_t number, const double *turn,
                                 firn_image *out, firn_error *error)
 {
-    if (p->reel_count == 1) return make_panel(p, &p->reel[0], number, turn, out, error);
-    const firn_render_options *render = &p->shot.options.render;
+    if (p->sequence_count == 1) return make_panel(p, &p->sequence[0], number, turn, out, error);
+    const firn_render_options *render = &p->renderer.options.render;
     firn_sheet sheet;
     firn_status st =
         firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
-    for (int64_t r = 0; r < p->reel_count && st == FIRN_OK; r++) {
+    for (int64_t r = 0; r < p->sequence_count && st == FIRN_OK; r++) {
         firn_image panel;
-        st = make_panel(p, &p->reel[r], number, turn, &panel, error);
+        st = make_panel(p, &p->sequence[r], number, turn, &panel, error);
         if (st == FIRN_OK) {
             st = firn_sheet_add(&sheet, panel.rgba ? &panel : NULL, label_of(p, r), error);
         }
@@ -303,18 +307,18 @@ static int64_t frame_of(const production *p, int64_t picture)
 static bool wanted(const production *p, int64_t picture)
 {
     bool there = false;
-    for (int64_t r = 0; r < p->reel_count; r++) {
+    for (int64_t r = 0; r < p->sequence_count; r++) {
         there = there || !p->missing[r * p->number_count + frame_of(p, picture)];
     }
-    return there && firn_film_wants(&p->film, picture);
+    return there && firn_pictures_wants(&p->pictures, picture);
 }
 
 static firn_status make_pictures(production *p, firn_error *error)
 {
     firn_status st = FIRN_OK;
     p->begin = firn_clock();
-    for (int64_t i = 0; i < p->pictures; i++) p->wanted += wanted(p, i);
-    for (int64_t i = 0; i < p->pictures && st == FIRN_OK && !firn_interrupted(); i++) {
+    for (int64_t i = 0; i < p->picture_count; i++) p->wanted += wanted(p, i);
+    for (int64_t i = 0; i < p->picture_count && st == FIRN_OK && !firn_interrupted(); i++) {
         const int64_t at = frame_of(p, i);
         if (!wanted(p, i)) continue;
         const double turn = chosen.turntable ? 360.0 * (double)i / (double)chosen.turntable : 0;
@@ -326,8 +330,8 @@ static firn_status make_pictures(production *p, firn_error *error)
             p->missing[at] = true;
             continue;
         }
-        const int64_t number = p->number_count == 1 && p->pictures > 1 ? i + 1 : p->number[at];
-        st = firn_film_add(&p->film, i, number, &picture, error);
+        const int64_t number = p->number_count == 1 && p->picture_count > 1 ? i + 1 : p->number[at];
+        st = firn_pictures_add(&p->pictures, i, number, &picture, error);
         firn_image_free(&picture);
         if (st != FIRN_OK) break;
         if (p->made++ == 0) p->first = number;
@@ -345,17 +349,17 @@ static firn_status make_pictures(production *p, firn_error *error)
 /* ---- outputs ---- */
 
 /* What --out asks for; without it a sequence, or a sheet where --sheet is given. */
-static firn_status open_film(production *p, firn_film_def *def, char *fallback, size_t size,
-                             firn_error *error)
+static firn_status open_pictures(production *p, firn_pictures_def *def, char *fallback, size_t size,
+                                 firn_error *error)
 {
-    const firn_render_options *render = &p->shot.options.render;
-    const firn_scene *scene = scene_of(&p->reel[0]);
+    const firn_render_options *render = &p->renderer.options.render;
+    const firn_scene *scene = scene_of(&p->sequence[0]);
     def->width = render->width;
     def->height = render->height;
-    def->count = p->pictures;
+    def->count = p->picture_count;
     def->fps = scene ? scene->frames.playback : 24;
-    firn_sheet_arrange(p->reel_count, &p->columns, &p->rows);
-    if (p->reel_count > 1) {
+    firn_sheet_arrange(p->sequence_count, &p->columns, &p->rows);
+    if (p->sequence_count > 1) {
         firn_sheet sheet; /* knows its size */
         firn_status st =
             firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
@@ -364,24 +368,24 @@ static firn_status open_film(production *p, firn_film_def *def, char *fallback, 
         def->height = sheet.image.height;
         firn_sheet_free(&sheet);
     }
-    if (chosen.outs.count > FIRN_FILM_MOST) {
-        return firn_fail(error, FIRN_INVALID, "more than %d of --out", FIRN_FILM_MOST);
+    if (chosen.outs.count > FIRN_PICTURES_MOST) {
+        return firn_fail(error, FIRN_INVALID, "more than %d of --out", FIRN_PICTURES_MOST);
     }
     for (int i = 0; i < chosen.outs.count; i++) def->path[def->path_count++] = chosen.outs.text[i];
     if (def->path_count == 0) {
-        const bool one = chosen.picture.sheet || p->pictures == 1;
+        const bool one = chosen.picture.sheet || p->picture_count == 1;
         snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png",
-                 p->reel_count > 1 ? "compare" : p->reel[0].label);
+                 p->sequence_count > 1 ? "compare" : p->sequence[0].label);
         def->path[def->path_count++] = fallback;
     }
-    p->shot.options.linear = firn_film_is_linear(def);
-    return firn_film_open(&p->film, def, error);
+    p->renderer.options.linear = firn_pictures_is_linear(def);
+    return firn_pictures_open(&p->pictures, def, error);
 }
 
-/* Names the frames of a reel that were not there. */
-static int report_missing(const production *p, int64_t reel)
+/* Names the frames of a sequence that were not there. */
+static int report_missing(const production *p, int64_t sequence)
 {
-    const bool *missing = p->missing + reel * p->number_count;
+    const bool *missing = p->missing + sequence * p->number_count;
     int64_t count = 0;
     char text[400] = "";
     for (int64_t i = 0; i < p->number_count; i++) {
@@ -396,7 +400,7 @@ static int report_missing(const production *p, int64_t reel)
     }
     if (count == 0) return 0;
     fprintf(stderr, "%s: %s: %" PRId64 " frame%s not there and left out: %s\n", command_name,
-            label_of(p, reel), count, count == 1 ? " is" : "s are", text);
+            label_of(p, sequence), count, count == 1 ? " is" : "s are", text);
     return FIRN_EXIT_INPUT;
 }
 
@@ -415,8 +419,8 @@ static void print_made(const production *p, const char *path)
 static int render(void)
 {
     production p = {.terminal = !chosen.quiet && isatty(STDERR_FILENO)};
-    firn_shot_options options;
-    firn_film_def def;
+    firn_renderer_options options;
+    firn_pictures_def def;
     firn_error error = {0};
     char fallback[256];
     firn_status st = firn_picture_read(&chosen.picture, &options, &def, &error);
@@ -427,22 +431,23 @@ static int render(void)
     }
     st = open_reels(&p, &error);
     if (st == FIRN_OK) st = choose_frames(&p, &error);
-    if (st == FIRN_OK) st = firn_shot_begin(&options, &p.shot, &error);
-    if (st == FIRN_OK) st = open_film(&p, &def, fallback, sizeof fallback, &error);
+    if (st == FIRN_OK) st = firn_renderer_begin(&options, &p.renderer, &error);
+    if (st == FIRN_OK) st = open_pictures(&p, &def, fallback, sizeof fallback, &error);
     firn_interrupts_catch();
     if (st == FIRN_OK) st = survey(&p, &error);
     if (st == FIRN_OK) st = make_pictures(&p, &error);
-    if (st == FIRN_OK) st = firn_film_close(&p.film, &error);
+    if (st == FIRN_OK) st = firn_pictures_close(&p.pictures, &error);
     if (st == FIRN_OK && !chosen.quiet) {
         for (int32_t i = 0; i < def.path_count; i++) print_made(&p, def.path[i]);
     }
     int exit_code = st == FIRN_OK ? 0 : firn_options_failure(command_name, st, &error);
-    for (int64_t r = 0; r < p.reel_count && st == FIRN_OK; r++) exit_code |= report_missing(&p, r);
-    firn_film_discard(&p.film);
-    firn_shot_free(&p.shot);
+    for (int64_t r = 0; r < p.sequence_count && st == FIRN_OK; r++)
+        exit_code |= report_missing(&p, r);
+    firn_pictures_discard(&p.pictures);
+    firn_renderer_free(&p.renderer);
     frame_free(&p.only);
-    for (int64_t r = 0; r < p.reel_count; r++) firn_reel_free(&p.reel[r]);
-    free(p.reel);
+    for (int64_t r = 0; r < p.sequence_count; r++) firn_sequence_free(&p.sequence[r]);
+    free(p.sequence);
     free(p.number);
     free(p.missing);
     return exit_code;

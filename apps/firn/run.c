@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "app.h"
-#include "live.h"
-#include "play.h"
+#include "preview.h"
+#include "progress.h"
 
 static const char command_name[] = "firn run";
 
@@ -117,15 +117,15 @@ static int run_scene(const firn_scene *scene)
         return FIRN_EXIT_USAGE;
     }
     firn_interrupts_catch();
-    firn_live live = {0};
+    firn_preview preview = {0};
     if (chosen.render.count) {
-        const firn_live_def def = {&chosen.picture,      &chosen.render, scene,
-                                   chosen.files.word[0], &chosen.sets,   &how};
-        st = firn_live_begin(&live, &def, &hooks, &error);
-        firn_live_attach(&live, &hooks);
+        const firn_preview_def def = {&chosen.picture,      &chosen.render, scene,
+                                      chosen.files.word[0], &chosen.sets,   &how};
+        st = firn_preview_begin(&preview, &def, &hooks, &error);
+        firn_preview_attach(&preview, &hooks);
     }
     if (st == FIRN_OK) st = firn_run(scene, &how, &hooks, &error);
-    if (chosen.render.count) st = firn_live_end(&live, st, &error);
+    if (chosen.render.count) st = firn_preview_end(&preview, st, &error);
     firn_progress_clear(&view);
     for (int i = 0; i < chosen.render.count && st == FIRN_OK && !chosen.quiet && !json; i++) {
         printf("%s\n", chosen.render.text[i]);

@@ -10,8 +10,8 @@
 
 #include "app.h"
 #include "base/error.h"
-#include "play.h"
-#include "scene/source.h"
+#include "progress.h"
+#include "run/source.h"
 #include "sweep.h"
 
 static const char command_name[] = "firn sweep";
@@ -149,7 +149,7 @@ static firn_status move_outputs(firn_tree *tree, const char *folder, firn_error 
     return st;
 }
 
-static char *folder_of(const firn_sweep_job *s, int64_t index)
+static char *folder_of(const firn_sweep *s, int64_t index)
 {
     return firn_make_text("%s/%s", s->folder, s->variant[index].name);
 }
@@ -159,7 +159,7 @@ static firn_status read_tree(firn_tree *tree, firn_error *error)
     return firn_tree_open(tree, chosen.files.word[0], chosen.sets.text, chosen.sets.count, error);
 }
 
-static firn_status read_variant(const firn_sweep_job *s, int64_t index, firn_scene *scene,
+static firn_status read_variant(const firn_sweep *s, int64_t index, firn_scene *scene,
                                 firn_error *error)
 {
     firn_tree tree = {0};
@@ -185,8 +185,7 @@ static firn_status choose_run(const firn_scene *scene, firn_run_options *how, fi
 
 /* All that can be known without filling more than emitters. *usage receives whether the command line is
  * to blame. */
-static firn_status check_variant(const firn_sweep_job *s, int64_t index, bool *usage,
-                                 firn_error *error)
+static firn_status check_variant(const firn_sweep *s, int64_t index, bool *usage, firn_error *error)
 {
     firn_scene scene = {0};
     firn_run_options how;
@@ -198,10 +197,10 @@ static firn_status check_variant(const firn_sweep_job *s, int64_t index, bool *u
     }
     if (st == FIRN_OK) st = firn_run_check(&scene, &inner);
     if (st == FIRN_OK) {
-        firn_stage stage = {0};
-        const firn_stage_options o = {.threads = how.threads, .isa = how.isa};
-        st = firn_stage_create(&stage, &scene, &o, &inner);
-        firn_stage_free(&stage);
+        firn_job job = {0};
+        const firn_job_options o = {.threads = how.threads, .isa = how.isa};
+        st = firn_job_create(&job, &scene, &o, &inner);
+        firn_job_free(&job);
     }
     if (st == FIRN_OK) {
         firn_sources sources = {0};
@@ -213,7 +212,7 @@ static firn_status check_variant(const firn_sweep_job *s, int64_t index, bool *u
                          : firn_fail(error, st, "%s: %s", s->variant[index].name, inner.message);
 }
 
-static int plan_all(const firn_sweep_job *s)
+static int plan_all(const firn_sweep *s)
 {
     firn_plan *plan = calloc((size_t)s->variant_count, sizeof *plan);
     firn_error error = {0};
@@ -345,7 +344,7 @@ static bool read_marker(const player *p, bool *finished)
     return same;
 }
 
-static firn_status play(const firn_sweep_job *s, int64_t index, player *p, firn_error *error)
+static firn_status run_one(const firn_sweep *s, int64_t index, player *p, firn_error *error)
 {
     bool finished = false;
     p->begun = p->how.resume = chosen.resume && read_marker(p, &finished);
@@ -377,7 +376,7 @@ static firn_status write_scene(const char *folder, const firn_scene *scene, firn
     return st;
 }
 
-static firn_status run_variant(firn_sweep_job *s, int64_t index, firn_error *error)
+static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
 {
     firn_variant *v = &s->variant[index];
     firn_scene scene = {0};
@@ -388,7 +387,7 @@ static firn_status run_variant(firn_sweep_job *s, int64_t index, firn_error *err
     if (st == FIRN_OK) st = read_variant(s, index, &scene, error);
     if (st == FIRN_OK) st = write_scene(folder, &scene, error);
     if (st == FIRN_OK) st = choose_run(&scene, &p.how, error);
-    if (st == FIRN_OK) st = play(s, index, &p, error);
+    if (st == FIRN_OK) st = run_one(s, index, &p, error);
     if (p.begun) firn_variant_read(v, scene.statistics);
     v->state = st == FIRN_OK         ? FIRN_VARIANT_DONE
                : st == FIRN_DIVERGED ? FIRN_VARIANT_DIVERGED
@@ -401,7 +400,7 @@ static firn_status run_variant(firn_sweep_job *s, int64_t index, firn_error *err
 }
 
 /* What an older sweep left is not this one's. */
-static void forget_markers(const firn_sweep_job *s)
+static void forget_markers(const firn_sweep *s)
 {
     for (int64_t i = 0; i < s->variant_count; i++) {
         char *path = firn_make_text("%s/%s/variant.txt", s->folder, s->variant[i].name);
@@ -412,7 +411,7 @@ static void forget_markers(const firn_sweep_job *s)
 
 /* One that diverges or cannot be filled does not stop the others; the first decides the exit code.
  * What cannot be written, and Ctrl-C, do. */
-static int run_all(firn_sweep_job *s)
+static int run_all(firn_sweep *s)
 {
     firn_error error = {0};
     firn_status st = firn_make_folder(s->folder, &error);
@@ -451,7 +450,7 @@ static char *choose_folder(void)
 }
 
 /* Reads what varies, and checks every variant. */
-static firn_status open_sweep(firn_sweep_job *s, bool *usage, firn_error *error)
+static firn_status open_sweep(firn_sweep *s, bool *usage, firn_error *error)
 {
     firn_tree tree = {0};
     s->folder = choose_folder();
@@ -475,7 +474,7 @@ static int run(void)
                 command_name);
         return FIRN_EXIT_USAGE;
     }
-    static firn_sweep_job s;
+    static firn_sweep s;
     firn_error error = {0};
     bool usage = false;
     const firn_status st = open_sweep(&s, &usage, &error);

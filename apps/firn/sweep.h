@@ -3,7 +3,7 @@
 #define FIRN_SWEEP_H
 
 #include "options.h"
-#include "scene/run.h"
+#include "run/run.h"
 
 enum { FIRN_VARIANT_NAME = 256 };
 
@@ -39,15 +39,15 @@ typedef struct firn_variant {
 } firn_variant;
 
 /* Starts zeroed. */
-typedef struct firn_sweep_job {
+typedef struct firn_sweep {
     firn_vary vary[FIRN_MOST_TEXTS];
     int vary_count;
     firn_variant *variant;
     int64_t variant_count;
     char *folder;
-} firn_sweep_job;
+} firn_sweep;
 
-void firn_sweep_free(firn_sweep_job *sweep);
+void firn_sweep_free(firn_sweep *sweep);
 
 /* As sprintf, to be freed; NULL when there is no memory. */
 char *firn_make_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -56,21 +56,21 @@ firn_status firn_no_memory(firn_error *error);
 /* ---- sweep_vary.c ---- */
 
 /* Adds what "path=value,value" says. */
-firn_status firn_sweep_add(firn_sweep_job *sweep, const char *text, firn_error *error);
+firn_status firn_sweep_add(firn_sweep *sweep, const char *text, firn_error *error);
 /* Makes the variants of all that was added, with names of their own. */
-firn_status firn_sweep_expand(firn_sweep_job *sweep, firn_error *error);
+firn_status firn_sweep_expand(firn_sweep *sweep, firn_error *error);
 /* Which value of the k-th vary a variant takes: the last vary changes fastest. */
-const firn_choice *firn_sweep_choice(const firn_sweep_job *sweep, int64_t index, int k);
+const firn_choice *firn_sweep_choice(const firn_sweep *sweep, int64_t index, int k);
 
 /* ---- sweep_table.c ---- */
 
 /* Takes the last line and the sums from a variant's statistics file. */
 void firn_variant_read(firn_variant *variant, const char *path);
 /* Writes FOLDER/sweep.csv. */
-firn_status firn_sweep_write(const firn_sweep_job *sweep, firn_error *error);
+firn_status firn_sweep_write(const firn_sweep *sweep, firn_error *error);
 /* Prints how the variants ended. */
-void firn_sweep_print(const firn_sweep_job *sweep);
+void firn_sweep_print(const firn_sweep *sweep);
 /* Prints what each would take, and the sum; a plan for each variant. */
-void firn_sweep_print_plans(const firn_sweep_job *sweep, const firn_plan *plan);
+void firn_sweep_print_plans(const firn_sweep *sweep, const firn_plan *plan);
 
 #endif

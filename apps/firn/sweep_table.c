@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "play.h"
+#include "progress.h"
 #include "sweep.h"
 
 enum { CELL_SIZE = 128 };
@@ -77,7 +77,7 @@ static void write_cell(firn_output *out, const char *text)
     firn_output_print(out, "\",");
 }
 
-firn_status firn_sweep_write(const firn_sweep_job *s, firn_error *error)
+firn_status firn_sweep_write(const firn_sweep *s, firn_error *error)
 {
     char *path = firn_make_text("%s/sweep.csv", s->folder);
     firn_output out;
@@ -128,7 +128,7 @@ static void print_table(print_cell *cell, const void *context, int64_t rows, int
     free(width);
 }
 
-static void value_cell(const firn_sweep_job *s, int64_t row, int k, char text[CELL_SIZE])
+static void value_cell(const firn_sweep *s, int64_t row, int k, char text[CELL_SIZE])
 {
     snprintf(text, CELL_SIZE, "%.60s",
              row < 0 ? s->vary[k].name : firn_sweep_choice(s, row, k)->value);
@@ -140,7 +140,7 @@ static const char *const moving[SHOWN] = {"particles", "max_speed", "kinetic", "
 static const char *const melting[SHOWN] = {"particles", "max_speed", "kinetic", "liquid",
                                            "max_temperature"};
 
-static bool has_heat(const firn_sweep_job *s)
+static bool has_heat(const firn_sweep *s)
 {
     for (int64_t i = 0; i < s->variant_count; i++) {
         size_t length = 0;
@@ -151,14 +151,14 @@ static bool has_heat(const firn_sweep_job *s)
 }
 
 typedef struct results {
-    const firn_sweep_job *sweep;
+    const firn_sweep *sweep;
     const char *const *shown; /* SHOWN of them */
 } results;
 
 static void result_cell(const void *context, int64_t row, int column, char text[CELL_SIZE])
 {
     const results *all = context;
-    const firn_sweep_job *s = all->sweep;
+    const firn_sweep *s = all->sweep;
     const firn_variant *v = row < 0 ? NULL : &s->variant[row];
     if (column < s->vary_count) {
         value_cell(s, row, column, text);
@@ -183,7 +183,7 @@ static void result_cell(const void *context, int64_t row, int column, char text[
 }
 
 typedef struct plans {
-    const firn_sweep_job *sweep;
+    const firn_sweep *sweep;
     const firn_plan *plan; /* of each variant */
 } plans;
 
@@ -211,7 +211,7 @@ static void plan_cell(const void *context, int64_t row, int column, char text[CE
     }
 }
 
-void firn_sweep_print(const firn_sweep_job *s)
+void firn_sweep_print(const firn_sweep *s)
 {
     int64_t count[FIRN_VARIANT_STATES] = {0};
     for (int64_t i = 0; i < s->variant_count; i++) count[s->variant[i].state]++;
@@ -228,7 +228,7 @@ void firn_sweep_print(const firn_sweep_job *s)
     printf("; all columns are in %s/sweep.csv\n", s->folder);
 }
 
-void firn_sweep_print_plans(const firn_sweep_job *s, const firn_plan *plan)
+void firn_sweep_print_plans(const firn_sweep *s, const firn_plan *plan)
 {
     firn_plan sum = {0};
     for (int64_t i = 0; i < s->variant_count; i++) {

@@ -30,7 +30,7 @@ char *firn_make_text(const char *format, ...)
     return text;
 }
 
-void firn_sweep_free(firn_sweep_job *s)
+void firn_sweep_free(firn_sweep *s)
 {
     for (int k = 0; k < s->vary_count; k++) {
         for (int i = 0; i < s->vary[k].count; i++) free(s->vary[k].choice[i].assignment);
@@ -139,7 +139,7 @@ static firn_status add_choice(firn_vary *v, const char *text, size_t length, fir
     return FIRN_OK;
 }
 
-firn_status firn_sweep_add(firn_sweep_job *s, const char *text, firn_error *error)
+firn_status firn_sweep_add(firn_sweep *s, const char *text, firn_error *error)
 {
     const char *equals = strchr(text, '='); /* there is one: options are checked for it */
     firn_vary *v = &s->vary[s->vary_count];
@@ -162,7 +162,7 @@ firn_status firn_sweep_add(firn_sweep_job *s, const char *text, firn_error *erro
 }
 
 /* Short names where they are enough. */
-static void name_varies(firn_sweep_job *s)
+static void name_varies(firn_sweep *s)
 {
     for (int i = 0; i < s->vary_count; i++) {
         const char *dot = strrchr(s->vary[i].path, '.');
@@ -179,7 +179,7 @@ static void name_varies(firn_sweep_job *s)
     }
 }
 
-const firn_choice *firn_sweep_choice(const firn_sweep_job *s, int64_t index, int k)
+const firn_choice *firn_sweep_choice(const firn_sweep *s, int64_t index, int k)
 {
     for (int i = s->vary_count - 1; i > k; i--) index /= s->vary[i].count;
     return &s->vary[k].choice[index % s->vary[k].count];
@@ -187,7 +187,7 @@ const firn_choice *firn_sweep_choice(const firn_sweep_job *s, int64_t index, int
 
 /* young_1e5__friction_0.3: labels hold no two underscores in a row, so names are as unique as they
  * are. */
-firn_status firn_sweep_expand(firn_sweep_job *s, firn_error *error)
+firn_status firn_sweep_expand(firn_sweep *s, firn_error *error)
 {
     name_varies(s);
     s->variant_count = 1;

@@ -82,10 +82,10 @@ typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*
 struct firn_report;
 typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 
-/* Friction between the bodies of two fields, in place of the def's contact_friction. The first that
+/* Friction between two bodies, in place of the def's contact_friction. The first that
  * names a pair counts. */
 typedef struct firn_contact {
-    uint8_t field[2];
+    uint8_t body[2];
     double friction; /* Coulomb's coefficient, from 0 to 1e6 */
 } firn_contact;
 
@@ -133,12 +133,12 @@ typedef struct firn_sim_def {
     firn_step_hook *step_hook; /* may be NULL */
     void *step_user_data;
 
-    /* Particles of one velocity field stick together where they touch. Objects in different fields
-     * push and rub, and part again. In 3D, fields take reach: 2^20 cells are left. */
-    const uint8_t *object_fields; /* of objects 0, 1, ...: a field from 0 to 127; of others: 0 */
+    /* Particles of one body share a velocity field: they stick together where they touch. Different
+     * bodies push and rub, and part again. In 3D, bodies take reach: 2^20 cells are left. */
+    const uint8_t *object_bodies; /* of objects 0, 1, ...: a body from 0 to 127; of others: 0 */
     const firn_contact *contacts;
     int32_t object_count, contact_count;
-    double contact_friction; /* of pairs of fields that are not in contacts, from 0 to 1e6 */
+    double contact_friction; /* of pairs of bodies that are not in contacts, from 0 to 1e6 */
 
     firn_heat_def heat;
 
@@ -174,7 +174,7 @@ typedef struct firn_sim_def {
 } firn_sim_def;
 
 /* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
- * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one field,
+ * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one body,
  * contact_friction 0.3, no heat (speed 1, ambient and sky at 20 C, tolerance 1e-4), explicit;
  * implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200 iterations. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
@@ -380,18 +380,18 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals
 /* The grid of the current particles, scattered when asked: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
-    int32_t field;
+    int32_t body;
     double mass; /* kg */
     double velocity[3];
     double force[3]; /* N, internal */
 } firn_grid_node;
-/* Calls visit for every node with mass, in key order; where fields meet, once for each. */
+/* Calls visit for every node with mass, in key order; where bodies meet, once for each. */
 typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit,
                                                          void *user_data, firn_error *error);
 
 /* 128-bit hash of the state (fields in id order, time, next dt, how dense
- * each velocity field has been): equal states, equal hashes. */
+ * each body has been): equal states, equal hashes. */
 typedef struct firn_hash {
     uint64_t word[2];
 } firn_hash;
@@ -399,7 +399,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *has
                                                    firn_error *error);
 
 /* The state as bytes, in pieces: particles, their order, time, next dt, how dense each
- * velocity field has been. A sim made with the same
+ * body has been. A sim made with the same
  * dimension, cell size and spline that loads them goes on with the same bits, at any thread count
  * and on the same instruction set; materials, colliders and forces come from its own def. The
  * functions return 0 when all bytes were taken or given. Not for exchange between machines. */

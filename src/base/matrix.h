@@ -19,10 +19,10 @@
  *   m_polar at strains of 4 %                5 / 12
  *   m_polar at strains of 35 %               9 / 19
  *   m_polar_direct                          13 / 30
- *   rejected: Jacobi on A^T A, 3 sweeps     30 / 65, and U off by 5e-5 for uniform random entries
- *             one-sided Jacobi, 4 sweeps    40 / 85, before sorting and care for low rank
+ *   rejected: Jacobi on A^T A, 3 passes     30 / 65, and U off by 5e-5 for uniform random entries
+ *             one-sided Jacobi, 4 passes    40 / 85, before sorting and care for low rank
  * In 2D (AVX2) m_svd takes 1.3, m_polar 0.5. m_svd waits on its own chain of divisions: laws walk their
- * groups through its stages in short loops (plastic.h), at 10-12. Largest errors over a million matrices of all
+ * groups through its jobs in short loops (plastic.h), at 10-12. Largest errors over a million matrices of all
  * kinds: orthogonality 9e-7, reconstruction and values 7e-7 s_max; in double 2e-15. */
 #ifndef FIRN_MATRIX_H
 #define FIRN_MATRIX_H

@@ -43,27 +43,27 @@ static uint64_t axis_bits(const firn_directory *d, int axis, int32_t coord)
     return (d->dim == 3 ? spread3(biased) : spread2(biased)) << (d->dim - 1 - axis);
 }
 
-static uint64_t field_bits(const firn_directory *d, int32_t field)
+static uint64_t body_bits(const firn_directory *d, int32_t body)
 {
-    return (uint64_t)field << (d->dim * d->axis_bits);
+    return (uint64_t)body << (d->dim * d->axis_bits);
 }
 
-uint64_t firn_block_key(const firn_directory *d, int32_t field, const int32_t coord[3])
+uint64_t firn_block_key(const firn_directory *d, int32_t body, const int32_t coord[3])
 {
-    uint64_t key = field_bits(d, field);
+    uint64_t key = body_bits(d, body);
     for (int a = 0; a < d->dim; a++) key |= axis_bits(d, a, coord[a]);
     return key;
 }
 
-int32_t firn_directory_field(const firn_directory *d, int32_t block)
+int32_t firn_directory_body(const firn_directory *d, int32_t block)
 {
     return key_field(d, d->key[block]);
 }
 
-void firn_corner_keys(const firn_directory *d, int32_t field, const int32_t near[3],
+void firn_corner_keys(const firn_directory *d, int32_t body, const int32_t near[3],
                       const int32_t far[3], uint64_t *key)
 {
-    key[0] = field_bits(d, field);
+    key[0] = body_bits(d, body);
     for (int a = 0, corners = 1; a < d->dim; a++, corners *= 2) {
         const uint64_t low = axis_bits(d, a, near[a]), high = axis_bits(d, a, far[a]);
         for (int n = corners - 1; n >= 0; n--) {
@@ -94,7 +94,7 @@ static uint64_t compact2(uint64_t x)
     return (x | x >> 16) & 0x1fffff;
 }
 
-/* The key without its field. */
+/* The key without its body. */
 static uint64_t key_place(const firn_directory *d, uint64_t key)
 {
     return key & ((1ull << (d->dim * d->axis_bits)) - 1);
@@ -114,16 +114,16 @@ static void key_coord(const firn_directory *d, uint64_t key, int32_t coord[3])
  * first). */
 static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key)
 {
-    const uint64_t field = field_bits(d, firn_directory_field(d, block));
+    const uint64_t body = body_bits(d, firn_directory_body(d, block));
     uint64_t bits[3][3];
     for (int a = 0; a < d->dim; a++) {
         for (int o = 0; o < 3; o++) bits[a][o] = axis_bits(d, a, d->coord[block][a] + o - 1);
     }
     if (d->dim == 2) {
-        for (int n = 0; n < 9; n++) key[n] = field | bits[0][n / 3] | bits[1][n % 3];
+        for (int n = 0; n < 9; n++) key[n] = body | bits[0][n / 3] | bits[1][n % 3];
     } else {
         for (int n = 0; n < 27; n++) {
-            key[n] = field | bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
+            key[n] = body | bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
         }
     }
 }
@@ -132,7 +132,7 @@ static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key
 
 static uint32_t hash_key(uint64_t key, uint32_t mask)
 {
-    key ^= key >> 32; /* fields are in the uppermost bits */
+    key ^= key >> 32; /* bodies are in the uppermost bits */
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
 }
 
@@ -259,7 +259,7 @@ static void index_blocks(firn_directory *d, const uint64_t *key, int32_t count)
 }
 
 /* Lists the superblocks that hold particles, once populations are known. Unpopulated blocks between
- * two listed superblocks may fall into a range; sweeps skip them. */
+ * two listed superblocks may fall into a range; passes skip them. */
 static void index_supers(firn_directory *d)
 {
     d->super_count = 0;
@@ -345,7 +345,7 @@ static uint8_t reach_in(const firn_directory *d, int32_t block, int n)
     return (uint8_t)reach;
 }
 
-/* Links the blocks of different fields at the same place into rings. `hash` is free to use. */
+/* Links the blocks of different bodies at the same place into rings. `hash` is free to use. */
 static void link_peers(firn_directory *d, int32_t *hash, uint32_t mask)
 {
     d->meeting_count = 0;

@@ -3,17 +3,17 @@
  * A block is 4 nodes (and cells) per axis, a superblock 2 blocks per axis. A particle's cell is its
  * lowest stencil node, so a particle of block b reaches nodes of b and of its upper neighbours
  * only. Blocks hold particles, nodes, or both; the directory lists the union, sorted by key, so
- * that the blocks of a superblock are neighbours in memory and every sweep has one fixed order.
+ * that the blocks of a superblock are neighbours in memory and every pass has one fixed order.
  * Nothing has a fixed extent but the key: 21 bits of block number per axis, 2^22 cells either way.
  *
  * Fields. Bodies that can part have velocities of their own where they touch: each such body is in a
- * field, and blocks of different fields are different blocks, wherever they are. The field is in the
- * key's upper bits, so that all of a field's blocks come together and sweeps take them as they take
- * any; in 3D with fields, 19 bits are left per axis. Blocks at the same place are linked (see peer).
+ * body, and blocks of different bodies are different blocks, wherever they are. The body is in the
+ * key's upper bits, so that all of a body's blocks come together and passes take them as they take
+ * any; in 3D with bodies, 19 bits are left per axis. Blocks at the same place are linked (see peer).
  *
- * Bins. A sweep moves particles by less than a cell, so those of a block end in one of the 6^DIM
- * cells that are its own or border it. The sweep leaves them sorted by that cell (a "shifted" cell:
- * own cell + 1 per axis) and does not hand them over: the next sweep's block collects from its
+ * Bins. A pass moves particles by less than a cell, so those of a block end in one of the 6^DIM
+ * cells that are its own or border it. The pass leaves them sorted by that cell (a "shifted" cell:
+ * own cell + 1 per axis) and does not hand them over: the next pass's block collects from its
  * neighbours' bins. */
 #ifndef FIRN_BLOCKS_H
 #define FIRN_BLOCKS_H
@@ -29,14 +29,14 @@ enum {
     FIRN_MAX_CELLS = 64,    /* cells of a block in 3D */
     FIRN_MAX_SHIFTED = 216, /* shifted cells in 3D */
     FIRN_MAX_NEIGHBOURS = 27,
-    FIRN_AXIS_BITS = 21,       /* of a block number in the key */
-    FIRN_FIELD_AXIS_BITS = 19, /* the same in 3D where there are fields */
-    FIRN_MAX_FIELDS = 128,
+    FIRN_AXIS_BITS = 21,      /* of a block number in the key */
+    FIRN_BODY_AXIS_BITS = 19, /* the same in 3D where there are bodies */
+    FIRN_MAX_BODIES = 128,
     FIRN_ARENA = 12,  /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
     FIRN_STENCIL = 4, /* nodes per axis that a particle reaches, at most */
 };
 
-/* The particles one sweep processed in one block: order[start .. start + count). */
+/* The particles one pass processed in one block: order[start .. start + count). */
 typedef struct firn_bin {
     uint32_t start, count;
     uint32_t cell[FIRN_MAX_SHIFTED + 1]; /* offsets from start, by shifted cell */
@@ -56,14 +56,14 @@ typedef struct firn_directory {
     uint32_t *population; /* how many it holds */
     int32_t (
         *source)[FIRN_MAX_NEIGHBOURS]; /* its neighbours in the directory the bins are in, or -1 */
-    firn_bin *bin;                     /* written by a sweep over this directory */
+    firn_bin *bin;                     /* written by a pass over this directory */
     uint32_t (*leaving)[FIRN_MAX_NEIGHBOURS]; /* how many of the bin are now in each neighbour
                                                  (the middle one: stayed) */
     uint8_t *reach; /* of the bin: bit dim - 1 - a where some that are still within the block along
                        axis a reach nodes of the next block */
     uint8_t *near_collider; /* set by the grid update */
-    int32_t *peer; /* the next block of another field at the same place, around a ring; -1: none */
-    /* Rings of such blocks, by their first; none where there are no fields. */
+    int32_t *peer; /* the next block of another body at the same place, around a ring; -1: none */
+    /* Rings of such blocks, by their first; none where there are no bodies. */
     int32_t *meeting;
     int32_t meeting_count;
     /* Superblocks, in key order. */
@@ -76,24 +76,24 @@ typedef struct firn_directory {
     firn_pool pool, bin_pool;
 } firn_directory;
 
-uint64_t firn_block_key(const firn_directory *d, int32_t field, const int32_t coord[3]);
+uint64_t firn_block_key(const firn_directory *d, int32_t body, const int32_t coord[3]);
 
-/* The field of a block. */
-int32_t firn_directory_field(const firn_directory *d, int32_t block);
+/* The body of a block. */
+int32_t firn_directory_body(const firn_directory *d, int32_t block);
 
 /* Cells from the origin, per axis, within which particles can be. */
 static inline int32_t firn_directory_reach(const firn_directory *d) { return 2 << d->axis_bits; }
 
-/* The keys of the 2^dim blocks of a field at near[a] or far[a] along each axis a: far where bit
+/* The keys of the 2^dim blocks of a body at near[a] or far[a] along each axis a: far where bit
  * dim - 1 - a of the index is set. */
-void firn_corner_keys(const firn_directory *d, int32_t field, const int32_t near[3],
+void firn_corner_keys(const firn_directory *d, int32_t body, const int32_t near[3],
                       const int32_t far[3], uint64_t *key);
 
 /* The block of that key, or -1. */
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);
 
-/* The blocks of its field around one, itself in the middle, -1 where there is none: the offset along
+/* The blocks of its body around one, itself in the middle, -1 where there is none: the offset along
  * axis 0 changes slowest. Returns how many, 3^dim. */
 int firn_directory_neighbours(const firn_directory *d, int32_t block,
                               int32_t out[FIRN_MAX_NEIGHBOURS]);

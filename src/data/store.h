@@ -1,4 +1,4 @@
-/* The particle store: arrays from the field list, and the list order that sweeps follow.
+/* The particle store: arrays from the field list, and the list order that passes follow.
  *
  * A particle's record position is relative to its block, in cells, in [0, 4), so precision does not
  * fade with distance from the origin; the block follows from the bins. Records stay where they are
@@ -52,7 +52,7 @@ static inline real *firn_store_gradient(const firn_store *s, int64_t i)
 firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_allocator *allocator,
                                firn_error *error);
 
-/* All particles in list order, with the coordinates and the field of their blocks:
+/* All particles in list order, with the coordinates and the body of their blocks:
  *   firn_walk w = firn_store_walk(s, d);
  *   while (firn_walk_next(&w)) ... w.particle, w.coord ... */
 typedef struct firn_walk {
@@ -61,7 +61,7 @@ typedef struct firn_walk {
     int32_t block, cell; /* the cell after the one under way */
     uint32_t at, end;    /* in that cell, of order */
     int32_t coord[3];
-    int32_t field;
+    int32_t body;
     uint32_t particle; /* record index */
 } firn_walk;
 firn_walk firn_store_walk(const firn_store *s, const firn_directory *d);

@@ -1,5 +1,5 @@
 /* Named materials. A preset gives what its law reads and leaves the rest at the defaults; material.h
- * has the units. Values "of Firn" are picked for the look at film scales, with the direction of the
+ * has the units. Values "of Firn" are picked for the look at pictures scales, with the direction of the
  * source named; moduli of metals and wax are far below the real ones, since steps shorten with their
  * square root and a stiff body looks the same long before. Those with the law melting are plain solids where
  * a scene has no heat. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "scene/stage.h"
+#include "run/job.h"
 #include "scene/value.h"
 
 const char *const firn_colormap_words[] = {"sequential", "diverging", "categorical", NULL};

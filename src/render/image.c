@@ -29,8 +29,8 @@ void firn_image_free(firn_image *image)
     *image = (firn_image){0};
 }
 
-/* Narkowicz 2015 ("ACES filmic tone mapping curve"): a fit of the film curve by one fraction. */
-static float film(float x)
+/* Narkowicz 2015 ("ACES filmic tone mapping curve"): a fit of the pictures curve by one fraction. */
+static float pictures(float x)
 {
     const float y = x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f);
     return y < 0 ? 0 : y > 1 ? 1 : y;
@@ -44,7 +44,7 @@ void firn_image_tone_map(firn_image *image, double stops)
     for (size_t i = 0; i < count; i++) {
         float *p = image->rgba + 4 * i;
         if (!(p[3] > 0)) continue;
-        for (int c = 0; c < 3; c++) p[c] = p[3] * film(gain * fmaxf(p[c], 0) / p[3]);
+        for (int c = 0; c < 3; c++) p[c] = p[3] * pictures(gain * fmaxf(p[c], 0) / p[3]);
     }
 }
 

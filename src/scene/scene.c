@@ -247,31 +247,31 @@ static firn_status check_varied(const firn_scene_material *m, const firn_param *
         m->name, fmin(low, high), fmax(low, high), *p->unit ? " " : "", p->unit, p->least, p->most);
 }
 
-static bool same_field(const firn_scene_noise *a, const firn_scene_noise *b)
+static bool same_layer(const firn_scene_noise *a, const firn_scene_noise *b)
 {
     return a->feature == b->feature && a->octaves == b->octaves && a->seed == b->seed;
 }
 
-/* Noises that are the same function of position count as one field. That on density is in the masses. */
-static firn_status number_field(firn_scene_material *m, int32_t index, const firn_value *where,
+/* Noises that are the same function of position count as one layer. That on density is in the masses. */
+static firn_status number_layer(firn_scene_material *m, int32_t index, const firn_value *where,
                                 firn_error *error)
 {
     firn_scene_noise *n = &m->noise[index];
-    n->field = -1;
+    n->layer = -1;
     if (firn_param_get(n->parameter)->offset == offsetof(firn_material_def, density)) {
         return FIRN_OK;
     }
-    for (int32_t i = 0; i < index && n->field < 0; i++) {
-        if (m->noise[i].field >= 0 && same_field(&m->noise[i], n)) n->field = m->noise[i].field;
+    for (int32_t i = 0; i < index && n->layer < 0; i++) {
+        if (m->noise[i].layer >= 0 && same_layer(&m->noise[i], n)) n->layer = m->noise[i].layer;
     }
-    if (n->field >= 0) return FIRN_OK;
-    if (m->field_count == FIRN_NOISE_FIELDS) {
+    if (n->layer >= 0) return FIRN_OK;
+    if (m->layer_count == FIRN_NOISE_LAYERS) {
         return firn_value_fail(where, error,
                                "%.60s has more than %d noises that differ; give some the same "
                                "feature, octaves and seed",
-                               m->name, FIRN_NOISE_FIELDS);
+                               m->name, FIRN_NOISE_LAYERS);
     }
-    n->field = m->field_count++;
+    n->layer = m->layer_count++;
     return FIRN_OK;
 }
 
@@ -282,7 +282,7 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
     const firn_value *v = m->noise_value ? m->noise_value->child : NULL;
     for (int32_t i = 0; v && m->noise && st == FIRN_OK; i++, v = v->next) {
         st = firn_section_read(&firn_section_noise, v, &m->noise[i], error);
-        if (st == FIRN_OK) st = number_field(m, i, v, error);
+        if (st == FIRN_OK) st = number_layer(m, i, v, error);
     }
     v = m->noise_value ? m->noise_value->child : NULL;
     for (int32_t i = 0; v && m->noise && st == FIRN_OK; i++, v = v->next) {

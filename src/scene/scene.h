@@ -57,16 +57,16 @@ typedef struct firn_scene_material {
     firn_look look;
     struct firn_scene_noise *noise;
     int32_t noise_count;
-    int32_t field_count; /* of noise that differ, on parameters other than density */
+    int32_t layer_count; /* of noise that differ, on parameters other than density */
 } firn_scene_material;
 
-enum { FIRN_NOISE_FIELDS = 3 }; /* that differ, of a material */
+enum { FIRN_NOISE_LAYERS = 3 }; /* that differ, of a material */
 typedef struct firn_scene_noise {
     firn_given given;
     int32_t parameter; /* of firn_scene_noisy and firn_param_get */
     double amount, feature;
     int64_t octaves, seed;
-    int32_t field; /* of the material's; -1: on density */
+    int32_t layer; /* of the material's; -1: on density */
 } firn_scene_noise;
 
 typedef struct firn_scene_shell {

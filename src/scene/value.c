@@ -55,21 +55,21 @@ int firn_value_count(const firn_value *value)
     return n;
 }
 
-const char *firn_value_place(const firn_value *where, char text[FIRN_PLACE_SIZE])
+const char *firn_value_location(const firn_value *where, char text[FIRN_LOCATION_SIZE])
 {
     if (!where->line) return where->file;
-    snprintf(text, FIRN_PLACE_SIZE, "%s:%d:%d", where->file, where->line, where->column);
+    snprintf(text, FIRN_LOCATION_SIZE, "%s:%d:%d", where->file, where->line, where->column);
     return text;
 }
 
 firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)
 {
-    char text[400], place[FIRN_PLACE_SIZE];
+    char text[400], place[FIRN_LOCATION_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return firn_fail(error, FIRN_INVALID, "%s: %s", firn_value_place(where, place), text);
+    return firn_fail(error, FIRN_INVALID, "%s: %s", firn_value_location(where, place), text);
 }
 
 /* ---- paths ---- */

@@ -33,8 +33,8 @@ void firn_value_append(firn_value *parent, firn_value *child);
 int firn_value_count(const firn_value *value); /* of children */
 
 /* "file:line:column", or the option that it was given by. */
-enum { FIRN_PLACE_SIZE = 400 };
-const char *firn_value_place(const firn_value *where, char text[FIRN_PLACE_SIZE]);
+enum { FIRN_LOCATION_SIZE = 400 };
+const char *firn_value_location(const firn_value *where, char text[FIRN_LOCATION_SIZE]);
 
 /* Fails with the place in front. */
 #define firn_value_fail(where, error, ...)                                                         \

@@ -1,4 +1,4 @@
-/* Bodies that meet: what the nodes of different fields at the same place do to each other.
+/* Bodies that meet: what the nodes of different bodies at the same place do to each other.
  *
  * Where two bodies have mass on a node and approach each other along the normal, they exchange just
  * the momentum that stops that, and Coulomb friction of it (Bardenhagen et al. 2001); bodies that
@@ -26,7 +26,7 @@ static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES
         memcpy(coord, d->coord[block], sizeof coord);
         if (f > 0) {
             coord[axis] += side;
-            from = firn_directory_find(d, firn_block_key(d, firn_directory_field(d, block), coord));
+            from = firn_directory_find(d, firn_block_key(d, firn_directory_body(d, block), coord));
         }
         if (from < 0) continue;
         const real *node = firn_grid_channel(sim, &sim->grid.velocity, from);
@@ -48,7 +48,7 @@ static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES
 static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3])
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    const real density = sim->field_density[firn_directory_field(sim->at, block)];
+    const real density = sim->body_density[firn_directory_body(sim->at, block)];
     const real full = density * (real)pow(sim->def.cell_size, dim);
     real mass[HALO_NODES];
     load_masses(sim, block, mass);
@@ -67,12 +67,12 @@ static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3]
     }
 }
 
-static double pair_friction(const firn_sim *sim, int32_t field_a, int32_t field_b)
+static double pair_friction(const firn_sim *sim, int32_t body_a, int32_t body_b)
 {
     for (int32_t i = 0; i < sim->def.contact_count; i++) {
         const firn_contact *c = &sim->def.contacts[i];
-        if ((c->field[0] == field_a && c->field[1] == field_b) ||
-            (c->field[0] == field_b && c->field[1] == field_a)) {
+        if ((c->body[0] == body_a && c->body[1] == body_b) ||
+            (c->body[0] == body_b && c->body[1] == body_a)) {
             return c->friction;
         }
     }
@@ -133,8 +133,8 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
         find_growth(sim, one, grows[0]);
         for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
             find_growth(sim, other, grows[1]);
-            const real friction = (real)pair_friction(sim, firn_directory_field(d, one),
-                                                      firn_directory_field(d, other));
+            const real friction = (real)pair_friction(sim, firn_directory_body(d, one),
+                                                      firn_directory_body(d, other));
             real *a = firn_grid_channel(sim, &sim->grid.velocity, one),
                  *b = firn_grid_channel(sim, &sim->grid.velocity, other);
             for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {

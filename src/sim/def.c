@@ -160,9 +160,9 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
 
 static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
 {
-    if (def->object_count && !def->object_fields) {
+    if (def->object_count && !def->object_bodies) {
         return firn_fail(error, FIRN_INVALID,
-                         "object_fields is NULL but object_count is %d; give them, or set it to 0",
+                         "object_bodies is NULL but object_count is %d; give them, or set it to 0",
                          def->object_count);
     }
     if (def->contact_count && !def->contacts) {
@@ -171,9 +171,9 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
                          def->contact_count);
     }
     for (int32_t i = 0; i < def->object_count; i++) {
-        if (def->object_fields[i] < FIRN_MAX_FIELDS) continue;
-        return firn_fail(error, FIRN_INVALID, "object_fields[%d] %d must be below %d", i,
-                         def->object_fields[i], FIRN_MAX_FIELDS);
+        if (def->object_bodies[i] < FIRN_MAX_BODIES) continue;
+        return firn_fail(error, FIRN_INVALID, "object_bodies[%d] %d must be below %d", i,
+                         def->object_bodies[i], FIRN_MAX_BODIES);
     }
     for (int32_t i = 0; i < def->contact_count; i++) {
         const firn_contact *c = &def->contacts[i];
@@ -181,12 +181,12 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
             return firn_fail(error, FIRN_INVALID, "contacts[%d].friction %g must be from 0 to %g",
                              i, c->friction, FRICTION_MOST);
         }
-        if (c->field[0] >= FIRN_MAX_FIELDS || c->field[1] >= FIRN_MAX_FIELDS ||
-            c->field[0] == c->field[1]) {
+        if (c->body[0] >= FIRN_MAX_BODIES || c->body[1] >= FIRN_MAX_BODIES ||
+            c->body[0] == c->body[1]) {
             return firn_fail(
                 error, FIRN_INVALID,
-                "contacts[%d] is of fields %d and %d; give two different ones below %d", i,
-                c->field[0], c->field[1], FIRN_MAX_FIELDS);
+                "contacts[%d] is of bodies %d and %d; give two different ones below %d", i,
+                c->body[0], c->body[1], FIRN_MAX_BODIES);
         }
     }
     return FIRN_OK;
@@ -387,7 +387,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     COPY(force_pool, def->forces, (size_t)def->force_count * sizeof *def->forces);
     COPY(constant_pool, NULL, materials * sizeof(firn_law_constants));
     COPY(law_pool, NULL, materials);
-    COPY(field_pool, def->object_fields, (size_t)def->object_count * sizeof *def->object_fields);
+    COPY(body_pool, def->object_bodies, (size_t)def->object_count * sizeof *def->object_bodies);
     COPY(contact_pool, def->contacts, (size_t)def->contact_count * sizeof *def->contacts);
     COPY(heat.source, def->heat.sources,
          (size_t)def->heat.source_count * sizeof *def->heat.sources);
@@ -400,7 +400,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     def->materials = sim->materials = sim->material_pool.data;
     def->colliders = sim->colliders = sim->collider_pool.data;
     def->forces = sim->forces = sim->force_pool.data;
-    def->object_fields = sim->field_pool.data;
+    def->object_bodies = sim->body_pool.data;
     def->contacts = sim->contact_pool.data;
     st = copy_source_keys(sim, error);
     if (st != FIRN_OK) return st;
@@ -452,10 +452,10 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
-    /* Only in 3D do fields take bits from the axes. */
+    /* Only in 3D do bodies take bits from the axes. */
     for (int i = 0; i < 4; i++) {
         sim->directory[i].axis_bits =
-            def->object_count && def->dimension == 3 ? FIRN_FIELD_AXIS_BITS : FIRN_AXIS_BITS;
+            def->object_count && def->dimension == 3 ? FIRN_BODY_AXIS_BITS : FIRN_AXIS_BITS;
         sim->directory[i].stencil = def->spline == FIRN_QUADRATIC ? 3 : 4;
     }
     if (st == FIRN_OK) {
@@ -498,7 +498,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->constant_pool,
         &sim->law_pool,
         &sim->posed_pool,
-        &sim->field_pool,
+        &sim->body_pool,
         &sim->contact_pool,
         &sim->key_pools_pool,
         &sim->scratch_pool,

@@ -16,7 +16,7 @@
  *
  * Faces conduct with the harmonic mean of their nodes' conductivities times the mean of how full the
  * nodes are. Walls and air act on nodes by the area of surface that is theirs: see open_node. Bodies
- * in different fields have nodes of their own at the same places, which exchange heat directly.
+ * in different bodies have nodes of their own at the same places, which exchange heat directly.
  *
  * A dye spreads by the same equations, with mass for capacity and no walls. See doc/melting.md. */
 #include <math.h>
@@ -343,7 +343,7 @@ static const heat_node *next_node(const heat_job *job, int64_t block, int n, int
                      : job->node + (int64_t)other * job->nodes + n - way * (FIRN_BLOCK - 1) * step;
 }
 
-/* The blocks of other fields at a block's place, one after the other; -1: that was the last. */
+/* The blocks of other bodies at a block's place, one after the other; -1: that was the last. */
 static int32_t next_peer(const heat_job *job, int64_t block, int32_t after)
 {
     const firn_directory *d = job->sim->at;
@@ -414,7 +414,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
         const double d = 0.5 * ((high ? (double)high->full : 0) - (low ? (double)low->full : 0));
         slope2 += d * d;
     }
-    double covered = 0; /* by bodies of other fields */
+    double covered = 0; /* by bodies of other bodies */
     for (int32_t p = next_peer(job, block, (int32_t)block); p >= 0; p = next_peer(job, block, p))
         covered += (double)job->node[(int64_t)p * job->nodes + n].full;
     const double area = side * sqrt(slope2) * fmax(1 - covered, 0);
@@ -426,7 +426,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
     }
 }
 
-/* Between a node and the one of another field at the same place. Dye stays in its body. */
+/* Between a node and the one of another body at the same place. Dye stays in its body. */
 static double contact(const heat_job *job, const heat_node *a, const heat_node *b)
 {
     if (job->kind == DYE) return 0;
@@ -595,12 +595,12 @@ static void finish_block(void *context, int64_t block, int32_t thread)
 }
 
 /* One step of conduction of a scalar. */
-static firn_status conduct(heat_job *job, const firn_sweep *sweep, firn_error *error)
+static firn_status conduct(heat_job *job, const firn_pass *pass, firn_error *error)
 {
     firn_sim *sim = job->sim;
     firn_heat *m = &sim->heat;
     over_particles(job, load_chunk);
-    firn_sim_run_sweep(sim, sweep, sim->kernels->scalar_scatter);
+    firn_sim_run_pass(sim, pass, sim->kernels->scalar_scatter);
     over_blocks(job, sum_block);
     over_blocks(job, link_block);
     over_blocks(job, sum_links);
@@ -638,7 +638,7 @@ static firn_status conduct(heat_job *job, const firn_sweep *sweep, firn_error *e
     job->whole = false;
     multiply(job, job->value, m->image.data);
     over_blocks(job, finish_block);
-    firn_sim_run_sweep(sim, sweep, sim->kernels->scalar_gather);
+    firn_sim_run_pass(sim, pass, sim->kernels->scalar_gather);
     over_particles(job, store_chunk);
     return FIRN_OK;
 }
@@ -718,13 +718,13 @@ static void store_volumes(void *context, int64_t chunk, int32_t thread)
 /* A melt forgets how far each of its particles is squeezed, and pressure alone would leave neighbours
  * apart for ever: their J / J_r goes towards the mean around them, which leaves the sum alone in a melt of one
  * kind, and below it where they crowd. */
-static void even_volumes(heat_job *job, const firn_sweep *sweep)
+static void even_volumes(heat_job *job, const firn_pass *pass)
 {
     firn_sim *sim = job->sim;
     over_particles(job, load_volumes);
-    firn_sim_run_sweep(sim, sweep, sim->kernels->scalar_scatter);
+    firn_sim_run_pass(sim, pass, sim->kernels->scalar_scatter);
     over_blocks(job, mean_volumes);
-    firn_sim_run_sweep(sim, sweep, sim->kernels->scalar_gather);
+    firn_sim_run_pass(sim, pass, sim->kernels->scalar_gather);
     over_particles(job, store_volumes);
 }
 
@@ -784,10 +784,10 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     if (st == FIRN_OK) st = reserve(sim, nodes, error);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
-    firn_sweep sweep = firn_sim_sweep(sim);
-    sweep.arena_channels = FIRN_NODE;
-    sweep.scalar = sim->heat.particle.data;
-    sweep.scalar_mean = sim->heat.result.data;
+    firn_pass pass = firn_sim_pass(sim);
+    pass.arena_channels = FIRN_NODE;
+    pass.scalar = sim->heat.particle.data;
+    pass.scalar_mean = sim->heat.result.data;
     heat_job job = {.sim = sim,
                     .dt = seconds * sim->def.heat.speed,
                     .dt_motion = seconds,
@@ -815,14 +815,14 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     }
     over_blocks(&job, survey_block);
     heat_sources(&job);
-    if (melts) even_volumes(&job, &sweep);
+    if (melts) even_volumes(&job, &pass);
     const int parts = (int)fmax(ceil(fmin(rate * job.dt, PARTS_MOST)), 1);
     job.dt /= parts;
-    for (int i = 0; i < parts && st == FIRN_OK; i++) st = conduct(&job, &sweep, error);
+    for (int i = 0; i < parts && st == FIRN_OK; i++) st = conduct(&job, &pass, error);
     if (dyed && st == FIRN_OK) {
         job.kind = DYE;
         job.dt = seconds * sim->def.heat.speed;
-        st = conduct(&job, &sweep, error);
+        st = conduct(&job, &pass, error);
     }
     return st;
 }

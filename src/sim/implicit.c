@@ -8,7 +8,7 @@
  *   (M + beta dt^2 K) v = M v_old + dt (f + M g)
  * which damps a mode of frequency w by 1 / sqrt(1 + beta (w dt)^2) in each step.
  *
- * K is never formed. A product is a sweep over particles (see firn_kernels.product) with tangents that
+ * K is never formed. A product is a pass over particles (see firn_kernels.product) with tangents that
  * were clamped per particle, so that the system is positive definite and conjugate gradients serve.
  * The preconditioner is the mass: it keeps momentum to rounding whatever the tolerance, and a
  * diagonal that knows K gains nothing much for material of even stiffness (measured: 15 % with
@@ -81,7 +81,7 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error)
 
 typedef struct implicit_job {
     firn_sim *sim;
-    firn_sweep sweep;
+    firn_pass pass;
     double dt;      /* s */
     double lead;    /* theta dt: time over which forces act before the velocity is taken, s */
     double squared; /* what K is multiplied with, s2 */
@@ -186,8 +186,8 @@ static double apply(void *context, const real *in, real *out)
     firn_sim *sim = job->sim;
     job->in = in;
     job->out = out;
-    job->sweep.velocity = in;
-    firn_sim_run_sweep(sim, &job->sweep, sim->kernels->product[sim->path == FIRN_PATH_FUSED]);
+    job->pass.velocity = in;
+    firn_sim_run_pass(sim, &job->pass, sim->kernels->product[sim->path == FIRN_PATH_FUSED]);
     return run_sum(job, apply_block);
 }
 
@@ -369,8 +369,8 @@ static void closing_block(void *context, int64_t block, int32_t thread)
         int32_t above[3];
         memcpy(above, d->coord[block], sizeof above);
         above[a]++;
-        const int32_t field = firn_directory_field(d, (int32_t)block),
-                      next = firn_directory_find(d, firn_block_key(d, field, above));
+        const int32_t body = firn_directory_body(d, (int32_t)block),
+                      next = firn_directory_find(d, firn_block_key(d, body, above));
         const uint32_t crowd = d->population[block] + (next >= 0 ? d->population[next] : 0);
         if (crowd < (uint32_t)v.nodes) continue;
         for (int n = 0; n < v.nodes; n++) {
@@ -386,7 +386,7 @@ static void closing_block(void *context, int64_t block, int32_t thread)
     partial(sim)[block] = (double)most;
 }
 
-/* The largest closing speed by velocity_moved, of bodies with fields of their own too. */
+/* The largest closing speed by velocity_moved, of bodies too. */
 static double closing_speed(implicit_job *job)
 {
     return fmax(run_most(job, closing_block), firn_grid_approach(job->sim));
@@ -517,11 +517,11 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     const firn_sim_def *def = &sim->def;
     const bool stomakhin = def->beta > 0;
     implicit_job job = {.sim = sim,
-                        .sweep = firn_sim_sweep(sim),
+                        .pass = firn_sim_pass(sim),
                         .dt = dt,
                         .theta = stomakhin ? 1 : def->theta,
                         .keep = exp(-def->damping * dt)};
-    job.sweep.arena_channels = FIRN_NODE;
+    job.pass.arena_channels = FIRN_NODE;
     job.lead = job.theta * dt;
     job.squared = stomakhin ? def->beta * dt * dt : job.lead * job.lead;
     firn_grid_body_acceleration(sim, dt, job.body);

@@ -72,8 +72,8 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
         add_particle(sim, &t, w.particle, x, inertia);
     }
     if (s->count == 0) t.min_J = t.max_J = 1;
-    const firn_sweep sweep = firn_sim_sweep(sim);
-    t.elastic = sim->kernels->energy(&sweep, sweep.order, s->count);
+    const firn_pass pass = firn_sim_pass(sim);
+    t.elastic = sim->kernels->energy(&pass, pass.order, s->count);
     *totals = t;
     return FIRN_OK;
 }
@@ -84,8 +84,8 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
-    firn_sweep sweep;
-    const firn_status st = firn_sim_scatter_forces(sim, &sweep, error);
+    firn_pass pass;
+    const firn_status st = firn_sim_scatter_forces(sim, &pass, error);
     if (st != FIRN_OK) return st;
     firn_grid_sum(sim, false);
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
@@ -94,7 +94,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
         for (int n = 0; n < nodes; n++, velocity += FIRN_NODE, force += FIRN_NODE) {
             if (!(velocity[3] > 0)) continue;
             firn_grid_node node = {.mass = (double)velocity[3],
-                                   .field = firn_directory_field(sim->at, b)};
+                                   .body = firn_directory_body(sim->at, b)};
             for (int a = dim - 1, rest = n; a >= 0; a--, rest /= FIRN_BLOCK) {
                 node.index[a] = FIRN_BLOCK * sim->at->coord[b][a] + rest % FIRN_BLOCK;
             }

@@ -40,9 +40,9 @@ static firn_status refuse_heat(firn_error *error)
 
 /* ---- adding ---- */
 
-int32_t firn_sim_field(const firn_sim *sim, uint16_t object)
+int32_t firn_sim_body(const firn_sim *sim, uint16_t object)
 {
-    return object < sim->def.object_count ? sim->def.object_fields[object] : 0;
+    return object < sim->def.object_count ? sim->def.object_bodies[object] : 0;
 }
 
 /* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for
@@ -231,12 +231,12 @@ static void commit_bins(firn_sim *sim)
     sim->generation++;
 }
 
-/* Of particles first to end - 1, for contact between fields. */
+/* Of particles first to end - 1, for contact between bodies. */
 static void note_densities(firn_sim *sim, int64_t first, int64_t end)
 {
     const firn_store *s = &sim->store;
     for (int64_t i = first; i < end; i++) {
-        real *most = &sim->field_density[firn_sim_field(sim, s->object[i])];
+        real *most = &sim->body_density[firn_sim_body(sim, s->object[i])];
         if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
     }
 }
@@ -265,7 +265,7 @@ firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first
         real local[3];
         locate(sim, p->position + i * s->dim, coord, local);
         key[before + i] =
-            firn_block_key(sim->from, firn_sim_field(sim, s->object[before + i]), coord);
+            firn_block_key(sim->from, firn_sim_body(sim, s->object[before + i]), coord);
         list[before + i] = (uint32_t)(before + i);
     }
     st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);
@@ -282,12 +282,12 @@ firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (sim->store.count == 0) return FIRN_OK;
-    firn_sweep sweep;
-    const firn_status st = firn_sim_scatter_forces(sim, &sweep, error);
+    firn_pass pass;
+    const firn_status st = firn_sim_scatter_forces(sim, &pass, error);
     if (st != FIRN_OK) return st;
     firn_grid_sum(sim, false);
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_weigh);
-    memset(sim->field_density, 0, sizeof sim->field_density);
+    firn_sim_run_pass(sim, &pass, sim->kernels->plain_weigh);
+    memset(sim->body_density, 0, sizeof sim->body_density);
     note_densities(sim, 0, sim->store.count);
     sim->generation++;
     return FIRN_OK;
@@ -476,8 +476,8 @@ firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error 
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
     if (sim->store.count == 0) return FIRN_OK;
-    const firn_sweep sweep = firn_sim_sweep(sim);
-    sim->kernels->pressure(&sweep, order_by_id(sim), sim->store.count, out);
+    const firn_pass pass = firn_sim_pass(sim);
+    sim->kernels->pressure(&pass, order_by_id(sim), sim->store.count, out);
     return FIRN_OK;
 }
 
@@ -570,7 +570,7 @@ firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
     hash_word(&h, bits_of(sim->time));
     hash_word(&h, bits_of(sim->dt_next));
     hash_word(&h, (uint64_t)s->count);
-    for (int f = 0; f < FIRN_MAX_FIELDS; f++) hash_word(&h, bits_of((double)sim->field_density[f]));
+    for (int f = 0; f < FIRN_MAX_BODIES; f++) hash_word(&h, bits_of((double)sim->body_density[f]));
     if (s->count) {
         const uint64_t *by_id = order_by_id(sim);
         uint64_t *key = firn_store_key_scratch(s, s->count) + 2 * s->count;

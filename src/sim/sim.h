@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/store.h"
-#include "transfer/sweep.h"
+#include "transfer/pass.h"
 
 /* Grid channels: FIRN_NODE reals per node, by block of the current directory.
  * X(name): velocity    after forces and colliders, and mass
@@ -31,7 +31,7 @@ typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
     FIRN_CHANNELS(DECLARE)
 #undef DECLARE
-    firn_pool arena, touched; /* by superblock; see firn_sweep */
+    firn_pool arena, touched; /* by superblock; see firn_pass */
     firn_pool mirror;         /* nodes pressed into walls, by block; see mirror.c */
     firn_pool mirror_range;   /* firn_mirror_range, per block */
     double max_speed;         /* m/s, over nodes, after the last update */
@@ -44,7 +44,7 @@ typedef struct firn_dt {
     firn_limit limit;
 } firn_dt;
 
-/* Where a fused advance returns to when a step breaks a limit: the entry of a fused sweep. The
+/* Where a fused advance returns to when a step breaks a limit: the entry of a fused pass. The
  * records are in the store's spare buffer. */
 typedef struct firn_snapshot {
     firn_directory *from, *at; /* kept as they are until the next; NULL: none */
@@ -78,12 +78,12 @@ typedef struct firn_wall_node {
 
 /* What an implicit step needs beside grid channels; nothing of it outlives the step. */
 typedef struct firn_implicit {
-    firn_pool tangents, group, cell; /* as in firn_sweep */
+    firn_pool tangents, group, cell; /* as in firn_pass */
     firn_pool wall;                  /* firn_wall_node, by block */
     firn_pool wall_first;            /* int32_t per block, and one more: its first */
     firn_pool partial;               /* double per block */
     firn_pool inverse_mass;          /* real per node, 1/kg; 0: no mass */
-    int32_t differential_law;        /* as in firn_sweep */
+    int32_t differential_law;        /* as in firn_pass */
 } firn_implicit;
 
 /* What heat steps need beside arenas; nothing of it outlives the step but source and curve. */
@@ -105,7 +105,7 @@ struct firn_sim {
     firn_collider_def *colliders;
     firn_acceleration_key *forces;
     firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
-        field_pool, contact_pool;
+        body_pool, contact_pool;
     firn_pool *key_pools; /* per collider */
     firn_pool key_pools_pool;
 
@@ -128,7 +128,7 @@ struct firn_sim {
     firn_implicit implicit;
     firn_heat heat;
 
-    real field_density[FIRN_MAX_FIELDS]; /* kg/m3, of the densest particle each field has had */
+    real body_density[FIRN_MAX_BODIES]; /* kg/m3, of the densest particle each body has had */
     double time;
     int32_t told;   /* 1 + the integrator that the log knows AUTO to have taken */
     bool advancing; /* hooks are being called */
@@ -141,7 +141,7 @@ struct firn_sim {
     double retry_until;     /* s */
     double collider_speed;  /* m/s, of surfaces near the particles */
     double lightest;        /* kg, of all particles in the advance under way */
-    firn_extremes extremes; /* of the last sweep that measured */
+    firn_extremes extremes; /* of the last pass that measured */
     firn_limit limit_next;  /* what set dt_next */
     firn_report report;     /* of the advance under way */
     uint64_t generation;
@@ -232,7 +232,7 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error);
 
 /* ---- contact.c ---- */
 
-/* Bodies of different fields that approach each other where both have nodes push and rub, in the
+/* Bodies that approach each other where both have nodes push and rub, in the
  * velocities. */
 void firn_grid_contact(firn_sim *sim);
 
@@ -280,8 +280,8 @@ static inline const firn_heat_curve *firn_heat_curve_of(const firn_sim *sim, int
 
 /* ---- particles.c ---- */
 
-/* The field that particles of an object are in. */
-int32_t firn_sim_field(const firn_sim *sim, uint16_t object);
+/* The body that particles of an object belong to. */
+int32_t firn_sim_body(const firn_sim *sim, uint16_t object);
 
 /* World position of the particle at record index i, of the block at coord. */
 void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3]);
@@ -291,22 +291,22 @@ double firn_sim_det(const firn_sim *sim, int64_t i);
 
 /* ---- step.c ---- */
 
-/* A sweep's description, filled in from the sim. */
+/* A pass's description, filled in from the sim. */
 /* Whether a call may use the sim: false, with an error, when there is none or a hook asks during an
  * advance, while particles, bins and scratch are between two states. */
 bool firn_sim_is_idle(const firn_sim *sim, firn_error *error);
 
-firn_sweep firn_sim_sweep(const firn_sim *sim);
+firn_pass firn_sim_pass(const firn_sim *sim);
 
-/* Makes `at` the directory of the particles as the bins of `from` have them, with all room a sweep
+/* Makes `at` the directory of the particles as the bins of `from` have them, with all room a pass
  * needs. */
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 
 /* Scatters momentum and, apart from it, forces; firn_grid_sum makes velocities and accelerations of
- * them. The sweep may go on to gather. */
-firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error);
+ * them. The pass may go on to gather. */
+firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *error);
 
-/* Runs a sweep over all superblocks. */
-void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel);
+/* Runs a pass over all superblocks. */
+void firn_sim_run_pass(firn_sim *sim, const firn_pass *pass, firn_pass_function *kernel);
 
 #endif

@@ -60,7 +60,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .plain_steps = sim->plain_steps};
     memcpy(h.magic, MAGIC, sizeof h.magic);
     bool fine = write(user_data, &h, sizeof h) == 0 &&
-                write(user_data, sim->field_density, sizeof sim->field_density) == 0;
+                write(user_data, sim->body_density, sizeof sim->body_density) == 0;
 #define SAVE(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = write(user_data, (array), (bytes)) == 0;
     ARRAYS(SAVE, s)
@@ -189,9 +189,9 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     if (st != FIRN_OK) return st;
 
     const size_t n = (size_t)h.count, dd = (size_t)(s->dim * s->dim), blocks = (size_t)h.blocks;
-    real density[FIRN_MAX_FIELDS];
+    real density[FIRN_MAX_BODIES];
     bool fine = read(user_data, density, sizeof density) == 0;
-    for (int f = 0; fine && f < FIRN_MAX_FIELDS; f++)
+    for (int f = 0; fine && f < FIRN_MAX_BODIES; f++)
         fine = density[f] >= 0 && isfinite(density[f]);
 #define LOAD(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = read(user_data, (array), (bytes)) == 0;
@@ -231,11 +231,11 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     }
     firn_walk w = firn_store_walk(s, d);
     while (fine && st == FIRN_OK && firn_walk_next(&w)) {
-        if (w.field == firn_sim_field(sim, s->object[w.particle])) continue;
+        if (w.body == firn_sim_body(sim, s->object[w.particle])) continue;
         st = firn_fail(error, FIRN_INVALID,
-                       "the state has object %d in field %d and the sim has it in field %d: the "
+                       "the state has object %d in body %d and the sim has it in body %d: the "
                        "same objects must be able to part",
-                       s->object[w.particle], w.field, firn_sim_field(sim, s->object[w.particle]));
+                       s->object[w.particle], w.body, firn_sim_body(sim, s->object[w.particle]));
     }
     if (st == FIRN_OK && !fine) {
         st = firn_fail(error, FIRN_INVALID, "the state is cut short or damaged");
@@ -247,7 +247,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
         return st;
     }
     for (int32_t b = 0; b < d->count; b++) firn_directory_count_leaving(d, b);
-    memcpy(sim->field_density, density, sizeof density);
+    memcpy(sim->body_density, density, sizeof density);
     sim->at = sim->from;
     sim->from = d;
     sim->time = h.time;

@@ -3,13 +3,13 @@
  * One step is: directory of touched blocks - scatter - forces, colliders - gather - bins. The plain
  * path runs exactly that, once per step (plain_step). The fused path opens an advance with a
  * scatter and closes it with a gather, and in between gathers and scatters each particle in one
- * sweep (fused_advance). Either way the state between calls is the particles, their order, the last
- * free dt, what AUTO remembers of it and how dense velocity fields have been; the grid lives only
+ * pass (fused_advance). Either way the state between calls is the particles, their order, the last
+ * free dt, what AUTO remembers of it and how dense bodies have been; the grid lives only
  * inside a step.
  *
  * Broken limits. Whatever can be known before particles are touched is checked there: the plain
  * path rescales velocities and dt after forces, the opening scatters again with a smaller dt. A
- * fused sweep has to commit to the next dt before it knows the next state; when that turns out too
+ * fused pass has to commit to the next dt before it knows the next state; when that turns out too
  * long it goes back to a snapshot. */
 #include <math.h>
 #include <stdio.h>
@@ -66,13 +66,13 @@ bool firn_sim_is_idle(const firn_sim *sim, firn_error *error)
     return false;
 }
 
-/* ---- sweeps ---- */
+/* ---- passes ---- */
 
-firn_sweep firn_sim_sweep(const firn_sim *sim)
+firn_pass firn_sim_pass(const firn_sim *sim)
 {
     const firn_sim_def *def = &sim->def;
     const firn_store *s = &sim->store;
-    return (firn_sweep){
+    return (firn_pass){
         .from = sim->from,
         .at = sim->at,
         .order = s->order[s->current],
@@ -102,31 +102,31 @@ firn_sweep firn_sim_sweep(const firn_sim *sim)
 }
 
 typedef struct sweep_job {
-    const firn_sweep *sweep;
-    firn_sweep_function *kernel;
+    const firn_pass *pass;
+    firn_pass_function *kernel;
     firn_scratch *scratch;
 } sweep_job;
 
 static void sweep_superblock(void *context, int64_t superblock, int32_t thread)
 {
     const sweep_job *job = context;
-    job->kernel(job->sweep, job->sweep->at->super_order[superblock], &job->scratch[thread]);
+    job->kernel(job->pass, job->pass->at->super_order[superblock], &job->scratch[thread]);
 }
 
-void firn_sim_run_sweep(firn_sim *sim, const firn_sweep *sweep, firn_sweep_function *kernel)
+void firn_sim_run_pass(firn_sim *sim, const firn_pass *pass, firn_pass_function *kernel)
 {
-    sweep_job job = {sweep, kernel, sim->scratch};
+    sweep_job job = {pass, kernel, sim->scratch};
     firn_parallel_for(sim->threads, sim->at->super_count, 1, sweep_superblock, &job);
 }
 
 /* The step that a gather finishes. */
-static void set_gather_step(const firn_sim *sim, firn_sweep *sweep, double dt)
+static void set_gather_step(const firn_sim *sim, firn_pass *pass, double dt)
 {
-    sweep->dt = dt;
-    sweep->flip = (real)pow(sim->def.flip_ratio, dt / sim->def.flip_interval);
+    pass->dt = dt;
+    pass->flip = (real)pow(sim->def.flip_ratio, dt / sim->def.flip_interval);
 }
 
-/* The extremes over all superblocks of the sweep just run. */
+/* The extremes over all superblocks of the pass just run. */
 static firn_extremes merged_extremes(const firn_sim *sim)
 {
     const firn_extremes *part = sim->extremes_pool.data;
@@ -151,7 +151,7 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
     if (n <= s->room) return FIRN_OK; /* never smaller: a snapshot may bring fuller blocks back */
     const size_t scatter = FIRN_SCATTER_REALS * sizeof(real);
     const size_t size =
-        n * (sizeof(uint32_t) + 2 * sizeof(firn_place) + sizeof(uint16_t) + scatter) +
+        n * (sizeof(uint32_t) + 2 * sizeof(firn_scatter_index) + sizeof(uint16_t) + scatter) +
         5 * (size_t)FIRN_ALIGN;
     firn_status st = firn_pool_reserve_slack(sim->allocator, &s->pool, size, error);
     if (st != FIRN_OK) return st;
@@ -161,8 +161,8 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
     p += ((bytes) + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN
     CUT(scatter, n * scatter);
     CUT(index, n * sizeof(uint32_t));
-    CUT(place, n * sizeof(firn_place));
-    CUT(slot, n * sizeof(firn_place));
+    CUT(where, n * sizeof(firn_scatter_index));
+    CUT(slot, n * sizeof(firn_scatter_index));
     CUT(cell, n * sizeof(uint16_t));
 #undef CUT
     s->room = n;
@@ -190,7 +190,7 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
     return st;
 }
 
-firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *error)
 {
     enum { PLANES = 2 };
     double mark = seconds_now();
@@ -198,17 +198,17 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_sweep *sweep, firn_error
     if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, PLANES, error);
     book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
-    *sweep = firn_sim_sweep(sim);
-    sweep->arena_channels = PLANES * FIRN_NODE;
-    sweep->dt_scatter = 1; /* impulses per second: forces */
-    firn_sim_run_sweep(sim, sweep,
-                       sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
-                                                    : sim->kernels->plain_scatter);
+    *pass = firn_sim_pass(sim);
+    pass->arena_channels = PLANES * FIRN_NODE;
+    pass->dt_scatter = 1; /* impulses per second: forces */
+    firn_sim_run_pass(sim, pass,
+                      sim->path == FIRN_PATH_FUSED ? sim->kernels->fast_scatter[1]
+                                                   : sim->kernels->plain_scatter);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
     return FIRN_OK;
 }
 
-/* A gathering sweep has written at's bins and the other order list: they are where particles are
+/* A gathering pass has written at's bins and the other order list: they are where particles are
  * now. */
 static void turn_page(firn_sim *sim)
 {
@@ -309,9 +309,9 @@ static bool below_floor(const firn_sim *sim, const firn_dt *step, double remaini
 /* ---- the plain path ---- */
 
 /* What plain and implicit steps open with. */
-static firn_status open_step(firn_sim *sim, firn_sweep *sweep, firn_error *error)
+static firn_status open_step(firn_sim *sim, firn_pass *pass, firn_error *error)
 {
-    const firn_status st = firn_sim_scatter_forces(sim, sweep, error);
+    const firn_status st = firn_sim_scatter_forces(sim, pass, error);
     if (st != FIRN_OK) return st;
     sim->extremes = merged_extremes(sim);
     firn_sim_pose_colliders(sim, sim->time);
@@ -331,8 +331,8 @@ static void reorder_in_turn(firn_sim *sim, double *mark)
 static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error)
 {
     const double h = sim->def.cell_size;
-    firn_sweep sweep;
-    firn_status st = open_step(sim, &sweep, error);
+    firn_pass pass;
+    firn_status st = open_step(sim, &pass, error);
     if (st != FIRN_OK) return st;
     double mark = seconds_now();
     firn_dt step = firn_dt_choose(sim, firn_dt_limit(sim, &sim->extremes, 0), remaining);
@@ -352,8 +352,8 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     if (st != FIRN_OK) return st;
 
     reorder_in_turn(sim, &mark);
-    set_gather_step(sim, &sweep, step.dt);
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->plain_gather);
+    set_gather_step(sim, &pass, step.dt);
+    firn_sim_run_pass(sim, &pass, sim->kernels->plain_gather);
     turn_page(sim);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
 
@@ -390,18 +390,17 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 {
     const bool fast = sim->path == FIRN_PATH_FUSED, flip = firn_transfer_is_flip(sim->def.transfer);
     const firn_kernels *kernels = sim->kernels;
-    firn_sweep sweep;
-    firn_status st = open_step(sim, &sweep, error);
+    firn_pass pass;
+    firn_status st = open_step(sim, &pass, error);
     if (st == FIRN_OK) st = firn_implicit_reserve(sim, error);
     if (st != FIRN_OK) return st;
     double mark = seconds_now();
-    sweep.tangents = sim->implicit.tangents.data;
-    sweep.group = sim->implicit.group.data;
-    sweep.cell = sim->implicit.cell.data;
+    pass.tangents = sim->implicit.tangents.data;
+    pass.group = sim->implicit.group.data;
+    pass.cell = sim->implicit.cell.data;
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_implicit(sim, &sim->extremes), remaining);
-    sweep.dt =
-        step.dt; /* what flows is the softer the longer the step; close enough if it is cut */
-    firn_sim_run_sweep(sim, &sweep, kernels->tangent[fast]);
+    pass.dt = step.dt; /* what flows is the softer the longer the step; close enough if it is cut */
+    firn_sim_run_pass(sim, &pass, kernels->tangent[fast]);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
 
     firn_grid_sum(sim, sim->def.force_hook != NULL);
@@ -425,9 +424,9 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
     book(sim, FIRN_PHASE_SOLVE, &mark);
 
     reorder_in_turn(sim, &mark);
-    set_gather_step(sim, &sweep, step.dt);
-    sweep.velocity_moved = sim->grid.velocity_moved.data;
-    firn_sim_run_sweep(sim, &sweep, fast ? kernels->moved_gather[flip] : kernels->plain_gather);
+    set_gather_step(sim, &pass, step.dt);
+    pass.velocity_moved = sim->grid.velocity_moved.data;
+    firn_sim_run_pass(sim, &pass, fast ? kernels->moved_gather[flip] : kernels->plain_gather);
     turn_page(sim);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
 
@@ -447,8 +446,8 @@ static firn_status cheaper_integrator(firn_sim *sim, firn_integrator *out, firn_
 {
     const double BASE = 3.5, PRODUCT = 0.6, ITERATIONS = 3.3, EXPONENT = 0.53, SHORTER = 1.5;
     enum { PATIENCE = 8 };
-    firn_sweep sweep;
-    firn_status st = open_step(sim, &sweep, error);
+    firn_pass pass;
+    firn_status st = open_step(sim, &pass, error);
     if (st != FIRN_OK) return st;
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
     const double longest = firn_dt_limit_implicit(sim, &sim->extremes).dt;
@@ -527,14 +526,14 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
-    firn_sweep sweep = firn_sim_sweep(sim);
+    firn_pass pass = firn_sim_pass(sim);
     const bool first = sim->dt_next == 0;
     firn_limit broken = FIRN_LIMIT_NONE;
     firn_dt limit = {first ? sim->def.dt_max : sim->dt_next, sim->limit_next};
     for (int i = 0; i < OPENING_TRIES; i++) {
         *step = firn_dt_choose(sim, limit, remaining);
-        sweep.dt_scatter = step->dt;
-        firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_scatter[sim->planes - 1]);
+        pass.dt_scatter = step->dt;
+        firn_sim_run_pass(sim, &pass, sim->kernels->fast_scatter[sim->planes - 1]);
         sim->extremes = merged_extremes(sim);
         limit = firn_dt_limit(sim, &sim->extremes, 0);
         book(sim, FIRN_PHASE_PARTICLES, &mark);
@@ -555,7 +554,7 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     return give_up(sim, broken == FIRN_LIMIT_NONE ? step->limit : broken, step->dt, error);
 }
 
-/* Keeps the state at the entry of a fused sweep, and puts the records into list order on the
+/* Keeps the state at the entry of a fused pass, and puts the records into list order on the
  * way. */
 static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error *error)
 {
@@ -608,9 +607,9 @@ static void restore_snapshot(firn_sim *sim, firn_dt *step)
 static void close_fused(firn_sim *sim, const firn_dt *step)
 {
     double mark = seconds_now();
-    firn_sweep sweep = firn_sim_sweep(sim);
-    set_gather_step(sim, &sweep, step->dt);
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->fast_gather[sim->planes - 1]);
+    firn_pass pass = firn_sim_pass(sim);
+    set_gather_step(sim, &pass, step->dt);
+    firn_sim_run_pass(sim, &pass, sim->kernels->fast_gather[sim->planes - 1]);
     turn_page(sim);
     count_step(sim, *step);
     const firn_dt limit = firn_dt_limit(sim, &sim->extremes, sim->grid.max_speed);
@@ -627,10 +626,10 @@ static firn_status fused_step(firn_sim *sim, const firn_dt *step, const firn_dt 
                               firn_error *error)
 {
     double mark = seconds_now();
-    firn_sweep sweep = firn_sim_sweep(sim);
-    set_gather_step(sim, &sweep, step->dt);
-    sweep.dt_scatter = next->dt;
-    firn_sim_run_sweep(sim, &sweep, sim->kernels->fused[sim->planes - 1]);
+    firn_pass pass = firn_sim_pass(sim);
+    set_gather_step(sim, &pass, step->dt);
+    pass.dt_scatter = next->dt;
+    firn_sim_run_pass(sim, &pass, sim->kernels->fused[sim->planes - 1]);
     sim->extremes = merged_extremes(sim);
     turn_page(sim);
     count_step(sim, *step);
@@ -663,8 +662,8 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
     firn_dt step;
     firn_status st = open_fused(sim, seconds, &step, error);
     if (st != FIRN_OK) return st;
-    for (int sweeps = 0; !single && end - sim->time - step.dt > TIME_LEFT * seconds; sweeps++) {
-        if (sweeps % REORDER_EVERY == 0) {
+    for (int passes = 0; !single && end - sim->time - step.dt > TIME_LEFT * seconds; passes++) {
+        if (passes % REORDER_EVERY == 0) {
             double mark = seconds_now();
             st = take_snapshot(sim, &step, error);
             book(sim, FIRN_PHASE_REORDER, &mark);
@@ -694,7 +693,7 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
         if (st == FIRN_OK && !again) st = give_up(sim, broken, next.dt, error);
         restore_snapshot(sim, &step);
         if (!again) break;
-        sweeps = 0; /* the snapshot just restored still stands */
+        passes = 0; /* the snapshot just restored still stands */
     }
     sim->snapshot.from = sim->snapshot.at = NULL;
     close_fused(sim, &step);

@@ -1,4 +1,4 @@
-/* What every sweep does with the particles of a block: collect, load into lanes, deform, stress,
+/* What every pass does with the particles of a block: collect, load into lanes, deform, stress,
  * move, store, and sort by the cell they ended in. Included by the kernel files; all inline or
  * static. */
 #ifndef FIRN_TRANSFER_BLOCK_H
@@ -6,7 +6,7 @@
 
 #include "base/matrix.h"
 #include "material/law.h"
-#include "transfer/sweep.h"
+#include "transfer/pass.h"
 
 /* A block is walked in rows of cells along the last axis. */
 enum {
@@ -25,9 +25,9 @@ enum {
 static const int8_t SOURCES[FIRN_BLOCK][2] = {{0, -1}, {0, 9}, {0, 9}, {0, 1}};
 
 /* Writes the record indices of the block's particles to index, row by row; row[r] is where row r
- * starts. Within a row the order is: per source neighbour, by cell, then as the previous sweep left
+ * starts. Within a row the order is: per source neighbour, by cell, then as the previous pass left
  * them. */
-static int collect(const firn_sweep *s, int32_t block, uint32_t *index, int row[ROWS + 1])
+static int collect(const firn_pass *s, int32_t block, uint32_t *index, int row[ROWS + 1])
 {
     const int32_t *source = s->at->source[block];
     int n = 0;
@@ -338,7 +338,7 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, 
 }
 
 /* The constants of W particles of one material, and of W that may all differ. */
-LANE_INLINE firn_lane_constants same_constants(const firn_sweep *s, uint16_t material)
+LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint16_t material)
 {
     firn_lane_constants k;
 #define SET(name) k.name = v_set(s->materials[material].name);
@@ -346,7 +346,7 @@ LANE_INLINE firn_lane_constants same_constants(const firn_sweep *s, uint16_t mat
 #undef SET
     return k;
 }
-LANE_INLINE firn_lane_constants load_constants(const firn_sweep *s, const uint16_t material[W])
+LANE_INLINE firn_lane_constants load_constants(const firn_pass *s, const uint16_t material[W])
 {
     firn_lane_constants k;
 #define LOAD(name)                                                                                 \
@@ -375,7 +375,7 @@ LANE_INLINE bool call_law(int law, law_call call, const firn_lane_constants *k, 
 
 /* One group whose lanes differ in material: each law that is present runs over all lanes, and its
  * own are taken. */
-static void respond_mixed(const firn_sweep *s, law_call call, firn_lanes *g,
+static void respond_mixed(const firn_pass *s, law_call call, firn_lanes *g,
                           const uint16_t material[W], lane_extremes *e)
 {
     const firn_lane_constants k = load_constants(s, material);
@@ -409,7 +409,7 @@ static void respond_mixed(const firn_sweep *s, law_call call, firn_lanes *g,
 
 /* Calls the laws of the n groups whose particles' records are index[0 .. count). A block mostly
  * holds one material. */
-static void respond(const firn_sweep *s, law_call call, firn_lanes *g, int n, const uint32_t *index,
+static void respond(const firn_pass *s, law_call call, firn_lanes *g, int n, const uint32_t *index,
                     int count, lane_extremes *e)
 {
     const uint16_t *of = s->store->material;
@@ -442,7 +442,7 @@ LANE_INLINE bool is_first_of_law(vi law, int lane)
 }
 
 /* The tangent of one group, whose particles may differ in material. */
-static void make_tangent(const firn_sweep *s, const firn_lanes *g, const uint32_t index[W],
+static void make_tangent(const firn_pass *s, const firn_lanes *g, const uint32_t index[W],
                          firn_tangent *t)
 {
     uint16_t material[W];
@@ -465,7 +465,7 @@ static void make_tangent(const firn_sweep *s, const firn_lanes *g, const uint32_
 }
 
 /* T of n groups. */
-LANE_INLINE void differentiate(const firn_sweep *s, const firn_tangent *t, const vr (*C)[DD],
+LANE_INLINE void differentiate(const firn_pass *s, const firn_tangent *t, const vr (*C)[DD],
                                vr (*T)[DD], int n)
 {
     if (s->differential_law >= 0) {
@@ -518,7 +518,7 @@ LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
 #endif
 LANE_INLINE vi cell_of(vr x) { return v_to_int(x + 1) - 1; }
 
-LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D], int l,
+LANE_INLINE void lane_position(const firn_pass *s, int32_t block, const vr y[D], int l,
                                double position[3])
 {
     position[2] = 0;
@@ -531,7 +531,7 @@ LANE_INLINE void lane_position(const firn_sweep *s, int32_t block, const vr y[D]
 
 /* Whether no collider reaches the lanes' particles: a distance changes by no more than the way from
  * lane 0, so one look serves them all. */
-static bool lanes_are_clear(const firn_sweep *s, int32_t block, const vr y[D])
+static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr y[D])
 {
     vr way2 = v_set(0);
     for (int a = 0; a < D; a++) {
@@ -550,7 +550,7 @@ static bool lanes_are_clear(const firn_sweep *s, int32_t block, const vr y[D])
 
 /* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the
  * block. */
-static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t block, vr y[D],
+static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t block, vr y[D],
                                                     vr v[D], int n)
 {
     if (lanes_are_clear(s, block, y)) return;
@@ -578,7 +578,7 @@ static __attribute__((noinline)) void collide_lanes(const firn_sweep *s, int32_t
 }
 
 /* Which lanes' particles are inside a collider. */
-static __attribute__((noinline)) vi in_collider(const firn_sweep *s, int32_t block, const vr y[D])
+static __attribute__((noinline)) vi in_collider(const firn_pass *s, int32_t block, const vr y[D])
 {
     vi inside = vi_set(0);
     if (lanes_are_clear(s, block, y)) return inside;
@@ -593,7 +593,7 @@ static __attribute__((noinline)) vi in_collider(const firn_sweep *s, int32_t blo
 }
 
 /* The elastic J of the lanes' particles; a liquid has it in the state. */
-LANE_INLINE vr elastic_volume(const firn_sweep *s, const firn_lanes *g, const uint32_t index[W])
+LANE_INLINE vr elastic_volume(const firn_pass *s, const firn_lanes *g, const uint32_t index[W])
 {
     vr F[DD];
     identity_plus(g->H, F);
@@ -609,7 +609,7 @@ LANE_INLINE vr elastic_volume(const firn_sweep *s, const firn_lanes *g, const ui
 /* Whether ASFLIP moves particles by their own velocity, too: not those that are compressed or in a
  * collider. J is of the step's start; log J + dt tr L >= -0.001, with the exponential to third order
  * in place of the logarithm. */
-LANE_INLINE vi moves_apart(const firn_sweep *s, int32_t block, const firn_lanes *g,
+LANE_INLINE vi moves_apart(const firn_pass *s, int32_t block, const firn_lanes *g,
                            const uint32_t index[W], const vr L[DD], bool near)
 {
     vr growth = L[0];
@@ -640,8 +640,9 @@ LANE_INLINE vi move(firn_lanes *g, vr y[D])
 /* Sorts the block's n particles by shifted cell into its bin; with slot, their places are sorted
  * along. Neighbours in the list mostly share a cell, so four counters take turns: one alone would
  * wait for its own last increment. */
-static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
-                      const uint16_t *cell, int n, const firn_place *place, firn_place *slot)
+static void bin_block(const firn_pass *s, int32_t block, const uint32_t *index,
+                      const uint16_t *cell, int n, const firn_scatter_index *where,
+                      firn_scatter_index *slot)
 {
     enum { TURNS = 4 };
     firn_bin *bin = &s->at->bin[block];
@@ -675,7 +676,7 @@ static void bin_block(const firn_sweep *s, int32_t block, const uint32_t *index,
     do {                                                                                           \
         const uint32_t to = at[cell[i]][turn]++;                                                   \
         order[to] = index[i];                                                                      \
-        if (slot) slot[to] = place[i];                                                             \
+        if (slot) slot[to] = where[i];                                                             \
     } while (0)
     for (i = 0; i + TURNS <= n; i += TURNS) {
         PUT(i, 0);
@@ -703,7 +704,7 @@ typedef struct open_arena {
     uint64_t touched;
 } open_arena;
 
-LANE_INLINE open_arena open_superblock(const firn_sweep *s, int32_t superblock)
+LANE_INLINE open_arena open_superblock(const firn_pass *s, int32_t superblock)
 {
     return (open_arena){.node =
                             s->arena + (size_t)superblock * FIRN_ARENA_REALS(D, s->arena_channels),
@@ -753,7 +754,7 @@ LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t co
     const int32_t *near = d->coord[block];
     const int32_t far[3] = {near[0] + 1, near[1] + 1, near[2] + 1};
     uint64_t key[CORNERS];
-    firn_corner_keys(d, firn_directory_field(d, block), near, far, key);
+    firn_corner_keys(d, firn_directory_body(d, block), near, far, key);
     corner[0] = block;
     for (int n = 1; n < CORNERS; n++) corner[n] = firn_directory_find(d, key[n]);
 }

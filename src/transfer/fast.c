@@ -3,7 +3,7 @@
  * Sweeps from one source: scatter (opens an advance), gather (closes it; of implicit steps too), and
  * fused, which gathers from the finished grid, deforms, moves, and scatters to the next grid while the
  * particle is in registers (Wang et al. 2020 call it G2P2G). The product of implicit steps is built of
- * the same parts. A block goes through four stages:
+ * the same parts. A block goes through four jobs:
  *
  *   gather   lanes are particles of one run of cells, so that the velocities of a row of nodes
  *            are one or two registers and every lane picks its own by a permute
@@ -60,7 +60,7 @@ typedef struct local_nodes {
     float v[D][LOCAL_ROWS * 8 + 16];
 } local_nodes;
 
-static void load_local(const firn_sweep *s, const real *velocity, int32_t block, local_nodes *local)
+static void load_local(const firn_pass *s, const real *velocity, int32_t block, local_nodes *local)
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
@@ -187,7 +187,7 @@ typedef struct local_nodes {
     four v[LOCAL_ROWS * LOCAL];
 } local_nodes;
 
-static void load_local(const firn_sweep *s, const real *velocity, int32_t block, local_nodes *local)
+static void load_local(const firn_pass *s, const real *velocity, int32_t block, local_nodes *local)
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
@@ -319,7 +319,7 @@ LANE_INLINE void write_entries(float *out, const firn_lanes *g, const vr f[D], c
 }
 
 /* Where the scatter finds the particles of the group written at offset `to`. */
-LANE_INLINE void write_places(firn_place *out, uint32_t to, const bool flip)
+LANE_INLINE void write_places(firn_scatter_index *out, uint32_t to, const bool flip)
 {
     typedef uint32_t pairs __attribute__((vector_size(2 * W * sizeof(uint32_t))));
     pairs p;
@@ -336,7 +336,7 @@ LANE_INLINE void write_places(firn_place *out, uint32_t to, const bool flip)
 #define SCATTER_CELL(NAME, NZ, KZ, WEIGHT, STEP, REPEAT)                                           \
     typedef float NAME##_v __attribute__((vector_size(16 * (NZ))));                                \
     LANE_INLINE void NAME(float *node, const float *entries, const float *weights,                 \
-                          const firn_place *slot, int n)                                           \
+                          const firn_scatter_index *slot, int n)                                   \
     {                                                                                              \
         typedef NAME##_v vec;                                                                      \
         vec sum[3 * NJ];                                                                           \
@@ -432,7 +432,7 @@ SCATTER_CELL(scatter_2, 1, 2, weight_2, STEP_2, load_four)
 
 /* Adds one plane of a cell's particles to the arena. */
 LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weights,
-                              const firn_place *slot, int n)
+                              const firn_scatter_index *slot, int n)
 {
 #if W == 16
     scatter_all(to, entries, weights, slot, n);
@@ -448,9 +448,9 @@ LANE_INLINE void scatter_cell(float *to, const float *entries, const float *weig
 
 /* Adds a block's particles to the arena, cell by cell; cell[c] .. cell[c + 1] are the slots of cell
  * c, of the block's own (side FIRN_BLOCK) or of its shifted ones (FIRN_SHIFTED). */
-LANE_INLINE void scatter_cells(const firn_sweep *s, int32_t block, open_arena *arena,
-                               const int side, const uint32_t *cell, const float *entries,
-                               const firn_place *slot, const bool flip)
+LANE_INLINE void scatter_cells(const firn_pass *s, int32_t block, open_arena *arena, const int side,
+                               const uint32_t *cell, const float *entries,
+                               const firn_scatter_index *slot, const bool flip)
 {
     const int32_t *coord = s->at->coord[block];
     const int lowest = side == FIRN_BLOCK; /* the arena begins a cell below the block */
@@ -473,7 +473,7 @@ LANE_INLINE void scatter_cells(const firn_sweep *s, int32_t block, open_arena *a
             touch(arena, pieces & along_k[k]);
             const int node = (D == 3 ? i * FIRN_ARENA + j : i) * FIRN_ARENA + origin[2] + k;
             float *to = arena->node + node * FIRN_NODE;
-            const firn_place *mine = slot + range[0];
+            const firn_scatter_index *mine = slot + range[0];
             scatter_cell(to, entries, entries, mine, n);
             if (flip) {
                 scatter_cell(to + ARENA_NODES * FIRN_NODE, entries + ENTRY * W, entries, mine, n);
@@ -507,7 +507,7 @@ LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
 
 /* FLIP: what the old grid does not see of the particles' own velocity, in part, joins the new one;
  * `step` is the velocity they move by, L its gradient. */
-LANE_INLINE void keep_own(const firn_sweep *s, int32_t block, const local_nodes *old, int run,
+LANE_INLINE void keep_own(const firn_pass *s, int32_t block, const local_nodes *old, int run,
                           const vi cell[D], const vr w[D][3], bool near, const uint32_t index[W],
                           const vr own[D], const vr L[DD], firn_lanes *g, vr step[D])
 {
@@ -524,8 +524,8 @@ LANE_INLINE void keep_own(const firn_sweep *s, int32_t block, const local_nodes 
 
 /* Particles begin .. end of a block, all in one run, at most CHUNK groups: everything up to the
  * sorting. Their entries are groups `group` on; a last one need not be full. */
-LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nodes local[3],
-                             int run, int begin, int end, int group, firn_scratch *scratch,
+LANE_INLINE void sweep_chunk(const firn_pass *s, int32_t block, const local_nodes local[3], int run,
+                             int begin, int end, int group, firn_scratch *scratch,
                              lane_extremes *extremes, const sweep_kind kind, const bool flip)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, dt_scatter = (real)s->dt_scatter;
@@ -604,14 +604,14 @@ LANE_INLINE void sweep_chunk(const firn_sweep *s, int32_t block, const local_nod
             const size_t to = (size_t)(group + i) * GROUP;
             write_entries(scratch->scatter + to, g, f, (const vr(*)[3])w, affine,
                           4 * dt_scatter / h, flip);
-            write_places(scratch->place + begin + i * W, (uint32_t)to, flip);
+            write_places(scratch->where + begin + i * W, (uint32_t)to, flip);
         }
         const vh cells = __builtin_convertvector(cell, vh);
         memcpy(scratch->cell + begin + i * W, &cells, sizeof cells);
     }
 }
 
-LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, open_arena *arena,
+LANE_INLINE void sweep_block(const firn_pass *s, int32_t block, open_arena *arena,
                              firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind,
                              const bool flip)
 {
@@ -639,21 +639,21 @@ LANE_INLINE void sweep_block(const firn_sweep *s, int32_t block, open_arena *are
         return;
     }
     if (kind == FUSED) {
-        bin_block(s, block, index, scratch->cell, n, scratch->place, scratch->slot);
+        bin_block(s, block, index, scratch->cell, n, scratch->where, scratch->slot);
         scatter_cells(s, block, arena, FIRN_SHIFTED, s->at->bin[block].cell, scratch->scatter,
                       scratch->slot, flip);
         return;
     }
-    /* Particles have not moved: the bins stay, and so does the order the previous sweep left. */
+    /* Particles have not moved: the bins stay, and so does the order the previous pass left. */
     uint32_t at[SHIFTED_CELLS + 1] = {0}, first[SHIFTED_CELLS + 1];
     for (int i = 0; i < n; i++) at[scratch->cell[i] + 1]++;
     for (int c = 0; c < SHIFTED_CELLS; c++) at[c + 1] += at[c];
     memcpy(first, at, sizeof first);
-    for (int i = 0; i < n; i++) scratch->slot[at[scratch->cell[i]]++] = scratch->place[i];
+    for (int i = 0; i < n; i++) scratch->slot[at[scratch->cell[i]]++] = scratch->where[i];
     scatter_cells(s, block, arena, FIRN_SHIFTED, first, scratch->scatter, scratch->slot, flip);
 }
 
-LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_scratch *scratch,
+LANE_INLINE void sweep_superblock(const firn_pass *s, int32_t superblock, firn_scratch *scratch,
                                   const sweep_kind kind, const bool flip)
 {
     const bool scatters = kind == SCATTER || kind == FUSED;
@@ -669,8 +669,8 @@ LANE_INLINE void sweep_superblock(const firn_sweep *s, int32_t superblock, firn_
 }
 
 #define SWEEP(NAME, KIND, FLIP)                                                                    \
-    firn_sweep_function FIRN_KERNEL(NAME);                                                         \
-    void FIRN_KERNEL(NAME)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)         \
+    firn_pass_function FIRN_KERNEL(NAME);                                                          \
+    void FIRN_KERNEL(NAME)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)          \
     {                                                                                              \
         sweep_superblock(s, superblock, scratch, KIND, FLIP);                                      \
     }
@@ -688,19 +688,19 @@ SWEEP(firn_moved_gather_flip, MOVED_GATHER, true)
 /* Particles do not move while the solver runs. So they are laid out once, by cell within each run, with
  * all that a product needs: groups are loaded as they lie, and the scatter finds cells in order. */
 
-LANE_INLINE firn_tangent *block_tangents(const firn_sweep *s, int32_t block)
+LANE_INLINE firn_tangent *block_tangents(const firn_pass *s, int32_t block)
 {
     return (firn_tangent *)s->tangents + s->group[block];
 }
 
 /* As cell_of has it. */
-LANE_INLINE int cell_in_row(const firn_sweep *s, uint32_t particle)
+LANE_INLINE int cell_in_row(const firn_pass *s, uint32_t particle)
 {
     return (int)(s->store->record[(size_t)particle * FIRN_RECORD + AXIS_K] + 1) - 1;
 }
 
 /* Sorts the block's particles by cell, into `to`; writes the cells' offsets. */
-static void sort_by_cell(const firn_sweep *s, const int row[ROWS + 1], const uint32_t *index,
+static void sort_by_cell(const firn_pass *s, const int row[ROWS + 1], const uint32_t *index,
                          uint32_t *to, uint32_t first[CELLS + 1])
 {
     for (int r = 0; r < ROWS; r++) {
@@ -716,13 +716,13 @@ static void sort_by_cell(const firn_sweep *s, const int row[ROWS + 1], const uin
     first[CELLS] = (uint32_t)row[ROWS];
 }
 
-firn_sweep_function FIRN_KERNEL(firn_fast_tangent);
-void FIRN_KERNEL(firn_fast_tangent)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+firn_pass_function FIRN_KERNEL(firn_fast_tangent);
+void FIRN_KERNEL(firn_fast_tangent)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (!s->at->population[b]) continue;
         int row[ROWS + 1];
-        uint32_t *index = (uint32_t *)scratch->place; /* which has room for two of each */
+        uint32_t *index = (uint32_t *)scratch->where; /* which has room for two of each */
         collect(s, b, scratch->index, row);
         sort_by_cell(s, row, scratch->index, index, s->cell[b]);
         firn_tangent *t = block_tangents(s, b);
@@ -743,9 +743,9 @@ void FIRN_KERNEL(firn_fast_tangent)(const firn_sweep *s, int32_t superblock, fir
 enum { PRODUCT_AHEAD = 6 }; /* groups fetched before they are needed */
 
 /* Groups t .. t + n of a run: gather, differentiate, and lay out for the scatter. */
-LANE_INLINE void product_chunk(const firn_sweep *s, const local_nodes *local, int run,
+LANE_INLINE void product_chunk(const firn_pass *s, const local_nodes *local, int run,
                                const firn_tangent *t, int n, float *entries, uint32_t to,
-                               firn_place *slot)
+                               firn_scatter_index *slot)
 {
     const bool flip = false; /* one plane */
     const real scale = 4 / (real)s->cell_size;
@@ -773,7 +773,7 @@ LANE_INLINE void product_chunk(const firn_sweep *s, const local_nodes *local, in
     }
 }
 
-static void product_block(const firn_sweep *s, int32_t block, open_arena *arena,
+static void product_block(const firn_pass *s, int32_t block, open_arena *arena,
                           firn_scratch *scratch)
 {
     const bool flip = false;
@@ -797,8 +797,8 @@ static void product_block(const firn_sweep *s, int32_t block, open_arena *arena,
     scatter_cells(s, block, arena, FIRN_BLOCK, first, scratch->scatter, scratch->slot, flip);
 }
 
-firn_sweep_function FIRN_KERNEL(firn_fast_product);
-void FIRN_KERNEL(firn_fast_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+firn_pass_function FIRN_KERNEL(firn_fast_product);
+void FIRN_KERNEL(firn_fast_product)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     open_arena arena = open_superblock(s, superblock);
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {

@@ -1,14 +1,14 @@
 /* The row of this instruction set and dimension. */
 #include "material/law.h"
-#include "transfer/sweep.h"
+#include "transfer/pass.h"
 
-firn_sweep_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
+firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
     FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
     FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_pressure_function FIRN_KERNEL(firn_pressure);
 #ifndef FIRN_DOUBLE
-firn_sweep_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
+firn_pass_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
     FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
     FIRN_KERNEL(firn_fused_flip), FIRN_KERNEL(firn_moved_gather),
     FIRN_KERNEL(firn_moved_gather_flip), FIRN_KERNEL(firn_fast_tangent),

@@ -87,7 +87,7 @@ typedef struct stencil_node {
 } stencil_node;
 
 /* h D^-1, 1/m: D is the second moment of the weights. */
-static real inverse_moment(const firn_sweep *s)
+static real inverse_moment(const firn_pass *s)
 {
     return (real)((s->spline == FIRN_QUADRATIC ? 4 : 3) / s->cell_size);
 }
@@ -121,7 +121,7 @@ LANE_INLINE int list_nodes(const axis_weights a[D], const int n, const bool mls,
     return (int)(t - node);
 }
 
-static int list_stencil(const firn_sweep *s, const real x[D], int first, int side,
+static int list_stencil(const firn_pass *s, const real x[D], int first, int side,
                         stencil_node node[STENCIL * STENCIL * STENCIL])
 {
     axis_weights a[D];
@@ -144,8 +144,8 @@ static int first_node(const real x[D], int side, const int origin[D])
 }
 
 /* The stencil nodes of a particle in an arena, ready to be added to. */
-static int open_stencil(const firn_sweep *s, const real x[D], const int origin[D],
-                        open_arena *arena, stencil_node node[STENCIL * STENCIL * STENCIL])
+static int open_stencil(const firn_pass *s, const real x[D], const int origin[D], open_arena *arena,
+                        stencil_node node[STENCIL * STENCIL * STENCIL])
 {
     const int more = s->spline == FIRN_QUADRATIC ? 2 : 3;
     uint64_t pieces = UINT64_MAX;
@@ -160,7 +160,7 @@ static int open_stencil(const firn_sweep *s, const real x[D], const int origin[D
 /* ---- particles to grid ---- */
 
 /* Momentum and force of one lane's particle. */
-static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, const int origin[D],
+static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, const int origin[D],
                              open_arena *arena)
 {
     const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
@@ -194,7 +194,7 @@ static void scatter_particle(const firn_sweep *s, const firn_lanes *g, int l, co
     }
 }
 
-static void scatter_block(const firn_sweep *s, int32_t block, open_arena *arena,
+static void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
                           firn_scratch *scratch, lane_extremes *e)
 {
     int row[ROWS + 1], origin[D];
@@ -214,9 +214,8 @@ static void scatter_block(const firn_sweep *s, int32_t block, open_arena *arena,
     }
 }
 
-void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock,
-                                     firn_scratch *scratch);
-void FIRN_KERNEL(firn_plain_scatter)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+void FIRN_KERNEL(firn_plain_scatter)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_scatter)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     open_arena arena = open_superblock(s, superblock);
     lane_extremes e = {0};
@@ -258,7 +257,7 @@ typedef struct gathered {
     real C[DD], L[DD]; /* affine matrix, velocity gradient; 1/s */
 } gathered;
 
-static gathered gather_particle(const firn_sweep *s, const real x[D], const real (*now)[FIRN_NODE],
+static gathered gather_particle(const firn_pass *s, const real x[D], const real (*now)[FIRN_NODE],
                                 const real (*moved)[FIRN_NODE], const real (*old)[FIRN_NODE])
 {
     static const int origin[D] = {0};
@@ -290,7 +289,7 @@ static gathered gather_particle(const firn_sweep *s, const real x[D], const real
     return r;
 }
 
-static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt;
     const bool flip = firn_transfer_is_flip(s->transfer), near = s->at->near_collider[block];
@@ -347,8 +346,8 @@ static void gather_block(const firn_sweep *s, int32_t block, firn_scratch *scrat
     bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
 }
 
-void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
-void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+void FIRN_KERNEL(firn_plain_gather)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_gather)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) gather_block(s, b, scratch);
@@ -357,14 +356,13 @@ void FIRN_KERNEL(firn_plain_gather)(const firn_sweep *s, int32_t superblock, fir
 
 /* ---- implicit steps ---- */
 
-static firn_tangent *block_tangents(const firn_sweep *s, int32_t block)
+static firn_tangent *block_tangents(const firn_pass *s, int32_t block)
 {
     return (firn_tangent *)s->tangents + s->group[block];
 }
 
-void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock,
-                                     firn_scratch *scratch);
-void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+void FIRN_KERNEL(firn_plain_tangent)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_tangent)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         int row[ROWS + 1];
@@ -381,7 +379,7 @@ void FIRN_KERNEL(firn_plain_tangent)(const firn_sweep *s, int32_t superblock, fi
 }
 
 /* Adds the force that T is to the nodes around a particle. */
-static void scatter_force(const firn_sweep *s, const real x[D], const real T[DD],
+static void scatter_force(const firn_pass *s, const real x[D], const real T[DD],
                           const int origin[D], open_arena *arena)
 {
     stencil_node node[STENCIL * STENCIL * STENCIL];
@@ -393,7 +391,7 @@ static void scatter_force(const firn_sweep *s, const real x[D], const real T[DD]
     }
 }
 
-static void product_block(const firn_sweep *s, int32_t block, open_arena *arena)
+static void product_block(const firn_pass *s, int32_t block, open_arena *arena)
 {
     int origin[D];
     for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
@@ -421,9 +419,8 @@ static void product_block(const firn_sweep *s, int32_t block, open_arena *arena)
     }
 }
 
-void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock,
-                                     firn_scratch *scratch);
-void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+void FIRN_KERNEL(firn_plain_product)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_product)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     (void)scratch;
     open_arena arena = open_superblock(s, superblock);
@@ -436,7 +433,7 @@ void FIRN_KERNEL(firn_plain_product)(const firn_sweep *s, int32_t superblock, fi
 /* ---- rest volumes ---- */
 
 /* One particle in every lane, and what its material is. */
-static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lanes *g)
+static firn_lane_constants load_one(const firn_pass *s, int64_t index, firn_lanes *g)
 {
     uint32_t same[W];
     for (int l = 0; l < W; l++) same[l] = (uint32_t)index;
@@ -448,7 +445,7 @@ static firn_lane_constants load_one(const firn_sweep *s, int64_t index, firn_lan
 
 /* The volume that a particle's mass has at the density of the grid around it, whose masses are in
  * velocity_old. */
-static void weigh_block(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+static void weigh_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     static const int origin[D] = {0};
     int row[ROWS + 1];
@@ -471,8 +468,8 @@ static void weigh_block(const firn_sweep *s, int32_t block, firn_scratch *scratc
     }
 }
 
-void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch);
-void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+void FIRN_KERNEL(firn_plain_weigh)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_weigh)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) weigh_block(s, b, scratch);
@@ -481,7 +478,7 @@ void FIRN_KERNEL(firn_plain_weigh)(const firn_sweep *s, int32_t superblock, firn
 
 /* ---- scalars ---- */
 
-static void scatter_scalars(const firn_sweep *s, int32_t block, open_arena *arena,
+static void scatter_scalars(const firn_pass *s, int32_t block, open_arena *arena,
                             firn_scratch *scratch)
 {
     const real h = (real)s->cell_size;
@@ -505,9 +502,8 @@ static void scatter_scalars(const firn_sweep *s, int32_t block, open_arena *aren
     }
 }
 
-firn_sweep_function FIRN_KERNEL(firn_scalar_scatter);
-void FIRN_KERNEL(firn_scalar_scatter)(const firn_sweep *s, int32_t superblock,
-                                      firn_scratch *scratch)
+firn_pass_function FIRN_KERNEL(firn_scalar_scatter);
+void FIRN_KERNEL(firn_scalar_scatter)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     open_arena arena = open_superblock(s, superblock);
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
@@ -516,7 +512,7 @@ void FIRN_KERNEL(firn_scalar_scatter)(const firn_sweep *s, int32_t superblock,
     s->touched[superblock] = arena.touched;
 }
 
-static void gather_scalars(const firn_sweep *s, int32_t block, firn_scratch *scratch)
+static void gather_scalars(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     static const int origin[D] = {0};
     const real inverse_D = inverse_moment(s);
@@ -550,8 +546,8 @@ static void gather_scalars(const firn_sweep *s, int32_t block, firn_scratch *scr
     }
 }
 
-firn_sweep_function FIRN_KERNEL(firn_scalar_gather);
-void FIRN_KERNEL(firn_scalar_gather)(const firn_sweep *s, int32_t superblock, firn_scratch *scratch)
+firn_pass_function FIRN_KERNEL(firn_scalar_gather);
+void FIRN_KERNEL(firn_scalar_gather)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) gather_scalars(s, b, scratch);
@@ -560,8 +556,8 @@ void FIRN_KERNEL(firn_scalar_gather)(const firn_sweep *s, int32_t superblock, fi
 
 /* ---- energy and pressure ---- */
 
-double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count);
-double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int64_t count)
+double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count);
+double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count)
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -576,9 +572,9 @@ double FIRN_KERNEL(firn_energy)(const firn_sweep *s, const uint32_t *index, int6
 
 /* Cauchy stress is tau / J, with what the law keeps of the volume outside of F; a particle turned inside
  * out has the J of one nearly crushed. */
-void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
+void FIRN_KERNEL(firn_pressure)(const firn_pass *s, const uint64_t *index, int64_t count,
                                 double *out);
-void FIRN_KERNEL(firn_pressure)(const firn_sweep *s, const uint64_t *index, int64_t count,
+void FIRN_KERNEL(firn_pressure)(const firn_pass *s, const uint64_t *index, int64_t count,
                                 double *out)
 {
     for (int64_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /* Which kernels this binary holds, best first, and which of them this machine runs. */
 #include <string.h>
 
-#include "transfer/sweep.h"
+#include "transfer/pass.h"
 
 /* Baselines: a binary holds at least one of them. */
 static inline bool always(void) { return true; }

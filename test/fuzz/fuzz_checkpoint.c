@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/stage.h"
+#include "run/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,23 +35,23 @@ static void load(firn_checkpoint *c, int32_t dimension)
                               .material_count = 1,
                               .object = calloc(objects, sizeof *scene.object),
                               .object_count = c->object_count};
-    firn_stage stage = {.scene = &scene, .object = calloc(objects, sizeof *stage.object)};
+    firn_job job = {.scene = &scene, .object = calloc(objects, sizeof *job.object)};
     firn_error error = {0};
-    if (!scene.object || !stage.object || firn_sim_create(&def, &stage.sim, &error) != FIRN_OK ||
-        firn_variants_make(&stage.variants, &scene, &error) != FIRN_OK) {
+    if (!scene.object || !job.object || firn_sim_create(&def, &job.sim, &error) != FIRN_OK ||
+        firn_variants_make(&job.variants, &scene, &error) != FIRN_OK) {
         abort();
     }
-    if (firn_checkpoint_load(c, &stage, &error) == FIRN_OK) {
+    if (firn_checkpoint_load(c, &job, &error) == FIRN_OK) {
         firn_hash hash;
         firn_points points;
-        if (firn_sim_hash(stage.sim, &hash, &error) != FIRN_OK) abort();
-        if (firn_stage_points(&stage, NULL, INT64_MAX, &points, &error) == FIRN_OK)
+        if (firn_sim_hash(job.sim, &hash, &error) != FIRN_OK) abort();
+        if (firn_job_points(&job, NULL, INT64_MAX, &points, &error) == FIRN_OK)
             firn_points_free(&points);
-        (void)!firn_sim_step(stage.sim, NULL, &error);
+        (void)!firn_sim_step(job.sim, NULL, &error);
     } else if (error.message[0] == 0) {
         abort();
     }
-    firn_stage_free(&stage);
+    firn_job_free(&job);
     free(scene.object);
 }
 

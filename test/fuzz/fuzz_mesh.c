@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "scene/region.h"
+#include "geometry/region.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

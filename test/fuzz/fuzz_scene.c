@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "material/material.h"
-#include "scene/stage.h"
+#include "run/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

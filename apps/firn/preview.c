@@ -1,0 +1,210 @@
+#include "preview.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum {
+    COARSER = 3,   /* at most: a 27th of the particles, a third of the steps */
+    ENOUGH = 20000 /* particles: with fewer, thin parts are lost and the action goes another way */
+};
+
+/* The same scene, coarser and without files. */
+static firn_status read_coarse(const firn_preview_def *def, double coarser, firn_scene *out,
+                               firn_error *error)
+{
+    firn_tree tree = {0};
+    char text[3][64];
+    snprintf(text[0], sizeof text[0], "resolution=%.17g", coarser * def->scene->resolution);
+    snprintf(text[1], sizeof text[1], "output=[]");
+    const bool cells =
+        firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
+    snprintf(text[2], sizeof text[2], "simulation.cell_size=%.17g",
+             coarser * def->scene->cell_size);
+    firn_status st = firn_tree_open(&tree, def->path, def->sets->text, def->sets->count, error);
+    for (int i = 0; i < 2 + cells && st == FIRN_OK; i++)
+        st = firn_tree_set(&tree, "rehearsal", text[i], error);
+    if (st == FIRN_OK) st = firn_scene_read(out, &tree, error);
+    firn_tree_free(&tree);
+    return st;
+}
+
+static firn_status look_at(firn_preview *preview, const firn_scene *scene, const firn_job *job,
+                           firn_error *error)
+{
+    firn_points points = {0}, grid = {0};
+    firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK) st = firn_job_grid(job, NULL, &grid, error);
+    if (st == FIRN_OK) st = firn_renderer_survey(&preview->renderer, scene, &points, &grid, error);
+    firn_points_free(&points);
+    firn_points_free(&grid);
+    return st;
+}
+
+/* How many times the resolution to rehearse with. */
+static firn_status choose_coarser(const firn_preview_def *def, double *out, firn_error *error)
+{
+    const firn_scene *scene = def->scene;
+    const double length = (double)(def->run->last - scene->frames.start) / scene->frames.fps;
+    const firn_job_options options = {.threads = def->run->threads, .isa = def->run->isa};
+    firn_job job = {0};
+    firn_status st = firn_job_create(&job, scene, &options, error);
+    if (st == FIRN_OK) st = firn_job_fill(&job, error);
+    if (st == FIRN_OK) {
+        const double part = (double)firn_job_count_at(&job, length) / ENOUGH;
+        *out = fmax(fmin(pow(part, 1.0 / (double)scene->dimension), COARSER), 1);
+    }
+    firn_job_free(&job);
+    return st;
+}
+
+/* Plays a scene up to a frame and looks at it from frame `first` on. */
+static firn_status watch(firn_preview *preview, const firn_preview_def *def,
+                         const firn_scene *scene, int64_t first, int64_t last,
+                         const firn_run_hooks *hooks, firn_error *error)
+{
+    firn_job job = {0};
+    const firn_job_options options = {.threads = def->run->threads, .isa = def->run->isa};
+    firn_status st = firn_job_create(&job, scene, &options, error);
+    if (st == FIRN_OK) st = firn_job_fill(&job, error);
+    const int64_t start = scene->frames.start;
+    firn_report ignored;
+    for (int64_t f = start; f <= last && st == FIRN_OK; f++) {
+        if (hooks->stop && hooks->stop(hooks->user_data)) break; /* the run will notice, too */
+        const double target = (double)(f - start) / scene->frames.fps;
+        if (f > start) st = firn_job_advance(&job, target, &ignored, error);
+        if (st == FIRN_OK && f >= first) st = look_at(preview, def->scene, &job, error);
+    }
+    firn_job_free(&job);
+    return st;
+}
+
+/* What is too thin or too fast for a coarse scene must not keep the run from going: the camera then
+ * makes do with what was seen, at least with how the scene begins. */
+static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
+                            const firn_run_hooks *hooks, firn_error *error)
+{
+    firn_scene coarse = {0};
+    firn_error why = {0};
+    double coarser = COARSER;
+    firn_status st = choose_coarser(def, &coarser, error);
+    if (st != FIRN_OK) return st;
+    if (hooks->note) {
+        hooks->note(hooks->user_data,
+                    coarser > 1 ? "rehearsing for the camera"
+                                : "rehearsing for the camera, which takes as long as the motion; "
+                                  "a camera with position and target needs none");
+    }
+    st = read_coarse(def, coarser, &coarse, &why);
+    if (st == FIRN_OK)
+        st = watch(preview, def, &coarse, def->run->first, def->run->last, hooks, &why);
+    firn_scene_free(&coarse);
+    if (st != FIRN_INVALID && st != FIRN_DIVERGED) {
+        if (st != FIRN_OK) *error = why;
+        return st;
+    }
+    if (hooks->note) {
+        hooks->note(hooks->user_data,
+                    "the rehearsal at a coarser resolution failed: the camera is set "
+                    "by what was seen until then; firn render frames the caches");
+    }
+    const int64_t start = def->scene->frames.start;
+    return preview->renderer.box_count
+               ? FIRN_OK
+               : watch(preview, def, def->scene, start, start, hooks, error);
+}
+
+/* Room for what a coarse scene does not reach. */
+static void loosen(firn_renderer *renderer)
+{
+    for (int a = 0; a < 3; a++) {
+        const double more = 0.03 * (renderer->bounds.high[a] - renderer->bounds.low[a]);
+        for (int64_t i = 0; i < renderer->box_count; i++) {
+            renderer->box[i].low[a] -= more;
+            renderer->box[i].high[a] += more;
+        }
+    }
+}
+
+/* Whether nothing about the pictures depends on what will happen. */
+static bool is_placed(const firn_scene *scene, const firn_renderer_options *options)
+{
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        if (scene->object[i].emits) return false;
+    }
+    return scene->dimension == 3 && !options->slice && !options->color &&
+           firn_section_given(&firn_section_camera, &scene->camera, "position") &&
+           firn_section_given(&firn_section_camera, &scene->camera, "target");
+}
+
+firn_status firn_preview_begin(firn_preview *preview, const firn_preview_def *def,
+                               const firn_run_hooks *hooks, firn_error *error)
+{
+    *preview = (firn_preview){.first = def->run->first};
+    firn_renderer_options options;
+    firn_pictures_def pictures;
+    firn_status st = firn_picture_read(def->words, &options, &pictures, error);
+    options.render.threads = def->run->threads;
+    pictures.width = options.render.width;
+    pictures.height = options.render.height;
+    pictures.count = def->run->last - def->run->first + 1;
+    pictures.fps = def->scene->frames.playback;
+    if (st == FIRN_OK && def->outs->count > FIRN_PICTURES_MOST) {
+        st = firn_fail(error, FIRN_INVALID, "more than %d of --render", FIRN_PICTURES_MOST);
+    }
+    for (int i = 0; st == FIRN_OK && i < def->outs->count; i++) {
+        pictures.path[pictures.path_count++] = def->outs->text[i];
+    }
+    if (st == FIRN_OK) st = firn_pictures_check(&pictures, error);
+    options.linear = firn_pictures_is_linear(&pictures);
+    if (st == FIRN_OK) st = firn_renderer_begin(&options, &preview->renderer, error);
+    const int64_t start = def->scene->frames.start;
+    if (st == FIRN_OK && is_placed(def->scene, &options)) {
+        st = watch(preview, def, def->scene, start, start, hooks, error);
+    }
+    if (st == FIRN_OK && preview->renderer.seen == 0) st = rehearse(preview, def, hooks, error);
+    if (st == FIRN_OK) {
+        if (def->scene->dimension == 3) loosen(&preview->renderer);
+        st = firn_renderer_settle(&preview->renderer, def->scene, error);
+        pictures.numbered = !(preview->renderer.options.show >> FIRN_LAYER_CAPTION & 1);
+    }
+    return st == FIRN_OK ? firn_pictures_open(&preview->pictures, &pictures, error) : st;
+}
+
+static firn_status make_picture(void *look_data, const firn_job *job, int64_t frame,
+                                firn_error *error)
+{
+    firn_preview *preview = look_data;
+    if (!firn_pictures_wants(&preview->pictures, frame - preview->first)) return FIRN_OK;
+    firn_points points = {0}, grid = {0};
+    firn_image picture = {0};
+    firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK && preview->renderer.flat) st = firn_job_grid(job, NULL, &grid, error);
+    const firn_renderer_frame shown = {.scene = job->scene,
+                                       .points = &points,
+                                       .grid = preview->renderer.flat ? &grid : NULL,
+                                       .number = frame};
+    if (st == FIRN_OK) st = firn_renderer_picture(&preview->renderer, &shown, &picture, error);
+    if (st == FIRN_OK)
+        st = firn_pictures_add(&preview->pictures, frame - preview->first, frame, &picture, error);
+    firn_image_free(&picture);
+    firn_points_free(&points);
+    firn_points_free(&grid);
+    return st;
+}
+
+void firn_preview_attach(firn_preview *preview, firn_run_hooks *hooks)
+{
+    hooks->look = make_picture;
+    hooks->look_data = preview;
+}
+
+firn_status firn_preview_end(firn_preview *preview, firn_status run, firn_error *error)
+{
+    firn_renderer_free(&preview->renderer);
+    if (run == FIRN_OK) return firn_pictures_close(&preview->pictures, error);
+    firn_pictures_discard(&preview->pictures);
+    return run;
+}

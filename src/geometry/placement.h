@@ -1,0 +1,37 @@
+/* Where a thing stands: scaled, then turned, then moved. */
+#ifndef FIRN_PLACEMENT_H
+#define FIRN_PLACEMENT_H
+
+#include <firn/base.h>
+
+/* Rotations: about x, then y, then z by `rotate_deg`, then about `axis` by `angle_deg`. */
+typedef struct firn_placement {
+    double translate[3]; /* m */
+    double rotate_deg[3];
+    double axis[3]; /* any length but zero; read only when angle_deg is not 0 */
+    double angle_deg;
+    double scale[3]; /* not 0; negative mirrors */
+} firn_placement;
+
+firn_placement firn_placement_default(void); /* as it is */
+
+/* world = matrix * local + offset. */
+typedef struct firn_affine {
+    double matrix[3][3], inverse[3][3], offset[3];
+    double volume;    /* of the image of a unit cube; in 2D, of a unit square */
+    double shrink;    /* no direction is made shorter than by this factor */
+    int32_t conforms; /* whether all directions scale alike, so that distances stay distances */
+} firn_affine;
+
+/* In dimension 2 only rotations about z are allowed, and z of translate and scale is ignored. */
+firn_status firn_placement_resolve(const firn_placement *placement, int dimension, firn_affine *out,
+                                   firn_error *error);
+
+void firn_affine_to_world(const firn_affine *affine, const double local[3], double world[3]);
+void firn_affine_to_local(const firn_affine *affine, const double world[3], double local[3]);
+
+/* Bounds of the image of a box. */
+void firn_affine_bounds(const firn_affine *affine, const double low[3], const double high[3],
+                        double world_low[3], double world_high[3]);
+
+#endif

@@ -1,0 +1,115 @@
+#include "geometry/region.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* Places a region whose own bounds and volume are known. */
+static firn_status place(firn_region *region, const firn_placement *placement, const double low[3],
+                         const double high[3], double volume, bool exact, firn_error *error)
+{
+    const firn_status st =
+        firn_placement_resolve(placement, region->dimension, &region->affine, error);
+    if (st != FIRN_OK) return st;
+    firn_affine_bounds(&region->affine, low, high, region->low, region->high);
+    region->volume = volume * region->affine.volume;
+    region->exact = exact && region->affine.conforms;
+    for (int a = 0; a < region->dimension; a++) {
+        if (isfinite(region->low[a]) && isfinite(region->high[a]) &&
+            region->high[a] > region->low[a]) {
+            continue;
+        }
+        return firn_fail(
+            error, FIRN_INVALID,
+            "an object from %g to %g m along axis %d has no size there; move it nearer "
+            "or scale it up",
+            region->low[a], region->high[a], a);
+    }
+    if (region->volume > 0 && isfinite(region->volume)) return FIRN_OK;
+    return firn_fail(error, FIRN_INVALID, "an object of volume %g cannot be filled; scale it",
+                     region->volume);
+}
+
+firn_status firn_region_of_solid(const firn_solid *solid, const firn_solid_values *values,
+                                 const firn_placement *placement, firn_region *out,
+                                 firn_error *error)
+{
+    *out = (firn_region){.dimension = solid->dimension, .solid = solid, .values = *values};
+    const firn_status st = firn_solid_check(solid, values, error);
+    if (st != FIRN_OK) return st;
+    double low[3], high[3];
+    solid->bounds(values, low, high);
+    return place(out, placement, low, high, solid->volume(values), solid->exact, error);
+}
+
+firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *placement,
+                                firn_region *out, firn_error *error)
+{
+    *out = (firn_region){.dimension = 3, .mesh = mesh};
+    return place(out, placement, mesh->low, mesh->high, mesh->volume, true, error);
+}
+
+firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placement *placement,
+                                  firn_region *out, firn_error *error)
+{
+    *out = (firn_region){.dimension = 3, .voxels = voxels};
+    double high[3];
+    for (int a = 0; a < 3; a++) high[a] = voxels->low[a] + voxels->size[a] * voxels->edge;
+    return place(out, placement, voxels->low, high, firn_voxels_volume(voxels), true, error);
+}
+
+static void to_local(const firn_region *region, const double point[3], double local[3])
+{
+    const double flat[3] = {point[0], point[1], region->dimension == 2 ? 0 : point[2]};
+    firn_affine_to_local(&region->affine, flat, local);
+}
+
+bool firn_region_inside(const firn_region *region, const double point[3])
+{
+    for (int a = 0; a < region->dimension; a++) {
+        if (!(point[a] >= region->low[a] && point[a] <= region->high[a])) return false;
+    }
+    double p[3];
+    to_local(region, point, p);
+    if (region->mesh) return firn_mesh_winding(region->mesh, p) != 0;
+    if (region->voxels) return firn_voxels_inside(region->voxels, p);
+    return region->solid->distance(&region->values, p) < 0;
+}
+
+double firn_region_distance(const firn_region *region, const double point[3], double limit)
+{
+    const double shrink = region->affine.shrink, own_limit = limit / shrink;
+    double p[3], distance;
+    to_local(region, point, p);
+    if (region->mesh) {
+        distance = firn_mesh_distance(region->mesh, p, own_limit);
+    } else if (region->voxels) {
+        distance = firn_voxels_distance(region->voxels, p, own_limit);
+    } else {
+        distance = region->solid->distance(&region->values, p);
+    }
+    return fmin(fmax(distance * shrink, -limit), limit);
+}
+
+double firn_region_depth(const firn_region *region, const double point[3], double limit)
+{
+    const double bound = -firn_region_distance(region, point, limit);
+    if (region->exact || bound >= limit) return bound;
+    /* A bound that falls short of the distance rises more slowly than it. */
+    double size = 0;
+    for (int a = 0; a < region->dimension; a++) {
+        size = fmax(size, region->high[a] - region->low[a]);
+    }
+    const double step = 1e-6 * size, near = fabs(bound) + 2 * step;
+    double square = 0;
+    for (int a = 0; a < region->dimension; a++) {
+        double p[3] = {point[0], point[1], point[2]};
+        p[a] += step;
+        const double rise = (firn_region_distance(region, p, near) + bound) / step;
+        square += rise * rise;
+    }
+    const double slope = sqrt(square);
+    const double depth = slope * limit > fabs(bound) ? bound / slope : copysign(limit, bound);
+    return fmin(fmax(depth, -limit), limit);
+}

@@ -1,0 +1,44 @@
+/* What can be filled: a shape, a mesh or voxels, placed in the world. */
+#ifndef FIRN_SCENE_REGION_H
+#define FIRN_SCENE_REGION_H
+
+#include <stdbool.h>
+
+#include "geometry/binvox.h"
+#include "geometry/mesh.h"
+#include "geometry/placement.h"
+#include "geometry/shape.h"
+
+/* Points to what it is made of, which must outlive it. Constant once made, so threads may share it. */
+typedef struct firn_region {
+    int32_t dimension;
+    const firn_solid *solid; /* one of these three, the others NULL */
+    const firn_mesh *mesh;
+    const firn_voxels *voxels;
+    firn_solid_values values; /* of the solid */
+    firn_affine affine;
+    double low[3], high[3]; /* m, bounds in the world */
+    double volume;          /* m^3; in 2D the area, m^2 */
+    bool exact;             /* whether firn_region_distance is the distance, not only a bound */
+} firn_region;
+
+firn_status firn_region_of_solid(const firn_solid *solid, const firn_solid_values *values,
+                                 const firn_placement *placement, firn_region *out,
+                                 firn_error *error);
+firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *placement,
+                                firn_region *out, firn_error *error);
+firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placement *placement,
+                                  firn_region *out, firn_error *error);
+
+/* Exact, up to the rounding of the point. In 2D z is ignored here and below. */
+bool firn_region_inside(const firn_region *region, const double point[3]);
+
+/* Signed distance to the surface, m: negative inside, never more than the true distance, cut off at
+ * +-limit. */
+double firn_region_distance(const firn_region *region, const double point[3], double limit);
+
+/* How deep a point is below the surface, m, cut off at +-limit: the distance where that is exact,
+ * otherwise what its slope makes of it, which is right near the surface. */
+double firn_region_depth(const firn_region *region, const double point[3], double limit);
+
+#endif

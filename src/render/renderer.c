@@ -1,0 +1,506 @@
+#include "render/renderer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "run/job.h"
+
+enum {
+    GRID_LAYERS = 1 << FIRN_LAYER_GRID | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
+    ARROW_LAYERS = 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
+    FLAT_LAYERS = GRID_LAYERS | 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_SCALE,
+    FLAT_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_SCALE |
+                   1 << FIRN_LAYER_LEGEND | 1 << FIRN_LAYER_CAPTION,
+    SOLID_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_LEGEND,
+};
+
+firn_renderer_options firn_renderer_options_default(void)
+{
+    return (firn_renderer_options){.render = firn_render_options_default(), .map = -1};
+}
+
+firn_status firn_renderer_begin(const firn_renderer_options *options, firn_renderer *renderer,
+                                firn_error *error)
+{
+    *renderer = (firn_renderer){.options = *options, .bounds = firn_bounds_empty()};
+    if (!options->color) return FIRN_OK;
+    return firn_coloring_make(options->color, options->map, &renderer->coloring, error);
+}
+
+void firn_renderer_free(firn_renderer *renderer)
+{
+    free(renderer->box);
+    *renderer = (firn_renderer){0};
+}
+
+/* ---- survey ---- */
+
+/* Half the distance between neighbours, from a few particles; 0 where there are too few. */
+static double guess_radius(const firn_points *points)
+{
+    enum { SAMPLES = 31 };
+    const firn_column *P = firn_points_find(points, "P");
+    double nearest[SAMPLES], total = 0;
+    int found = 0;
+    for (int s = 0; s < SAMPLES && points->count > 1; s++) {
+        const int64_t i = points->count * s / SAMPLES;
+        double least = INFINITY;
+        for (int64_t j = 0; j < points->count; j++) {
+            double d2 = 0;
+            for (int a = 0; a < P->components; a++) {
+                const double d = firn_type_get(P->type, P->data, i * P->components + a) -
+                                 firn_type_get(P->type, P->data, j * P->components + a);
+                d2 += d * d;
+            }
+            if (j != i && d2 > 0 && d2 < least) least = d2;
+        }
+        if (isfinite(least)) nearest[found++] = sqrt(least);
+    }
+    for (int s = 0; s < found; s++) total += nearest[s];
+    return found ? 0.6 * total / found : 0; /* nearest ones are nearer than the mean spacing */
+}
+
+static firn_status add_box(firn_renderer *renderer, firn_bounds box, firn_error *error)
+{
+    if (renderer->box_count == renderer->box_room) {
+        const int64_t room = renderer->box_room ? 2 * renderer->box_room : 64;
+        firn_bounds *grown = realloc(renderer->box, (size_t)room * sizeof *grown);
+        if (!grown) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for the camera");
+        renderer->box = grown;
+        renderer->box_room = room;
+    }
+    renderer->box[renderer->box_count++] = box;
+    return FIRN_OK;
+}
+
+enum { PARTS = 4 }; /* boxes along each side of a frame's particles: a round heap is not a cube */
+
+/* Takes in all that is seen of a frame's particles: their size, and where they are while the shutter is
+ * open. */
+static firn_status add_particles(firn_renderer *renderer, const firn_scene *scene,
+                                 const firn_points *points, firn_error *error)
+{
+    const firn_column *P = firn_points_find(points, "P"), *v = firn_points_find(points, "v");
+    const firn_column *pscale = firn_points_find(points, "pscale");
+    const double exposed = scene ? scene->camera.shutter / scene->frames.fps : 0;
+    firn_bounds all = firn_bounds_empty(), part[PARTS * PARTS * PARTS];
+    firn_bounds_add(&all, points);
+    for (int i = 0; i < PARTS * PARTS * PARTS; i++) part[i] = firn_bounds_empty();
+    for (int64_t i = 0; i < points->count; i++) {
+        double low[3] = {0}, high[3] = {0}, radius = renderer->radius;
+        int at = 0;
+        if (pscale) radius = fmin(firn_type_get(pscale->type, pscale->data, i), 3 * radius);
+        for (int a = 0; a < P->components && a < 3; a++) {
+            const double x = firn_type_get(P->type, P->data, i * P->components + a);
+            const bool moves = exposed > 0 && v && a < v->components;
+            const double way =
+                moves ? 0.5 * exposed * firn_type_get(v->type, v->data, i * v->components + a) : 0;
+            low[a] = x - fabs(way) - radius;
+            high[a] = x + fabs(way) + radius;
+            const double place = PARTS * (x - all.low[a]) / (all.high[a] - all.low[a]);
+            at = PARTS * at + (int)fmax(fmin(place, PARTS - 1), 0);
+        }
+        firn_bounds_add_point(&part[at], low);
+        firn_bounds_add_point(&part[at], high);
+    }
+    firn_status st = FIRN_OK;
+    for (int i = 0; i < PARTS * PARTS * PARTS && st == FIRN_OK; i++) {
+        if (part[i].low[0] <= part[i].high[0]) st = add_box(renderer, part[i], error);
+    }
+    return st;
+}
+
+firn_status firn_renderer_survey(firn_renderer *renderer, const firn_scene *scene,
+                                 const firn_points *points, const firn_points *grid,
+                                 firn_error *error)
+{
+    const firn_column *P = firn_points_find(points, "P");
+    if (!P || P->components < 2) {
+        return firn_fail(error, FIRN_INVALID, "there are no positions: attribute P is missing");
+    }
+    renderer->seen += points->count;
+    firn_bounds_add(&renderer->bounds, points);
+    if (grid && (renderer->options.show & GRID_LAYERS)) firn_bounds_add(&renderer->bounds, grid);
+    firn_flat_extend(&renderer->extent, points, grid);
+    if (renderer->radius == 0 && scene) {
+        renderer->radius = scene->resolution * (scene->dimension == 2 ? 0.564 : 0.62);
+    }
+    if (renderer->radius == 0) renderer->radius = guess_radius(points);
+    firn_status st = add_particles(renderer, scene, points, error);
+    if (st != FIRN_OK) return st;
+    if (renderer->options.color) {
+        float *value = NULL;
+        st = firn_coloring_values(&renderer->coloring, points, &value, error);
+        if (st != FIRN_OK) return st;
+        firn_coloring_extend(&renderer->coloring, value, points->count);
+        free(value);
+    }
+    return FIRN_OK;
+}
+
+static firn_posed_collider pose_of(const firn_scene *scene, int32_t collider, double time)
+{
+    const firn_collider_def def =
+        firn_job_collider(&scene->collider[collider], (int)scene->dimension);
+    firn_posed_collider pose;
+    firn_collider_pose(&def, (int)scene->dimension, time, &pose);
+    return pose;
+}
+
+/* Whether a point of a collider is to be seen: near the action, and not inside of another one. */
+static bool is_seen(const firn_scene *scene, int32_t collider, double time, const double point[3],
+                    const firn_bounds *room)
+{
+    for (int a = 0; a < scene->dimension; a++) {
+        if (point[a] < room->low[a] || point[a] > room->high[a]) return false;
+    }
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        double normal[3];
+        if (i == collider || !scene->collider[i].visible) continue;
+        const firn_posed_collider other = pose_of(scene, i, time);
+        if (firn_collider_distance(&other, (int)scene->dimension, point, normal) < 0) return false;
+    }
+    return true;
+}
+
+/* Takes in the points of a collider that are nearest to far away ones all around: its outermost. */
+static firn_status add_collider(firn_renderer *renderer, const firn_scene *scene, int32_t collider,
+                                double time, const firn_bounds *room, firn_error *error)
+{
+    enum { POINTS = 96 };
+    const firn_posed_collider pose = pose_of(scene, collider, time);
+    const int dimension = (int)scene->dimension;
+    const double far = 1e3 * (fabs(pose.size[0]) + fabs(pose.size[1]) + fabs(pose.size[2]));
+    for (int i = 0; i < POINTS; i++) {
+        const double up = 1 - (2 * i + 1) / (double)POINTS, turn = 2.39996323 * i; /* evenly */
+        const double flat = sqrt(1 - up * up), way[3] = {flat * cos(turn), up, flat * sin(turn)};
+        double point[3] = {0}, normal[3];
+        for (int a = 0; a < dimension; a++) point[a] = pose.position[a] + far * way[a];
+        const double distance = firn_collider_distance(&pose, dimension, point, normal);
+        for (int a = 0; a < dimension; a++) point[a] -= distance * normal[a];
+        if (!is_seen(scene, collider, time, point, room)) continue;
+        firn_bounds box = firn_bounds_empty();
+        firn_bounds_add_point(&box, point);
+        const firn_status st = add_box(renderer, box, error);
+        if (st != FIRN_OK) return st;
+    }
+    return FIRN_OK;
+}
+
+/* Colliders that stand near belong into the picture, but do not make the action small. */
+static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scene,
+                                 firn_error *error)
+{
+    firn_bounds room = renderer->bounds;
+    double span = 0;
+    for (int a = 0; a < 3; a++) span = fmax(span, room.high[a] - room.low[a]);
+    for (int a = 0; a < 3; a++) {
+        room.low[a] -= 0.25 * span;
+        room.high[a] += 0.25 * span;
+    }
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
+        const firn_collider_def def = firn_job_collider(&scene->collider[i], (int)scene->dimension);
+        if (!scene->collider[i].visible || def.shape == FIRN_PLANE || def.shape == FIRN_INSIDE) {
+            continue;
+        }
+        for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
+            const double time = def.key_count ? def.keys[k].time : 0;
+            st = add_collider(renderer, scene, i, time, &room, error);
+        }
+    }
+    return st;
+}
+
+firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scene,
+                                 firn_error *error)
+{
+    firn_renderer_options *o = &renderer->options;
+    if (renderer->seen == 0)
+        return firn_fail(error, FIRN_INVALID, "there are no particles to show");
+    const bool two =
+        scene ? scene->dimension == 2 : renderer->bounds.low[2] == renderer->bounds.high[2];
+    renderer->flat = two || o->slice;
+    if (two && o->slice) {
+        return firn_fail(error, FIRN_INVALID, "a slice needs a 3D scene; this one is flat");
+    }
+    if (renderer->flat && o->render.transparent) {
+        return firn_fail(error, FIRN_INVALID, "flat pictures are on paper and have no alpha");
+    }
+    if (o->show == 0) o->show = renderer->flat ? FLAT_DEFAULT : SOLID_DEFAULT;
+    if (!renderer->flat && (o->show & FLAT_LAYERS)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "arrows, grid and scale bar are drawn on slices of 3D scenes: add --slice "
+                         "z=0, say");
+    }
+    if ((o->show & GRID_LAYERS) && renderer->extent.mass == 0) {
+        return firn_fail(error, FIRN_INVALID,
+                         "there is no grid to show; the scene's output needs an entry such as "
+                         "{file: out/grid.$F4.prt, of: grid}");
+    }
+    if (scene && renderer->bounds.low[0] <= renderer->bounds.high[0]) {
+        firn_status st = add_colliders(renderer, scene, error);
+        if (st != FIRN_OK) return st;
+    }
+    for (int64_t i = 0; i < renderer->box_count; i++) {
+        firn_bounds_add_point(&renderer->bounds, renderer->box[i].low);
+        firn_bounds_add_point(&renderer->bounds, renderer->box[i].high);
+    }
+    if (o->color) {
+        if (o->fixed) {
+            renderer->coloring.low = o->low;
+            renderer->coloring.high = o->high;
+        } else {
+            firn_coloring_settle(&renderer->coloring);
+        }
+    }
+    return FIRN_OK;
+}
+
+/* ---- pictures ---- */
+
+/* Linear r g b of every particle, or NULL for the looks' own. */
+static firn_status make_colors(const firn_renderer *renderer, const firn_points *points,
+                               float **out, firn_error *error)
+{
+    *out = NULL;
+    firn_coloring objects;
+    const firn_coloring *coloring = &renderer->coloring;
+    if (!renderer->options.color) {
+        if (!renderer->flat) return FIRN_OK;
+        const char *by = firn_points_find(points, "object") ? "object" : "material";
+        firn_status st = firn_coloring_make(by, -1, &objects, error);
+        if (st != FIRN_OK) return st;
+        coloring = &objects;
+    }
+    float *rgb = malloc(((size_t)points->count + 1) * 3 * sizeof *rgb), *value = NULL;
+    if (!rgb) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = FIRN_OK;
+    if (renderer->options.color || firn_points_find(points, coloring->attribute)) {
+        st = firn_coloring_values(coloring, points, &value, error);
+    } else { /* nothing to tell particles apart by */
+        value = calloc((size_t)points->count + 1, sizeof *value);
+        if (!value) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    if (st == FIRN_OK) {
+        firn_coloring_apply(coloring, value, points->count, rgb);
+        *out = rgb;
+    } else {
+        free(rgb);
+    }
+    free(value);
+    return st;
+}
+
+/* Visible colliders where they are at the frame's time. To be freed; NULL: no memory. */
+static firn_render_collider *pose_colliders(const firn_renderer_frame *frame, int32_t *count)
+{
+    const firn_scene *scene = frame->scene;
+    *count = 0;
+    firn_render_collider *out =
+        calloc((size_t)(scene ? scene->collider_count : 0) + 1, sizeof *out);
+    for (int32_t i = 0; out && scene && i < scene->collider_count; i++) {
+        if (!scene->collider[i].visible) continue;
+        const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
+        firn_render_collider *posed = &out[(*count)++];
+        posed->pose = pose_of(scene, i, time);
+        memcpy(posed->color, scene->collider[i].color, sizeof posed->color);
+    }
+    return out;
+}
+
+static int up_of(const firn_scene *scene)
+{
+    return scene && scene->up == 1 && scene->dimension == 3 ? 2 : 1;
+}
+
+static firn_view_camera wish_of(const firn_scene *scene)
+{
+    return scene ? scene->camera : firn_view_camera_default();
+}
+
+firn_flat_window firn_renderer_window(const firn_renderer *renderer,
+                                      const firn_renderer_frame *frame, firn_flat_plane *plane)
+{
+    const firn_renderer_options *o = &renderer->options;
+    const double thickness = frame->scene ? frame->scene->cell_size : 4 * renderer->radius;
+    *plane = o->slice ? firn_flat_plane_across(o->slice_axis, up_of(frame->scene), o->slice_offset,
+                                               thickness)
+                      : firn_flat_plane_across(2, 1, 0, 0);
+    /* What is written above and below does not cover the action, where there is room for both. */
+    const double letter = firn_overlay_letter(o->render.height);
+    const bool caption = o->show >> FIRN_LAYER_CAPTION & 1, scale = o->show >> FIRN_LAYER_SCALE & 1;
+    const bool legend = o->color && o->show >> FIRN_LAYER_LEGEND & 1;
+    const double most = 0.25 * o->render.height, above = fmin(caption ? 3 * letter : 0, most),
+                 below = fmin(legend  ? 8 * letter
+                              : scale ? 4 * letter
+                                      : 0,
+                              most);
+    /* Arrows need the margin, and more where it is narrow. */
+    const double margin = wish_of(frame->scene).margin;
+    const double reach = o->show & ARROW_LAYERS ? firn_flat_arrow_reach(o->render.height) : 0;
+    const double across = 2 * fmax(reach - 0.5 * margin * o->render.width, 0) / (1 - margin),
+                 upward = 2 * fmax(reach - 0.5 * margin * o->render.height, 0) / (1 - margin);
+    firn_flat_window window =
+        firn_flat_frame(plane, &renderer->bounds, margin, o->render.width - (int32_t)across,
+                        o->render.height - (int32_t)(above + below + upward));
+    window.upward += 0.5 * (above - below) / window.scale;
+    return window;
+}
+
+firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_renderer_frame *frame)
+{
+    const firn_render_options *o = &renderer->options.render;
+    const firn_view_camera wish = wish_of(frame->scene);
+    return firn_camera_frame(&wish, renderer->box, renderer->box_count, up_of(frame->scene),
+                             (double)o->width / o->height, frame->turn);
+}
+
+static firn_status flat_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                                const float *color, const firn_render_collider *collider,
+                                int32_t collider_count, firn_image *out, firn_error *error)
+{
+    const firn_renderer_options *o = &renderer->options;
+    firn_flat_input input = {.points = frame->points,
+                             .grid = frame->grid,
+                             .color = color,
+                             .collider = collider,
+                             .collider_count = collider_count,
+                             .extent = renderer->extent,
+                             .radius = renderer->radius,
+                             .show = o->show};
+    input.window = firn_renderer_window(renderer, frame, &input.plane);
+    return firn_flat_render(&input, o->render.width, o->render.height, o->render.threads, out,
+                            error);
+}
+
+/* Numbers are to be read off: every body dull, under light without colour. */
+static void make_legible(firn_look *look, firn_light *light)
+{
+    look->clarity = look->subsurface = look->grain = look->glint = 0;
+    look->gloss = 0.2;
+    look->roughness = 0.6;
+    for (int a = 0; a < 3; a++) {
+        light->sun[a] = 0.75;
+        light->zenith[a] = light->horizon[a] = 0.4;
+    }
+    light->size = 5;
+}
+
+static firn_status solid_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                                 const float *color, const firn_render_collider *collider,
+                                 int32_t collider_count, firn_image *out, firn_error *error)
+{
+    const firn_scene *scene = frame->scene;
+    firn_light light = scene ? scene->light : firn_light_default();
+    firn_render_options how = renderer->options.render;
+    how.up = up_of(scene);
+    how.exposed = wish_of(scene).shutter / (scene ? scene->frames.fps : 24);
+    const firn_camera camera = firn_renderer_camera(renderer, frame);
+    const int32_t look_count = scene ? scene->material_count : 1;
+    firn_look *look = calloc((size_t)look_count, sizeof *look);
+    if (!look) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int32_t i = 0; i < look_count; i++) {
+        look[i] = scene ? scene->material[i].look : firn_looks[0].look;
+        if (color) make_legible(&look[i], &light);
+    }
+    const bool colliders = renderer->options.show >> FIRN_LAYER_COLLIDERS & 1;
+    const firn_render_input input = {.points = frame->points,
+                                     .look = look,
+                                     .look_count = look_count,
+                                     .camera = &camera,
+                                     .light = &light,
+                                     .collider = collider,
+                                     .collider_count = colliders ? collider_count : 0,
+                                     .color = color};
+    firn_status st = firn_render(&input, &how, out, error);
+    if (st == FIRN_OK && !renderer->options.linear) firn_image_tone_map(out, light.exposure);
+    free(look);
+    return st;
+}
+
+/* The corner with the least of the action, over all frames: a legend stays where it is. */
+static firn_corner free_corner(const firn_renderer *renderer, const firn_renderer_frame *frame)
+{
+    const firn_render_options *o = &renderer->options.render;
+    const firn_renderer_frame unturned = {.scene = frame->scene};
+    const firn_camera camera = firn_renderer_camera(renderer, &unturned);
+    const bool caption = renderer->options.show >> FIRN_LAYER_CAPTION & 1;
+    double covered[FIRN_CORNERS] = {0};
+    for (int64_t i = 0; i < renderer->box_count; i++) {
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        for (int k = 0; k < 8; k++) {
+            double point[3], pixel[2], depth;
+            for (int a = 0; a < 3; a++)
+                point[a] = (k >> a & 1 ? renderer->box[i].high : renderer->box[i].low)[a];
+            firn_camera_project(&camera, o->width, o->height, point, pixel, &depth);
+            for (int a = 0; a < 2 && depth > 0; a++) {
+                low[a] = fmin(low[a], pixel[a]);
+                high[a] = fmax(high[a], pixel[a]);
+            }
+        }
+        for (int c = 0; c < FIRN_CORNERS; c++) {
+            const firn_segment room = firn_overlay_corner((firn_corner)c, o->width, o->height);
+            const double across = fmin(high[0], room.x1) - fmax(low[0], room.x0),
+                         down = fmin(high[1], room.y1) - fmax(low[1], room.y0);
+            if (across > 0 && down > 0) covered[c] += across * down;
+        }
+    }
+    firn_corner best = FIRN_LOWER_RIGHT;
+    for (int c = 0; c < FIRN_CORNERS; c++) {
+        const bool taken = caption && c == FIRN_UPPER_LEFT;
+        if (!taken && covered[c] < covered[best]) best = (firn_corner)c;
+    }
+    return best;
+}
+
+static void write_over(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                       firn_image *image)
+{
+    const firn_scene *scene = frame->scene;
+    if (renderer->options.color && (renderer->options.show >> FIRN_LAYER_LEGEND & 1)) {
+        const char *name[64] = {0};
+        const bool objects = strcmp(renderer->coloring.attribute, "object") == 0;
+        const bool materials = strcmp(renderer->coloring.attribute, "material") == 0;
+        int32_t count = 0;
+        for (; scene && objects && count < scene->object_count && count < 64; count++) {
+            name[count] = scene->object[count].name;
+        }
+        for (; scene && materials && count < scene->material_count && count < 64; count++) {
+            name[count] = scene->material[count].name;
+        }
+        firn_overlay_legend(image, renderer->flat ? FIRN_LOWER_RIGHT : free_corner(renderer, frame),
+                            &renderer->coloring, name, count);
+    }
+    if (renderer->options.show >> FIRN_LAYER_CAPTION & 1) {
+        char text[100];
+        int used = snprintf(text, sizeof text, "frame %lld", (long long)frame->number);
+        if (scene) {
+            const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
+            snprintf(text + used, sizeof text - (size_t)used, "   %.3f s", time);
+        }
+        firn_overlay_caption(image, text);
+    }
+}
+
+firn_status firn_renderer_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                                  firn_image *out, firn_error *error)
+{
+    float *color = NULL;
+    int32_t collider_count = 0;
+    firn_render_collider *collider = pose_colliders(frame, &collider_count);
+    firn_status st =
+        collider ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
+    if (st == FIRN_OK) st = make_colors(renderer, frame->points, &color, error);
+    if (st == FIRN_OK) {
+        st = (renderer->flat ? flat_picture : solid_picture)(renderer, frame, color, collider,
+                                                             collider_count, out, error);
+    }
+    if (st == FIRN_OK) write_over(renderer, frame, out);
+    free(color);
+    free(collider);
+    return st;
+}

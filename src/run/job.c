@@ -1,0 +1,659 @@
+#include "run/job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "collider/collider.h"
+#include "geometry/noise.h"
+#include "geometry/random.h"
+#include "run/source.h"
+
+/* ---- the sim ---- */
+
+firn_collider_def firn_job_collider(const firn_scene_collider *c, int dim)
+{
+    const firn_scene_shape *s = &c->shape;
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = (firn_shape_kind)firn_scene_shapes[s->kind].collider;
+    switch (def.shape) {
+    case FIRN_BOX:
+    case FIRN_INSIDE:
+        for (int a = 0; a < dim; a++) def.size[a] = 0.5 * s->size[a];
+        break;
+    case FIRN_CAPSULE: {
+        double length = 0;
+        for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
+        def.size[0] = s->radius;
+        def.size[1] = 0.5 * length;
+        break;
+    }
+    case FIRN_CYLINDER:
+        def.size[0] = s->radius;
+        def.size[1] = 0.5 * s->height;
+        break;
+    case FIRN_CONE:
+        def.size[0] = s->radius;
+        def.size[1] = s->height;
+        break;
+    case FIRN_TORUS:
+        def.size[0] = s->radius;
+        def.size[1] = s->tube;
+        break;
+    default: def.size[0] = s->radius; break;
+    }
+    if (def.shape == FIRN_PLANE) def.size[0] = 1;
+    def.boundary = (firn_boundary)c->boundary;
+    def.friction = c->friction;
+    if (firn_section_given(&firn_section_collider, c, "temperature")) {
+        def.temperature = c->temperature;
+        if (firn_section_given(&firn_section_collider, c, "transfer")) def.transfer = c->transfer;
+    }
+    if (c->key_count > 1) {
+        def.keys = c->key;
+        def.key_count = c->key_count;
+    } else {
+        memcpy(def.position, c->key->position, sizeof def.position);
+        memcpy(def.rotation, c->key->rotation, sizeof def.rotation);
+    }
+    return def;
+}
+
+/* The walls of a domain that stops what would leave. */
+static firn_collider_def domain_walls(const firn_scene *scene)
+{
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = FIRN_INSIDE;
+    def.boundary = FIRN_SEPARATE;
+    def.friction = 0;
+    for (int a = 0; a < scene->dimension; a++) {
+        def.position[a] = 0.5 * (scene->domain.low[a] + scene->domain.high[a]);
+        def.size[a] = 0.5 * (scene->domain.high[a] - scene->domain.low[a]);
+    }
+    return def;
+}
+
+/* Gives every object that parts from others a velocity body of its own, as long as there are any; the
+ * others share body 0. Returns for how many objects bodies count: 0 where none parts from another. */
+static int32_t choose_bodies(const firn_scene *scene, uint8_t *body)
+{
+    enum { BODIES = 127 };
+    int32_t apart = 0;
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        const bool elastic = scene->material[o->material_index].def.law <= FIRN_HENCKY;
+        const bool parts = o->contact == 1 || (o->contact == 0 && elastic);
+        body[i] = parts ? (uint8_t)(1 + apart++ % BODIES) : 0;
+    }
+    return apart > 0 && scene->object_count > 1 ? scene->object_count : 0;
+}
+
+/* Frictions of pairs of objects as those of their bodies. */
+static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body, firn_contact *out,
+                                   firn_error *error)
+{
+    for (int32_t i = 0; i < scene->contact_count; i++) {
+        const firn_scene_contact *c = &scene->contact[i];
+        const uint8_t one = body[c->object[0]], other = body[c->object[1]];
+        const char *first = scene->object[c->object[0]].name,
+                   *second = scene->object[c->object[1]].name;
+        if (one == other) {
+            return firn_value_fail(c->where, error, "%.60s and %.60s merge, without friction; %s",
+                                   first, second,
+                                   one ? "more objects are apart than can be told apart"
+                                       : "give one of them contact: apart");
+        }
+        for (int32_t k = 0; k < i; k++) {
+            const uint8_t *before = out[k].body;
+            if ((before[0] == one && before[1] == other) ||
+                (before[0] == other && before[1] == one)) {
+                return firn_value_fail(c->where, error,
+                                       "friction between %.60s and %.60s, or what they merge with, "
+                                       "is given twice",
+                                       first, second);
+            }
+        }
+        out[i] = (firn_contact){{one, other}, c->friction};
+    }
+    return FIRN_OK;
+}
+
+/* Heat as the sim takes it; `sources` has room for the scene's. */
+static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources)
+{
+    const firn_scene_heat *h = &scene->heat;
+    for (int32_t i = 0; i < h->source_count; i++) {
+        const firn_scene_heat_source *s = &h->source[i];
+        sources[i] = (firn_heat_source){firn_job_collider(&s->body, (int)scene->dimension),
+                                        s->power, s->start, s->end};
+    }
+    return (firn_heat_def){.enabled = 1,
+                           .speed = h->speed,
+                           .step = h->step,
+                           .ambient = h->ambient,
+                           .transfer = h->transfer,
+                           .emissivity = h->emissivity,
+                           .sky = h->sky,
+                           .tolerance = h->tolerance,
+                           .sources = sources,
+                           .source_count = h->source_count};
+}
+
+/* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
+static firn_status open_sources(firn_job *job, firn_error *error)
+{
+    if (job->sources.scene) return FIRN_OK;
+    const firn_status st = firn_sources_open(&job->sources, job->scene, error);
+    if (st != FIRN_OK) firn_sources_close(&job->sources);
+    return st;
+}
+
+/* What emits comes again when what it gave has moved out of the way. */
+static firn_status open_emitters(firn_job *job, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        if (!scene->object[i].emits) continue;
+        firn_batch b = {0};
+        st = open_sources(job, error);
+        if (st == FIRN_OK) {
+            st = firn_sources_interval(&job->sources, i, &job->object[i].interval, error);
+        }
+        if (st == FIRN_OK) st = firn_sources_fill(&job->sources, i, false, &b, error);
+        job->object[i].each = b.count;
+        firn_batch_free(&b);
+    }
+    return st;
+}
+
+firn_status firn_job_create(firn_job *job, const firn_scene *scene, const firn_job_options *options,
+                            firn_error *error)
+{
+    *job = (firn_job){.scene = scene, .log = options->log};
+    const firn_scene_simulation *s = &scene->simulation;
+    const int32_t walls = scene->domain_value && scene->domain.leaving == 0;
+    job->object = calloc((size_t)scene->object_count + 1, sizeof *job->object);
+    firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
+    firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
+    firn_heat_source *sources = calloc((size_t)scene->heat.source_count + 1, sizeof *sources);
+    uint8_t *body = calloc((size_t)scene->object_count + 1, 1);
+    firn_status st = job->object && contacts && colliders && sources && body
+                         ? firn_variants_make(&job->variants, scene, error)
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const int32_t parted = st == FIRN_OK ? choose_bodies(scene, body) : 0;
+    if (st == FIRN_OK) st = choose_contacts(scene, body, contacts, error);
+    if (st == FIRN_OK) {
+        for (int32_t i = 0; i < scene->collider_count; i++) {
+            colliders[i] = firn_job_collider(&scene->collider[i], (int)scene->dimension);
+        }
+        if (walls) colliders[scene->collider_count] = domain_walls(scene);
+        firn_sim_def def = firn_sim_def_default();
+        def.dimension = (int32_t)scene->dimension;
+        def.cell_size = scene->cell_size;
+        def.materials = job->variants.def;
+        def.material_count = job->variants.count;
+        def.colliders = colliders;
+        def.collider_count = scene->collider_count + walls;
+        memcpy(def.gravity, s->gravity, sizeof def.gravity);
+        def.forces = scene->force;
+        def.force_count = scene->force_count;
+        def.damping = s->damping;
+        def.object_bodies = body;
+        def.object_count = parted;
+        def.contacts = contacts;
+        def.contact_count = scene->contact_count;
+        def.contact_friction = s->contact_friction;
+        if (scene->heat_value) def.heat = heat_def(scene, sources);
+        def.transfer = (firn_transfer)s->transfer;
+        def.spline = (firn_spline)s->spline;
+        def.force_form = (firn_force_form)s->force_form;
+        def.path = (firn_path)s->path;
+        def.flip_ratio = s->flip_ratio;
+        def.flip_interval = s->flip_interval;
+        def.dt = s->dt;
+        def.dt_max = s->dt_max;
+        def.dt_min = s->dt_min;
+        def.courant = s->courant;
+        def.wave_factor = s->wave_factor;
+        def.integrator = (firn_integrator)s->integrator;
+        def.dt_implicit = s->dt_implicit;
+        def.theta = s->theta;
+        def.beta = s->beta;
+        def.solver_tolerance = s->solver_tolerance;
+        def.solver_iterations = (int32_t)s->solver_iterations;
+        def.threads = options->threads;
+        def.isa = options->isa;
+        def.log = options->log;
+        def.step_hook = options->step_hook;
+        def.step_user_data = options->step_user_data;
+        firn_error inner = {0};
+        st = firn_sim_create(&def, &job->sim, &inner);
+        if (st == FIRN_INVALID) {
+            const firn_value *where = scene->simulation_value;
+            st = firn_value_fail(where ? where : scene->tree.root, error, "%s", inner.message);
+        } else if (st != FIRN_OK && error) {
+            *error = inner;
+        }
+    }
+    free(contacts);
+    free(colliders);
+    free(sources);
+    free(body);
+    return st == FIRN_OK ? open_emitters(job, error) : st;
+}
+
+void firn_job_free(firn_job *job)
+{
+    firn_sim_destroy(job->sim);
+    for (int32_t i = 0; job->object && i < job->scene->object_count; i++) {
+        firn_points_free(&job->object[i].carried);
+    }
+    free(job->object);
+    firn_variants_free(&job->variants);
+    firn_sources_close(&job->sources);
+    *job = (firn_job){0};
+}
+
+/* ---- particles ---- */
+
+/* Adds the velocity of a body that moves and turns about its centre of mass. */
+static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch *b,
+                                 firn_error *error)
+{
+    const double degree = 3.14159265358979323846 / 180;
+    double center[3] = {0}, sum = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        sum += b->volume[i];
+        for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
+    }
+    for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
+    if (!b->velocity) b->velocity = calloc((size_t)b->count * (size_t)dim + 1, sizeof *b->velocity);
+    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
+        double r[3] = {0}, w[3];
+        for (int a = 0; a < dim; a++) r[a] = b->position[i * dim + a] - center[a];
+        for (int a = 0; a < 3; a++) w[a] = degree * o->spin[a];
+        if (dim == 2) w[0] = w[1] = 0;
+        const double turn[3] = {w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2],
+                                w[0] * r[1] - w[1] * r[0]};
+        for (int a = 0; a < dim; a++) b->velocity[i * dim + a] += o->velocity[a] + turn[a];
+    }
+    return FIRN_OK;
+}
+
+/* Masses, where the file brought none: by the material's density, each particle's own, or `density`. */
+static firn_status give_mass(const firn_scene *scene, const firn_scene_object *o, double density,
+                             firn_batch *b, firn_error *error)
+{
+    if (b->mass) return FIRN_OK;
+    b->mass = malloc(((size_t)b->count + 1) * sizeof *b->mass);
+    if (!b->mass) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
+        const int32_t m = b->material ? b->material[i] : o->material_index;
+        b->mass[i] = b->volume[i] * (density > 0 ? density
+                                                 : scene->material[m].def.density /
+                                                       firn_batch_rest_ratio(b, scene, o, i));
+    }
+    return FIRN_OK;
+}
+
+/* An array with the same number for every particle; NULL: no memory. */
+static double *repeat(double value, int64_t count)
+{
+    double *out = malloc(((size_t)count + 1) * sizeof *out);
+    for (int64_t i = 0; out && i < count; i++) out[i] = value;
+    return out;
+}
+
+/* Temperatures and dye, where the file brought none and the scene says them. Noise goes by where
+ * particles are filled. */
+static firn_status give_heat(const firn_scene *scene, const firn_scene_object *o, firn_batch *b,
+                             firn_error *error)
+{
+    const firn_scene_noise *n = o->temperature_noise_value ? &o->temperature_noise : NULL;
+    const bool given = firn_section_given(&firn_section_object, o, "temperature");
+    const size_t dim = (size_t)scene->dimension;
+    if (!b->temperature && !b->enthalpy && (given || n)) {
+        b->temperature = repeat(given ? o->temperature : scene->heat.ambient, b->count);
+        if (!b->temperature) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        for (int64_t i = 0; n && i < b->count; i++) {
+            double x[3] = {0};
+            memcpy(x, b->position + (size_t)i * dim, dim * sizeof *x);
+            b->temperature[i] += n->amount * firn_noise(x, n->feature, (int32_t)n->octaves,
+                                                        (uint64_t)(scene->seed + n->seed));
+        }
+    }
+    if (!b->concentration && o->concentration > 0) {
+        b->concentration = repeat(o->concentration, b->count);
+        if (!b->concentration) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    return FIRN_OK;
+}
+
+/* Particles further apart than the cells are wide do not feel each other. Fillings give each an equal
+ * part of the volume, which may be a little more than the separation says. */
+static void warn_of_coarse(firn_job *job, int32_t index, const firn_batch *b)
+{
+    const firn_scene *scene = job->scene;
+    const firn_value *where = scene->object[index].where;
+    const double dim = (double)scene->dimension;
+    double largest = 0;
+    for (int64_t i = 0; i < b->count; i++) largest = fmax(largest, b->volume[i]);
+    if (job->object[index].coarse || largest < 1.2 * pow(scene->cell_size, dim)) return;
+    job->object[index].coarse = true;
+    if (!job->log.write) return;
+    char text[FIRN_LOCATION_SIZE + 300], place[FIRN_LOCATION_SIZE];
+    snprintf(text, sizeof text,
+             "%s: particles of %.3g m are larger than a cell of %.3g m: the material falls "
+             "apart; fill it more finely or raise simulation.cell_size",
+             firn_value_location(where, place), pow(largest, 1 / dim), scene->cell_size);
+    job->log.write(job->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
+static int rising(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Points of a file that take the resolution for their size, and lie so that the masses are wrong by more
+ * than a factor of two. Too heavy goes by how many share a cube of three resolutions, which lattices and
+ * random points fill alike; too light by the nearest neighbour, for which thin sheets and threads are as
+ * good as bodies. Both are medians over some points. */
+static void warn_of_spacing(const firn_job *job, int32_t index, const firn_batch *b)
+{
+    enum { LOOKS = 31 };
+    const firn_scene *scene = job->scene;
+    const int dim = (int)scene->dimension;
+    if (!b->assumed || b->count < 2 || !job->log.write) return;
+    double nearest[LOOKS], near[LOOKS];
+    for (int s = 0; s < LOOKS; s++) {
+        const uint64_t at = firn_mix((uint64_t)s + 1) % (uint64_t)b->count;
+        double least = INFINITY;
+        near[s] = 0;
+        for (int64_t i = 0; i < b->count; i++) {
+            double square = 0, widest = 0;
+            for (int a = 0; a < dim; a++) {
+                const double d =
+                    fabs(b->position[i * dim + a] - b->position[(int64_t)at * dim + a]);
+                square += d * d;
+                widest = fmax(widest, d);
+            }
+            near[s] += widest < 1.5 * scene->resolution;
+            if (square > 0) least = fmin(least, square);
+        }
+        nearest[s] = sqrt(least);
+    }
+    qsort(nearest, LOOKS, sizeof *nearest, rising);
+    qsort(near, LOOKS, sizeof *near, rising);
+    double apart = nearest[LOOKS / 2];
+    if (near[LOOKS / 2] > 2 * pow(3, dim)) {
+        apart = 3 * scene->resolution / pow(near[LOOKS / 2], 1.0 / dim);
+    } else if (!(isfinite(apart) && pow(apart / scene->resolution, dim) > 2)) {
+        return;
+    }
+    const firn_value *where = firn_value_get(scene->object[index].where, "particles");
+    char text[FIRN_LOCATION_SIZE + 300], place[FIRN_LOCATION_SIZE];
+    snprintf(text, sizeof text,
+             "%s: points lie about %.1g m apart and count as cubes of the resolution, %g m; "
+             "give the object its separation, or the file mass or pscale",
+             firn_value_location(where, place), apart, scene->resolution);
+    job->log.write(job->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
+/* Temperatures of a file that are as low as those of a scene which a run points out. */
+static void warn_of_celsius(const firn_job *job, int32_t index, const firn_batch *b)
+{
+    double highest = -INFINITY;
+    for (int64_t i = 0; b->temperature && i < b->count; i++) {
+        highest = fmax(highest, b->temperature[i]);
+    }
+    if (!b->temperature || !(highest < 200) || !job->log.write) return;
+    const firn_value *where = firn_value_get(job->scene->object[index].where, "particles");
+    char text[FIRN_LOCATION_SIZE + 400], place[FIRN_LOCATION_SIZE];
+    snprintf(text, sizeof text,
+             "%s: temperatures of %.200s are in kelvin, and the highest is %g: add 273.15 if they "
+             "are degrees Celsius",
+             firn_value_location(where, place), where->text, highest);
+    job->log.write(job->log.user_data, FIRN_LOG_WARNING, "warning", text);
+}
+
+/* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
+ * those that begin beyond the domain. */
+static void count_misplaced(firn_job *job, int32_t index, const firn_batch *b)
+{
+    const firn_scene *scene = job->scene;
+    const int dim = (int)scene->dimension;
+    firn_job_object *o = &job->object[index];
+    for (int32_t c = 0; c < scene->collider_count; c++) {
+        const firn_collider_def def = firn_job_collider(&scene->collider[c], dim);
+        firn_posed_collider posed;
+        int64_t inside = 0;
+        firn_collider_pose(&def, dim, 0, &posed);
+        for (int64_t i = 0; i < b->count; i++) {
+            double x[3] = {0}, normal[3];
+            memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
+            inside += firn_collider_distance(&posed, dim, x, normal) < -0.5 * scene->resolution;
+        }
+        if (inside > o->inside) {
+            o->inside = inside;
+            o->collider = c;
+        }
+    }
+    for (int64_t i = 0; scene->domain_value && i < b->count; i++) {
+        bool out = false;
+        for (int a = 0; a < dim; a++) {
+            const double x = b->position[i * dim + a];
+            out |= x < scene->domain.low[a] || x > scene->domain.high[a];
+        }
+        o->outside += out;
+    }
+}
+
+/* Adds what an object fills. */
+static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const int dim = (int)scene->dimension;
+    firn_status st = give_velocity(o, dim, b, error);
+    if (st == FIRN_OK) warn_of_celsius(job, index, b); /* so far they are those of a file */
+    if (st == FIRN_OK) st = give_heat(scene, o, b, error);
+    if (st == FIRN_OK) {
+        const bool given = firn_section_given(&firn_section_object, o, "density");
+        st = give_mass(scene, o, given ? o->density : 0, b, error);
+    }
+    if (st == FIRN_OK) {
+        const int32_t threads = firn_sim_get_info(job->sim).threads;
+        st = firn_variants_apply(&job->variants, &job->sources, index, threads, b, error);
+    }
+    if (st != FIRN_OK) return st;
+    firn_particles p = firn_particles_default();
+    p.count = b->count;
+    p.position = b->position;
+    p.velocity = b->velocity;
+    p.volume = b->volume;
+    p.mass = b->mass;
+    p.deformation_gradient = b->deformation_gradient;
+    p.state = b->state;
+    p.temperature = b->temperature;
+    p.enthalpy = b->enthalpy;
+    p.concentration = b->concentration;
+    p.material = b->material;
+    p.each_material = (uint16_t)o->material_index;
+    p.each_object = (uint16_t)index;
+    firn_error inner = {0};
+    firn_job_object *w = &job->object[index];
+    st = firn_sim_add(job->sim, &p, &w->first_id, &inner);
+    if (st == FIRN_INVALID) {
+        const firn_value *file = firn_value_get(o->where, "particles");
+        return firn_value_fail(file ? file : o->where, error, "%s%s%s", file ? file->text : "",
+                               file ? ": " : "", inner.message);
+    }
+    if (st != FIRN_OK) {
+        if (error) *error = inner;
+        return st;
+    }
+    warn_of_coarse(job, index, b);
+    warn_of_spacing(job, index, b);
+    w->particles += b->count;
+    w->dropped += b->dropped;
+    if (o->particles) {
+        w->carried = b->carried;
+        b->carried = (firn_points){0};
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_job_fill(firn_job *job, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    firn_status st = open_sources(job, error);
+    bool later = scene->sink_count > 0; /* whether sources are needed again */
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        later = later || scene->object[i].emits;
+        if (scene->object[i].emits && scene->object[i].emit.start > 0) continue;
+        firn_batch b = {0};
+        st = firn_sources_fill(&job->sources, i, true, &b, error);
+        if (st == FIRN_OK && b.count == 0) {
+            st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
+                                 b.dropped ? "earlier objects take all of its room"
+                                 : scene->object[i].particles
+                                     ? "its file has none"
+                                     : "make it larger or resolution finer");
+        }
+        if (st == FIRN_OK) st = add_object(job, i, &b, error);
+        if (st == FIRN_OK) count_misplaced(job, i, &b);
+        if (st == FIRN_OK && scene->object[i].emits) job->object[i].emitted = 1;
+        firn_batch_free(&b);
+    }
+    if (!later) firn_sources_close(&job->sources);
+    if (st == FIRN_OK && scene->simulation.volumes == 1) {
+        st = firn_sim_estimate_volumes(job->sim, error);
+    }
+    return st;
+}
+
+/* ---- time ---- */
+
+/* When an object emits next; INFINITY: never again. */
+static double next_emission(const firn_job *job, int32_t index)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    const firn_job_object *w = &job->object[index];
+    if (!o->emits) return INFINITY;
+    const double time = o->emit.start + (double)w->emitted * w->interval;
+    return time <= o->emit.end ? time : INFINITY;
+}
+
+int64_t firn_job_count_at(const firn_job *job, double time)
+{
+    int64_t count = firn_sim_count(job->sim);
+    for (int32_t i = 0; i < job->scene->object_count; i++) {
+        const firn_scene_object *o = &job->scene->object[i];
+        const firn_job_object *w = &job->object[i];
+        if (!o->emits) continue;
+        /* Those that are due at `time` itself come after it. */
+        const double rounding = 1e-6, before = (time - o->emit.start) / w->interval,
+                     open = (o->emit.end - o->emit.start) / w->interval;
+        const double times = fmin(ceil(before - rounding), floor(open + rounding) + 1);
+        if (times > (double)w->emitted) count += ((int64_t)times - w->emitted) * w->each;
+    }
+    return count;
+}
+
+/* Emits what is due by a time. */
+static firn_status emit_until(firn_job *job, double time, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        const double rounding = 1e-9 * job->object[i].interval;
+        const double next = next_emission(job, i);
+        if (isinf(next) || next > time + rounding) continue;
+        st = open_sources(job, error);
+        firn_batch b = {0};
+        if (st == FIRN_OK) st = firn_sources_fill(&job->sources, i, false, &b, error);
+        if (st == FIRN_OK && b.count > 0) st = add_object(job, i, &b, error);
+        /* Once, also where the scene has changed and several would be due: they would overlap. */
+        do job->object[i].emitted++;
+        while (isfinite(time) && next_emission(job, i) <= time + rounding);
+        firn_batch_free(&b);
+    }
+    return st;
+}
+
+firn_status firn_job_emit(firn_job *job, firn_error *error)
+{
+    return emit_until(job, INFINITY, error);
+}
+
+typedef struct keeper {
+    const firn_job *job;
+    double time;
+} keeper;
+
+static int keep(void *user_data, uint64_t id, const double position[3], uint16_t material,
+                uint16_t object)
+{
+    (void)id;
+    (void)material;
+    (void)object;
+    const keeper *k = user_data;
+    const firn_scene *scene = k->job->scene;
+    for (int a = 0; scene->domain_value && scene->domain.leaving == 1 && a < scene->dimension;
+         a++) {
+        if (position[a] < scene->domain.low[a] || position[a] > scene->domain.high[a]) return 0;
+    }
+    for (int32_t i = 0; i < scene->sink_count; i++) {
+        const firn_scene_sink *s = &scene->sink[i];
+        if (k->time < s->start || k->time > s->end) continue;
+        if (firn_sources_in_sink(&k->job->sources, i, position)) return 0;
+    }
+    return 1;
+}
+
+static firn_status remove_leavers(firn_job *job, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
+    const keeper k = {job, firn_sim_time(job->sim)};
+    const firn_status st = scene->sink_count ? open_sources(job, error) : FIRN_OK;
+    return st == FIRN_OK ? firn_sim_remove(job->sim, keep, (void *)&k, NULL, error) : st;
+}
+
+firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error)
+{
+    *report = (firn_report){.dt_least = INFINITY};
+    firn_status st = emit_until(job, firn_sim_time(job->sim), error);
+    while (st == FIRN_OK && target - firn_sim_time(job->sim) > 1e-9 * target) {
+        double until = target;
+        for (int32_t i = 0; i < job->scene->object_count; i++) {
+            until = fmin(until, next_emission(job, i));
+        }
+        firn_report part = {0};
+        st = firn_sim_advance(job->sim, until - firn_sim_time(job->sim), &part, error);
+        const int64_t steps = report->steps, retries = report->retries,
+                      iterations = report->iterations, heat_steps = report->heat_steps,
+                      heat_iterations = report->heat_iterations;
+        const double least = report->dt_least, residual = report->residual;
+        double phases[FIRN_PHASES];
+        memcpy(phases, report->phase_seconds, sizeof phases);
+        *report = part;
+        report->steps += steps;
+        report->retries += retries;
+        report->iterations += iterations;
+        report->heat_steps += heat_steps;
+        report->heat_iterations += heat_iterations;
+        report->dt_least = fmin(least, part.dt_least);
+        report->residual = fmax(residual, part.residual);
+        for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
+        if (st == FIRN_OK && until < target) {
+            st = emit_until(job, firn_sim_time(job->sim), error);
+        }
+    }
+    return st == FIRN_OK ? remove_leavers(job, error) : st;
+}

@@ -1,0 +1,138 @@
+/* A scene brought to life: a sim, filled; emitters, sinks and the domain at work; states on disk. */
+#ifndef FIRN_JOB_H
+#define FIRN_JOB_H
+
+#include "io/io.h"
+#include "scene/scene.h"
+#include "run/variant.h"
+
+typedef struct firn_job_options {
+    int32_t threads; /* 0: all */
+    const char *isa; /* NULL: the best */
+    firn_log log;    /* what filling and stepping have to say */
+    firn_step_hook *step_hook;
+    void *step_user_data;
+} firn_job_options;
+
+/* What filling did with one object. */
+typedef struct firn_job_object {
+    int64_t particles, dropped; /* dropped: where an earlier object is */
+    int64_t inside, outside; /* inside: of the collider that holds most; outside: of the domain */
+    int32_t collider;        /* that one */
+    bool coarse;             /* some of its particles are larger than a cell */
+    int64_t emitted;         /* how often it was filled again */
+    double interval;         /* s between fillings; 0: does not emit */
+    int64_t each;            /* particles that a later filling brings */
+    /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
+     * less first_id: particle files are added once, in one piece. */
+    firn_points carried;
+    uint64_t first_id;
+} firn_job_object;
+
+typedef struct firn_job {
+    const firn_scene *scene;
+    firn_sim *sim;
+    firn_log log;
+    firn_variants variants; /* the sim's materials */
+    firn_job_object *object;
+    firn_sources sources; /* open from when they are needed first until the last time */
+} firn_job;
+
+/* A sim with what the scene says, without particles. */
+firn_status firn_job_create(firn_job *job, const firn_scene *scene, const firn_job_options *options,
+                            firn_error *error);
+/* Fills all objects. */
+firn_status firn_job_fill(firn_job *job, firn_error *error);
+/* Particles there will be at a later time, with what is emitted and without what sinks take. */
+int64_t firn_job_count_at(const firn_job *job, double time);
+/* Emits from every emitter, whatever the time. */
+firn_status firn_job_emit(firn_job *job, firn_error *error);
+/* To a time, emitting on the way and deleting at the end; `report` sums the parts. */
+firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error);
+void firn_job_free(firn_job *job);
+
+/* A collider as the sim takes it; its keys are the scene's. */
+firn_collider_def firn_job_collider(const firn_scene_collider *collider, int dimension);
+
+/* ---- frame.c ---- */
+
+/* The attributes there are, with type, components and help; ends with one without a name. */
+typedef struct firn_attribute {
+    const char *name;
+    firn_type type;
+    int32_t components_2d, components_3d;
+    const char *unit, *help;
+    bool heat; /* only in scenes with heat */
+} firn_attribute;
+extern const firn_attribute firn_attributes[];
+extern const firn_attribute firn_grid_attributes[]; /* of nodes */
+/* That of a scene, or of any where it is NULL; NULL: none. */
+const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name);
+
+double firn_determinant(const double *F, int dim); /* row-major */
+
+/* Whether all names of an output's list are attributes of this job, or of its grid: those above, and,
+ * once it is filled, what particle files brought along. */
+firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *output,
+                                  firn_error *error);
+/* The wanted attributes (a list of names, or NULL for all) in id order. Where objects brought a
+ * carried one along in different types it has one that holds all; particles without it have 0. At most
+ * `most` particles. */
+firn_status firn_job_points(const firn_job *job, const firn_value *wanted, int64_t most,
+                            firn_points *out, firn_error *error);
+/* The grid of the present particles: a point for every node with mass, in key order. */
+firn_status firn_job_grid(const firn_job *job, const firn_value *wanted, firn_points *out,
+                          firn_error *error);
+
+/* name.$F4.ext and the frame's number to a path; $F alone is not padded, negative frames have a
+ * minus. To be freed. */
+char *firn_frame_path(const char *pattern, int64_t frame);
+
+/* ---- checkpoint.c ---- */
+
+/* The state as the bytes of a file, all but the sum at its end. */
+firn_status firn_checkpoint_make(const firn_job *job, int64_t frame, firn_bytes *out,
+                                 firn_error *error);
+/* Writes them as FOLDER/NAME.000012.ckpt of that frame, with their sum; deletes older ones beyond
+ * `keep`, and those of later frames. */
+firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, int64_t frame,
+                                  const firn_bytes *bytes, firn_error *error);
+
+/* A state on disk, checked: whole, of this version, undamaged. */
+typedef struct firn_checkpoint {
+    firn_bytes bytes;
+    size_t state; /* where the sim's state begins */
+    int64_t frame;
+    char isa[16];
+    uint64_t variants;       /* firn_variants_sum */
+    const char *scene;       /* the scene it was made with, as lines of path: value */
+    firn_job_object *object; /* emitted, carried and first_id alone */
+    int32_t object_count;
+} firn_checkpoint;
+
+/* The newest good one in the folder up to frame `last`; frame is INT64_MIN in *out when there is
+ * none. Damaged ones are passed over and named in `notes`. */
+void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
+                          char *notes, size_t notes_size);
+firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error);
+/* From bytes, which it takes over, whatever happens; `name` is what messages call them. */
+firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_checkpoint *out,
+                                  firn_error *error);
+/* Into a job that was just created, which takes over what is carried. */
+firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_job *job, firn_error *error);
+void firn_checkpoint_free(firn_checkpoint *checkpoint);
+/* Bytes that a checkpoint of this job takes once it has so many particles. */
+firn_status firn_checkpoint_size(const firn_job *job, int64_t particles, double *bytes,
+                                 firn_error *error);
+/* Bytes of those there are under that name. */
+double firn_checkpoint_bytes(const char *folder, const char *name);
+/* What the last 8 bytes of a checkpoint must be. */
+uint64_t firn_checkpoint_sum(const void *data, size_t size);
+
+/* The scene as lines of "path: value\n", in the order of the file. To be freed; NULL: no memory. */
+char *firn_scene_lines(const firn_scene *scene);
+
+/* Creates a folder and what leads to it. */
+firn_status firn_make_folder(const char *path, firn_error *error);
+
+#endif

@@ -1,0 +1,698 @@
+#include "run/run.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+firn_run_options firn_run_options_default(const firn_scene *scene)
+{
+    return (firn_run_options){.first = scene->frames.start, .last = scene->frames.end};
+}
+
+/* ---- writing behind the simulation ---- */
+
+enum { MOST_OUTPUTS = 32 };
+
+/* The files of one frame; they are written by a thread of their own while the next frame is
+ * computed. The state comes last: when it is there, so are the outputs. */
+typedef struct writer {
+    const firn_scene *scene;
+    const char *folder; /* of states */
+    int32_t threads;    /* that compress */
+    firn_points points[MOST_OUTPUTS];
+    char *path[MOST_OUTPUTS];
+    firn_bytes state;     /* empty: none is due */
+    int64_t frame, saved; /* saved: the last one whose state is on disk, or INT64_MIN */
+    pthread_t thread;
+    bool running;
+    firn_status status;
+    firn_error error;
+} writer;
+
+static void *write_files(void *context)
+{
+    writer *w = context;
+    for (int32_t i = 0; i < w->scene->output_count && w->status == FIRN_OK; i++) {
+        const firn_scene_output *o = &w->scene->output[i];
+        if (!w->path[i]) continue;
+        const firn_write_options options = {.half = o->half,
+                                            .classic = o->classic,
+                                            .level = (int32_t)o->level,
+                                            .frame = (double)w->frame,
+                                            .fps = w->scene->frames.fps,
+                                            .threads = w->threads};
+        w->status = firn_points_write(w->path[i], &w->points[i], &options, &w->error);
+    }
+    if (w->status == FIRN_OK && w->state.data) {
+        w->status = firn_checkpoint_store(w->scene, w->folder, w->frame, &w->state, &w->error);
+        if (w->status == FIRN_OK) w->saved = w->frame;
+    }
+    return NULL;
+}
+
+/* Waits for the files under way; the first failure is the answer. */
+static firn_status writer_finish(writer *w, firn_error *error)
+{
+    if (w->running) pthread_join(w->thread, NULL);
+    w->running = false;
+    for (int i = 0; i < MOST_OUTPUTS; i++) {
+        firn_points_free(&w->points[i]);
+        free(w->path[i]);
+        w->path[i] = NULL;
+    }
+    firn_bytes_free(&w->state);
+    if (w->status != FIRN_OK && error) *error = w->error;
+    return w->status;
+}
+
+/* What is to be written is taken from the job here; *files receives how many outputs. */
+static firn_status writer_start(writer *w, const firn_job *job, int64_t frame, bool outputs,
+                                bool state, int64_t *files, firn_error *error)
+{
+    firn_status st = writer_finish(w, error);
+    w->frame = frame;
+    *files = 0;
+    for (int32_t i = 0; outputs && i < w->scene->output_count && st == FIRN_OK; i++) {
+        const firn_scene_output *o = &w->scene->output[i];
+        if ((frame - w->scene->frames.start) % o->every != 0) continue;
+        w->path[i] = firn_frame_path(o->file, frame);
+        st = !w->path[i]  ? firn_fail(error, FIRN_NO_MEMORY, "out of memory")
+             : o->of == 0 ? firn_job_points(job, o->attributes, INT64_MAX, &w->points[i], error)
+                          : firn_job_grid(job, o->attributes, &w->points[i], error);
+        ++*files;
+    }
+    if (st == FIRN_OK && state) st = firn_checkpoint_make(job, frame, &w->state, error);
+    if (st != FIRN_OK || (*files == 0 && !state)) return st;
+    if (pthread_create(&w->thread, NULL, write_files, w) == 0) {
+        w->running = true;
+    } else {
+        write_files(w);
+    }
+    return FIRN_OK;
+}
+
+static firn_status check_attributes(const firn_job *job, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < job->scene->output_count && st == FIRN_OK; i++) {
+        st = firn_attributes_check(job, &job->scene->output[i], error);
+    }
+    return st;
+}
+
+firn_status firn_run_check(const firn_scene *scene, firn_error *error)
+{
+    if (scene->output_count > MOST_OUTPUTS) {
+        return firn_value_fail(scene->output_value, error, "more than %d outputs", MOST_OUTPUTS);
+    }
+    for (int32_t i = 0; i < scene->output_count; i++) {
+        const firn_scene_output *o = &scene->output[i];
+        firn_error inner = {0};
+        if (!firn_format_of(o->file, &inner)) {
+            return firn_value_fail(firn_value_get(o->where, "file"), error, "%s", inner.message);
+        }
+    }
+    /* What particle files bring along is known only once they are read. */
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        if (scene->object[i].particles) return FIRN_OK;
+    }
+    return check_attributes(&(firn_job){.scene = scene}, error);
+}
+
+/* ---- statistics ---- */
+
+/* The file's lines are kept and written anew every frame: it is never half a file. */
+typedef struct statistics {
+    const char *path; /* NULL: none asked for */
+    char *text;
+    size_t used, room;
+} statistics;
+
+const char firn_statistics_columns[] =
+    "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
+    "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds,integrator,iterations,"
+    "residual,heat,liquid,min_temperature,max_temperature,front,heat_steps,heat_iterations,"
+    "heat_seconds";
+
+__attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    const int n = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (s->used + (size_t)n + 1 > s->room) {
+        const size_t room = 2 * (s->used + (size_t)n + 1) + 4096;
+        char *grown = realloc(s->text, room);
+        if (!grown) return false;
+        s->text = grown;
+        s->room = room;
+    }
+    memcpy(s->text + s->used, line, (size_t)n + 1);
+    s->used += (size_t)n;
+    return true;
+}
+
+/* Starts with the header, and on resume with the lines up to that frame. */
+static firn_status statistics_open(statistics *s, const firn_scene *scene, int64_t resumed,
+                                   firn_error *error)
+{
+    if (!scene->statistics) return FIRN_OK;
+    s->path = scene->statistics;
+    bool fine = add_line(s, "%s\n", firn_statistics_columns);
+    firn_bytes old = {0};
+    firn_error ignored;
+    if (resumed != INT64_MIN && firn_bytes_read(s->path, &old, &ignored) == FIRN_OK) {
+        const char *p = (const char *)old.data, *end = p + old.size;
+        while (p < end && fine) {
+            const char *stop = memchr(p, '\n', (size_t)(end - p));
+            if (!stop) break;
+            char *after = NULL;
+            const long long frame = strtoll(p, &after, 10);
+            if (after != p && *after == ',' && frame <= resumed && stop - p < 1000) {
+                fine = add_line(s, "%.*s\n", (int)(stop - p), p);
+            }
+            p = stop + 1;
+        }
+    }
+    firn_bytes_free(&old);
+    return fine ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+}
+
+/* Mean height above the lowest particle of what is partly melted; not a number where nothing is. */
+static firn_status find_front(const firn_job *job, double *front, firn_error *error)
+{
+    const int64_t n = firn_sim_count(job->sim);
+    const int dim = (int)job->scene->dimension;
+    const int up = job->scene->up == 1 && dim == 3 ? 2 : 1;
+    double *position = malloc(((size_t)n * (size_t)dim + 1) * sizeof *position);
+    double *mass = malloc(((size_t)n + 1) * sizeof *mass);
+    double *liquid = malloc(((size_t)n + 1) * sizeof *liquid);
+    firn_status st = position && mass && liquid
+                         ? firn_sim_read(job->sim, FIRN_POSITION, 0, n, position, error)
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK) st = firn_sim_read(job->sim, FIRN_MASS, 0, n, mass, error);
+    if (st == FIRN_OK) st = firn_sim_read_heat(job->sim, NULL, liquid, error);
+    double lowest = INFINITY, sum = 0, moment = 0;
+    for (int64_t i = 0; st == FIRN_OK && i < n; i++) {
+        const double height = position[i * dim + up];
+        lowest = fmin(lowest, height);
+        if (!(liquid[i] > 0 && liquid[i] < 1)) continue;
+        sum += mass[i];
+        moment += mass[i] * height;
+    }
+    *front = sum > 0 ? moment / sum - lowest : NAN;
+    free(position);
+    free(mass);
+    free(liquid);
+    return st;
+}
+
+/* The cells of heat; empty in scenes without, and where nothing melts. */
+static firn_status heat_cells(const firn_job *job, const firn_totals *t, const firn_run_frame *f,
+                              char *text, size_t size, firn_error *error)
+{
+    snprintf(text, size, ",,,,,,,");
+    if (!job->scene->heat_value) return FIRN_OK;
+    double front = NAN;
+    const firn_status st = find_front(job, &front, error);
+    char height[32] = "";
+    if (isfinite(front)) snprintf(height, sizeof height, "%.6g", front);
+    snprintf(text, size, "%.9g,%.9g,%.6g,%.6g,%s,%lld,%lld,%.3f", t->heat, t->liquid,
+             t->min_temperature, t->max_temperature, height, (long long)f->report.heat_steps,
+             (long long)f->report.heat_iterations, f->heat_seconds);
+    return st;
+}
+
+static firn_status statistics_add(statistics *s, const firn_job *job, const firn_run_frame *f,
+                                  firn_error *error)
+{
+    if (!s->path) return FIRN_OK;
+    firn_sim *sim = job->sim;
+    const firn_report *r = &f->report;
+    firn_totals t;
+    char heat[256];
+    firn_status st = firn_sim_measure(sim, &t, error);
+    if (st == FIRN_OK) st = heat_cells(job, &t, f, heat, sizeof heat, error);
+    if (st != FIRN_OK) return st;
+    if (!add_line(s,
+                  "%lld,%.9g,%lld,%lld,%lld,%.6g,%.6g,%s,%.6g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.6g,"
+                  "%.6g,%.3f,%s,%lld,%.3g,%s\n",
+                  (long long)f->frame, firn_sim_time(sim), (long long)f->particles,
+                  (long long)r->steps, (long long)r->retries, r->dt_least, r->dt,
+                  firn_limit_name(r->limit), t.max_speed, t.kinetic, t.elastic, t.gravitational,
+                  t.momentum[0], t.momentum[1], t.momentum[2], t.min_J, t.max_J, f->seconds,
+                  firn_integrator_name(r->integrator), (long long)r->iterations, r->residual,
+                  heat)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    firn_output out;
+    st = firn_output_open(&out, s->path, error);
+    if (st != FIRN_OK) return st;
+    firn_output_write(&out, s->text, s->used);
+    return firn_output_commit(&out, error);
+}
+
+/* ---- the loop ---- */
+
+typedef struct run {
+    const firn_scene *scene;
+    const firn_run_options *options;
+    const firn_run_hooks *hooks;
+    firn_job job;
+    writer writer;
+    statistics statistics;
+    char *folder;      /* of checkpoints */
+    int64_t frame;     /* under way */
+    int64_t particles; /* at the end of the one before */
+    bool resumed;
+} run;
+
+__attribute__((format(printf, 2, 3))) static void note(const run *r, const char *format, ...)
+{
+    if (!r->hooks->note) return;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    r->hooks->note(r->hooks->user_data, text);
+}
+
+static void pass_log(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    (void)level;
+    note(user_data, "%s: %s", subject, text);
+}
+
+static bool asked_to_stop(const run *r)
+{
+    return r->hooks->stop && r->hooks->stop(r->hooks->user_data);
+}
+
+/* A frame that is cut short is computed again on resume, so it is only cut when the one before is on
+ * disk; else it is finished first. */
+static int after_step(void *user_data, const firn_report *report)
+{
+    run *r = user_data;
+    if (r->hooks->step) r->hooks->step(r->hooks->user_data, r->frame, report);
+    if (!asked_to_stop(r)) return 0;
+    /* A failure is kept, and comes out at the end. */
+    return writer_finish(&r->writer, NULL) == FIRN_OK && r->writer.saved == r->frame - 1;
+}
+
+/* Says which lines differ between the checkpoint's scene and this one. */
+static void say_changes(const run *r, const char *before)
+{
+    char *now = firn_scene_lines(r->scene);
+    const char *sides[2] = {before, now};
+    for (int side = 0; now && side < 2; side++) {
+        const char *p = sides[side], *other = sides[1 - side];
+        while (*p) {
+            const size_t n = strcspn(p, "\n");
+            const char *q = other;
+            while (*q && !(strcspn(q, "\n") == n && strncmp(q, p, n) == 0)) {
+                q += strcspn(q, "\n");
+                q += *q == '\n';
+            }
+            if (!*q && n > 0) note(r, "scene %s %.*s", side ? "has now" : "had", (int)n, p);
+            p += n;
+            p += *p == '\n';
+        }
+    }
+    free(now);
+}
+
+static firn_status make_stage(run *r, const char *isa, firn_error *error)
+{
+    const firn_job_options o = {.threads = r->options->threads,
+                                .isa = isa,
+                                .log = {pass_log, r},
+                                .step_hook = after_step,
+                                .step_user_data = r};
+    const firn_status st = firn_job_create(&r->job, r->scene, &o, error);
+    const double speed = r->scene->heat_value ? r->scene->heat.speed : 1;
+    if (st == FIRN_OK && speed != 1) {
+        note(r, "heat runs %g times %s than motion", speed > 1 ? speed : 1 / speed,
+             speed > 1 ? "faster" : "slower");
+    }
+    /* While the simulation steps, compressing has a quarter of its threads: with the attributes of an
+     * ordinary file it takes about a quarter of the work of a frame. */
+    if (st == FIRN_OK) r->writer.threads = (firn_sim_get_info(r->job.sim).threads + 3) / 4;
+    return st;
+}
+
+/* What an entry of a list is called: its name, or its number from 0. */
+static const char *called(const char *name, int32_t index, char number[24])
+{
+    snprintf(number, 24, "%d", index);
+    return name ? name : number;
+}
+
+/* Grains that hardly rub are rarely meant. */
+static void hint_at_degrees(const run *r)
+{
+    for (int32_t i = 0; i < r->scene->material_count; i++) {
+        const firn_scene_material *m = &r->scene->material[i];
+        if (!firn_section_given(&firn_section_material, m, "friction_angle")) continue;
+        if (m->def.friction_angle >= 3) continue;
+        const firn_value *angle = firn_value_get(m->where, "friction_angle");
+        char place[FIRN_LOCATION_SIZE];
+        note(r, "%s: friction_angle %g of material %s is nearly none: angles are in degrees",
+             firn_value_location(angle, place), m->def.friction_angle, m->name);
+    }
+}
+
+/* Temperatures so low that degrees Celsius may be meant; 77K says that they are not. */
+static void hint_at_kelvin(const run *r, const firn_section *section, const firn_value *map)
+{
+    for (const firn_row *row = section->rows; row->name; row++) {
+        const firn_value *v = firn_row_is_temperature(row) ? firn_value_get(map, row->name) : NULL;
+        char *end = NULL, place[FIRN_LOCATION_SIZE];
+        if (!v || !(strtod(v->text, &end) < 200) || *end) continue;
+        note(r, "%s: %s %s is in kelvin: for degrees Celsius write %sC",
+             firn_value_location(v, place), row->name, v->text, v->text);
+    }
+}
+
+static void hint_at_heat(const run *r)
+{
+    const firn_scene *scene = r->scene;
+    hint_at_kelvin(r, &firn_section_heat, scene->heat_value);
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const firn_scene_material *m = &scene->material[i];
+        char place[FIRN_LOCATION_SIZE];
+        hint_at_kelvin(r, &firn_section_material, m->where);
+        if (m->def.law != FIRN_MELTING || scene->heat_value) continue;
+        note(r, "%s: material %s stays as it is, as the scene has no heat; add heat: {}",
+             firn_value_location(m->where, place), m->name);
+    }
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        hint_at_kelvin(r, &firn_section_object, scene->object[i].where);
+    }
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        hint_at_kelvin(r, &firn_section_collider, scene->collider[i].where);
+    }
+}
+
+/* Fills, and says what each object lost to those before it, and what of it begins where it cannot be. */
+static firn_status fill_stage(run *r, firn_error *error)
+{
+    const firn_scene *scene = r->scene;
+    const firn_status st = firn_job_fill(&r->job, error);
+    if (st == FIRN_OK) hint_at_degrees(r);
+    if (st == FIRN_OK) hint_at_heat(r);
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        const firn_job_object *o = &r->job.object[i];
+        const firn_value *where = scene->object[i].where;
+        char number[24], other[24], place[FIRN_LOCATION_SIZE];
+        const char *name = called(scene->object[i].name, i, number);
+        if (o->dropped > 0) {
+            note(r, "object %s: %lld of %lld particles left out, where earlier objects are", name,
+                 (long long)o->dropped, (long long)(o->dropped + o->particles));
+        }
+        if (o->inside > 0) {
+            note(r, "%s: object %s: %lld of %lld particles begin inside collider %s",
+                 firn_value_location(where, place), name, (long long)o->inside,
+                 (long long)o->particles,
+                 called(scene->collider[o->collider].name, o->collider, other));
+        }
+        if (o->outside > 0) {
+            note(r, "%s: object %s: %lld of %lld particles begin outside the domain",
+                 firn_value_location(where, place), name, (long long)o->outside,
+                 (long long)o->particles);
+        }
+    }
+    return st;
+}
+
+/* From a checkpoint if there is one to go on from, else by filling. */
+static firn_status begin(run *r, firn_error *error)
+{
+    firn_checkpoint c = {.frame = INT64_MIN};
+    r->frame = r->scene->frames.start;
+    if (r->options->resume) {
+        char notes[2048];
+        firn_checkpoint_find(r->folder, r->scene->name, r->options->last, &c, notes, sizeof notes);
+        for (char *p = notes; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+            note(r, "%.*s; trying an older one", (int)strcspn(p, "\n"), p);
+        }
+        if (c.frame == INT64_MIN) note(r, "no checkpoint in %s: starting afresh", r->folder);
+    }
+    if (c.frame == INT64_MIN) {
+        firn_status st = make_stage(r, r->options->isa, error);
+        return st == FIRN_OK ? fill_stage(r, error) : st;
+    }
+    if (r->options->isa && strcmp(r->options->isa, c.isa) != 0) {
+        note(r, "the checkpoint was computed with %s: with %s the numbers go on differently", c.isa,
+             r->options->isa);
+    }
+    firn_status st = make_stage(r, r->options->isa ? r->options->isa : c.isa, error);
+    if (st == FIRN_OK) st = firn_checkpoint_load(&c, &r->job, error);
+    const double due = (double)(c.frame - r->scene->frames.start) / r->scene->frames.fps;
+    if (st == FIRN_OK && fabs(firn_sim_time(r->job.sim) - due) > 1e-6 * fmax(due, 1)) {
+        st = firn_fail(
+            error, FIRN_INVALID,
+            "the checkpoint's frame %lld was at %g s and the scene has it at %g s: fps and "
+            "start of frames cannot change; run it from the start",
+            (long long)c.frame, firn_sim_time(r->job.sim), due);
+    }
+    if (st == FIRN_OK) {
+        note(r, "going on from frame %lld", (long long)c.frame);
+        say_changes(r, c.scene);
+        r->frame = r->writer.saved = c.frame;
+        r->resumed = true;
+    }
+    firn_checkpoint_free(&c);
+    return st;
+}
+
+/* Files, statistics, checkpoint and report of the frame just computed. */
+static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    f->particles = firn_sim_count(r->job.sim);
+    if (f->particles == 0 && r->particles > 0) {
+        note(r, "no particles are left at frame %lld", (long long)f->frame);
+    }
+    r->particles = f->particles;
+    const int64_t every = r->scene->checkpoint.every;
+    const bool due = every > 0 && ((f->frame - r->scene->frames.start) % every == 0 ||
+                                   f->frame == r->options->last || asked_to_stop(r));
+    st = writer_start(&r->writer, &r->job, f->frame, f->frame >= r->options->first, due, &f->files,
+                      error);
+    if (st == FIRN_OK && f->frame >= r->options->first && r->hooks->look) {
+        st = r->hooks->look(r->hooks->look_data, &r->job, f->frame, error);
+    }
+    if (st == FIRN_OK) st = statistics_add(&r->statistics, &r->job, f, error);
+    if (st == FIRN_OK && r->options->hash) {
+        f->has_hash = true;
+        st = firn_sim_hash(r->job.sim, &f->hash, error);
+    }
+    /* Nothing is computed before it is sure that a frame and its state can be written, and that the
+     * states of an earlier run are gone. */
+    if (st == FIRN_OK && f->frame == f->first) st = writer_finish(&r->writer, error);
+    if (st == FIRN_OK && r->hooks->frame) r->hooks->frame(r->hooks->user_data, f);
+    return st;
+}
+
+static firn_status loop(run *r, firn_error *error)
+{
+    const firn_scene_frames *frames = &r->scene->frames;
+    firn_run_frame f = {.frame = r->frame, .first = frames->start, .last = r->options->last};
+    firn_status st = FIRN_OK;
+    if (!r->resumed) st = finish_frame(r, &f, error); /* time zero */
+    while (st == FIRN_OK && r->frame < r->options->last) {
+        if (asked_to_stop(r)) {
+            int64_t none;
+            if (r->scene->checkpoint.every > 0 && r->writer.saved != r->frame)
+                st = writer_start(&r->writer, &r->job, r->frame, false, true, &none, error);
+            if (st != FIRN_OK) return st;
+            return firn_fail(error, FIRN_STOPPED, "stopped after frame %lld", (long long)r->frame);
+        }
+        r->frame++;
+        f = (firn_run_frame){.frame = r->frame, .first = frames->start, .last = r->options->last};
+        const double begin_seconds = seconds_now();
+        const double target = (double)(r->frame - frames->start) / frames->fps;
+        st = firn_job_advance(&r->job, target, &f.report, error);
+        if (st == FIRN_STOPPED) {
+            return firn_fail(error, FIRN_STOPPED, "stopped within frame %lld", (long long)r->frame);
+        }
+        f.seconds = seconds_now() - begin_seconds;
+        f.heat_seconds = f.report.phase_seconds[FIRN_PHASE_HEAT];
+        if (f.report.steps) f.dt = 1 / (frames->fps * (double)f.report.steps);
+        if (st == FIRN_OK) st = finish_frame(r, &f, error);
+    }
+    return st;
+}
+
+firn_status firn_try_path(char *path, firn_error *error)
+{
+    char *slash = strrchr(path, '/');
+    if (slash && slash != path) {
+        *slash = 0;
+        const firn_status st = firn_make_folder(path, error);
+        *slash = '/';
+        if (st != FIRN_OK) return st;
+    }
+    firn_output probe;
+    const firn_status st = firn_output_open(&probe, path, error);
+    if (st == FIRN_OK) firn_output_discard(&probe);
+    return st;
+}
+
+/* Before the first step is spent, and after all that the scene could have wrong. */
+static firn_status try_outputs(const run *r, firn_error *error)
+{
+    const firn_scene *scene = r->scene;
+    const int64_t next = r->frame + r->resumed;
+    firn_needs needs;
+    firn_status st =
+        firn_needs_find(&r->job, r->folder, next > r->options->first ? next : r->options->first,
+                        r->options->last, &needs, error);
+    firn_error inner = {0};
+    const firn_value *where = NULL; /* what is being tried */
+    for (int32_t i = -1; i < scene->output_count && st == FIRN_OK; i++) {
+        const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
+        if (!pattern) continue;
+        where = i < 0 ? firn_value_get(scene->tree.root, "statistics")
+                      : firn_value_get(scene->output[i].where, "file");
+        char *path = firn_frame_path(pattern, scene->frames.start);
+        st =
+            path ? firn_try_path(path, &inner) : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
+        free(path);
+    }
+    if (st == FIRN_OK && scene->checkpoint.every > 0) {
+        where = firn_value_get(scene->checkpoint_value, "folder");
+        if (!where) where = scene->tree.root;
+        st = firn_make_folder(r->folder, &inner);
+    }
+    if (inner.message[0]) {
+        if (!where) where = scene->tree.root; /* of a default */
+        char place[FIRN_LOCATION_SIZE];
+        st = firn_fail(error, st, "%s: %s", firn_value_location(where, place), inner.message);
+    }
+    char doubt[512] = "";
+    if (st == FIRN_OK) st = firn_needs_check(&needs, doubt, sizeof doubt, error);
+    if (doubt[0]) note(r, "%s", doubt);
+    firn_needs_free(&needs);
+    return st;
+}
+
+static firn_status open_run(run *r, firn_error *error)
+{
+    const char *given = r->scene->checkpoint.folder, *name = r->scene->name;
+    const size_t room = strlen(given ? given : name) + 8;
+    r->folder = malloc(room);
+    if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
+    r->writer = (writer){.scene = r->scene, .folder = r->folder, .saved = INT64_MIN};
+    return firn_run_check(r->scene, error);
+}
+
+firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
+                     const firn_run_hooks *hooks, firn_error *error)
+{
+    run r = {.scene = scene, .options = options, .hooks = hooks};
+    firn_status st = open_run(&r, error);
+    if (st == FIRN_OK) st = begin(&r, error);
+    if (st == FIRN_OK) st = check_attributes(&r.job, error);
+    if (st == FIRN_OK) st = try_outputs(&r, error);
+    if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.writer.saved, error);
+    if (st == FIRN_OK) st = loop(&r, error);
+    firn_error written = {0};
+    const firn_status files = writer_finish(&r.writer, &written);
+    if (files != FIRN_OK && (st == FIRN_OK || st == FIRN_STOPPED)) {
+        st = files;
+        if (error) *error = written;
+    }
+    firn_job_free(&r.job);
+    free(r.statistics.text);
+    free(r.folder);
+    return st;
+}
+
+firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
+                          const firn_run_hooks *hooks, firn_plan *plan, firn_error *error)
+{
+    *plan = (firn_plan){0};
+    run r = {.scene = scene, .options = options, .hooks = hooks};
+    firn_status st = open_run(&r, error);
+    if (st == FIRN_OK) st = make_stage(&r, options->isa, error);
+    if (st == FIRN_OK) st = fill_stage(&r, error);
+    if (st == FIRN_OK) {
+        plan->particles = firn_sim_count(r.job.sim);
+        plan->frames = options->last - scene->frames.start + 1;
+        plan->particles_end =
+            firn_job_count_at(&r.job, (double)(plan->frames - 1) / scene->frames.fps);
+        /* The sim; a frame and its making; a state on its way to the disk. */
+        plan->memory = ((scene->output_count ? 370.0 : 200.0) + (scene->heat_value ? 130 : 0)) *
+                       (double)plan->particles_end;
+        double bytes = 0;
+        if (scene->checkpoint.every > 0) {
+            st = firn_checkpoint_size(&r.job, plan->particles_end, &bytes, error);
+        }
+        plan->memory += bytes;
+    }
+    firn_needs needs = {0};
+    if (st == FIRN_OK) st = check_attributes(&r.job, error);
+    if (st == FIRN_OK) {
+        st = firn_needs_find(&r.job, r.folder, options->first, options->last, &needs, error);
+    }
+    plan->disk_least = needs.least;
+    plan->disk_most = needs.most;
+    firn_needs_free(&needs);
+    double spent = 0, particles = 0;
+    if (st == FIRN_OK) {
+        particles = firn_frames_particles(&r.job, scene->frames.start, options->last, 1);
+        if (plan->particles == 0) st = firn_job_emit(&r.job, error);
+    }
+    firn_report report = {0};
+    if (st == FIRN_OK) st = firn_sim_step(r.job.sim, &report, error); /* finds dt */
+    const double stretch = scene->heat_value && scene->heat.step > 0
+                               ? fmax(scene->heat.step, report.dt)
+                               : fmin(25 * report.dt, 8e-3); /* s: as long as heat waits */
+    double tried = 0;
+    for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {
+        const double mark = seconds_now();
+        st = firn_sim_advance(r.job.sim, stretch, &report, error);
+        if (st != FIRN_OK || report.steps == 0) break;
+        const double took = seconds_now() - mark, each = took / (double)report.steps;
+        spent = i == 0 ? each : fmin(spent, each);
+        tried += took;
+        plan->dt = stretch / (double)report.steps;
+        plan->cells = report.blocks * (scene->dimension == 3 ? 64 : 16);
+    }
+    if (st == FIRN_OK && plan->dt > 0) {
+        const double length = (double)(plan->frames - 1) / scene->frames.fps;
+        plan->steps = ceil(length / plan->dt);
+        plan->stiffening = 1;
+        const bool bound = report.integrator == FIRN_EXPLICIT && report.limit != FIRN_LIMIT_FIXED;
+        for (int32_t i = 0; bound && i < scene->material_count; i++) {
+            const firn_material_def *m = &scene->material[i].def;
+            if (m->law != FIRN_SNOW) continue;
+            const double most = fmin(exp(m->hardening), m->hardening_cap); /* of young */
+            plan->stiffening = fmax(plan->stiffening, sqrt(most));
+        }
+        const double few = 1000; /* particles: steps of fewer take hardly less */
+        const double usual = fmax(particles / (double)plan->frames, few),
+                     now = fmax((double)firn_sim_count(r.job.sim), few);
+        plan->seconds = plan->steps * spent * usual / now;
+    }
+    firn_job_free(&r.job);
+    free(r.folder);
+    return st;
+}

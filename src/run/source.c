@@ -1,0 +1,396 @@
+#include "run/source.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "material/material.h"
+#include "geometry/fill.h"
+
+struct firn_source {
+    bool filled; /* whether there is a region; particle files have none */
+    firn_region region;
+    firn_mesh mesh; /* what the region points to */
+    firn_voxels voxels;
+    double *points; /* of a polygon */
+};
+
+void firn_batch_free(firn_batch *b)
+{
+    free(b->position);
+    free(b->velocity);
+    free(b->volume);
+    free(b->mass);
+    free(b->deformation_gradient);
+    free(b->state);
+    free(b->temperature);
+    free(b->enthalpy);
+    free(b->concentration);
+    free(b->material);
+    firn_points_free(&b->carried);
+    *b = (firn_batch){0};
+}
+
+double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
+                             const firn_scene_object *o, int64_t i)
+{
+    const firn_material_def *m =
+        &scene->material[b->material ? b->material[i] : o->material_index].def;
+    if (!scene->heat_value || b->deformation_gradient || m->law != FIRN_MELTING) return 1;
+    const firn_heat_curve curve = firn_material_heat_curve(m);
+    const bool given = firn_section_given(&firn_section_object, o, "temperature");
+    const double temperature = b->temperature ? b->temperature[i]
+                               : given        ? o->temperature
+                                              : scene->heat.ambient;
+    const double enthalpy = b->enthalpy ? b->enthalpy[i] : firn_heat_enthalpy(&curve, temperature);
+    return firn_material_rest_ratio(m, b->state ? b->state[i] : 0,
+                                    firn_heat_liquid(&curve, enthalpy));
+}
+
+/* A path of the scene, as seen from its file. */
+static char *beside_scene(const firn_value *where, const char *name)
+{
+    const char *slash = strrchr(where->file, '/');
+    const size_t folder = name[0] == '/' || !slash ? 0 : (size_t)(slash - where->file) + 1;
+    char *path = malloc(folder + strlen(name) + 1);
+    if (!path) return NULL;
+    memcpy(path, where->file, folder);
+    strcpy(path + folder, name);
+    return path;
+}
+
+/* ---- opening ---- */
+
+/* Capsules lie between two points; the others have a centre. */
+static void place_shape(const firn_scene_shape *s, const char *name, firn_placement *own)
+{
+    *own = firn_placement_default();
+    memcpy(own->translate, s->center, sizeof s->center);
+    if (strcmp(name, "capsule") != 0) return;
+    double d[3], length = 0;
+    for (int a = 0; a < 3; a++) {
+        own->translate[a] = 0.5 * (s->from[a] + s->to[a]);
+        d[a] = s->to[a] - s->from[a];
+        length = hypot(length, d[a]);
+    }
+    /* From +y to d: about y x d = (dz, 0, -dx). */
+    const double across = hypot(d[0], d[2]);
+    own->axis[0] = across > 0 ? d[2] : 1;
+    own->axis[1] = 0;
+    own->axis[2] = across > 0 ? -d[0] : 0;
+    own->angle_deg = atan2(across, d[1]) * 180 / 3.14159265358979323846;
+    if (length == 0) own->angle_deg = 0;
+}
+
+static firn_status shape_values(firn_source *out, const firn_scene_shape *s, const char *name,
+                                firn_solid_values *values, firn_error *error)
+{
+    double *v = values->value;
+    if (strcmp(name, "box") == 0 || strcmp(name, "rectangle") == 0) {
+        memcpy(v, s->size, sizeof s->size);
+    } else if (strcmp(name, "capsule") == 0) {
+        double length = 0;
+        for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
+        v[0] = s->radius;
+        v[1] = length;
+    } else if (strcmp(name, "cylinder") == 0 || strcmp(name, "cone") == 0) {
+        v[0] = s->radius;
+        v[1] = s->height;
+    } else if (strcmp(name, "torus") == 0) {
+        v[0] = s->radius;
+        v[1] = s->tube;
+    } else if (strcmp(name, "ellipsoid") == 0) {
+        memcpy(v, s->radii, sizeof s->radii);
+    } else if (strcmp(name, "ring") == 0) {
+        v[0] = s->radius;
+        v[1] = s->inner;
+    } else if (strcmp(name, "polygon") == 0) {
+        const int n = firn_value_count(s->points);
+        out->points = calloc(2 * (size_t)n, sizeof *out->points);
+        if (!out->points) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        int i = 0, count = 0;
+        for (const firn_value *c = s->points->child; c; c = c->next, i += 2) {
+            firn_status st =
+                firn_read_vector(c, "a corner", "m", 2, 2, out->points + i, &count, error);
+            if (st != FIRN_OK) return st;
+        }
+        values->points = out->points;
+        values->point_count = n;
+    } else {
+        v[0] = s->radius;
+    }
+    return FIRN_OK;
+}
+
+/* The shape in its own place, then as the object turns and moves it: one placement after another. */
+static firn_status open_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
+                              const firn_placement *then, firn_error *error)
+{
+    const char *name = firn_scene_shapes[s->kind].section.name;
+    const int dim = (int)scene->dimension;
+    const bool flat_capsule = dim == 2 && strcmp(name, "capsule") == 0;
+    const firn_solid *solid = firn_solid_find(flat_capsule ? "stadium" : name);
+    assert(solid && solid->dimension == dim); /* the table says what can be filled */
+    firn_placement own;
+    place_shape(s, name, &own);
+    firn_solid_values values = {0};
+    firn_status st = shape_values(out, s, name, &values, error);
+    if (st != FIRN_OK) return st;
+    firn_region *r = &out->region;
+    firn_error inner = {0};
+    firn_affine after;
+    st = firn_region_of_solid(solid, &values, &own, r, &inner);
+    if (st == FIRN_OK) st = firn_placement_resolve(then, dim, &after, &inner);
+    if (st != FIRN_OK) return firn_value_fail(s->where, error, "%s", inner.message);
+    const firn_affine before = r->affine;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            r->affine.matrix[i][j] = r->affine.inverse[i][j] = 0;
+            for (int k = 0; k < 3; k++) {
+                r->affine.matrix[i][j] += after.matrix[i][k] * before.matrix[k][j];
+                r->affine.inverse[i][j] += before.inverse[i][k] * after.inverse[k][j];
+            }
+        }
+    }
+    firn_affine_to_world(&after, before.offset, r->affine.offset);
+    r->affine.shrink = after.shrink; /* its own place turns and moves only */
+    r->affine.conforms = after.conforms;
+    r->affine.volume = after.volume;
+    double low[3], high[3];
+    solid->bounds(&values, low, high);
+    firn_affine_bounds(&r->affine, low, high, r->low, r->high);
+    r->volume = solid->volume(&values) * after.volume;
+    r->exact = r->exact && after.conforms;
+    out->filled = true;
+    return FIRN_OK;
+}
+
+firn_placement firn_object_placement(const firn_scene_object *o)
+{
+    firn_placement p = firn_placement_default();
+    memcpy(p.translate, o->translate, sizeof p.translate);
+    memcpy(p.rotate_deg, o->rotate, sizeof p.rotate_deg);
+    memcpy(p.scale, o->scale, sizeof p.scale);
+    return p;
+}
+
+static firn_status open_object(firn_source *out, const firn_scene *scene,
+                               const firn_scene_object *o, firn_error *error)
+{
+    const firn_placement p = firn_object_placement(o);
+    if (o->has_shape) return open_shape(out, scene, &o->shape, &p, error);
+    if (o->particles) return FIRN_OK;
+    const char *key = o->mesh ? "mesh" : "voxels";
+    const firn_value *where = firn_value_get(o->where, key);
+    if (scene->dimension != 3) {
+        return firn_value_fail(where, error, "%s are for 3D scenes", o->mesh ? "meshes" : key);
+    }
+    char *path = beside_scene(o->where, o->mesh ? o->mesh : o->voxels);
+    if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_error inner = {0};
+    firn_status st;
+    if (o->mesh) {
+        st = firn_mesh_read(path, 0, &out->mesh, &inner);
+        if (st == FIRN_OK) st = firn_region_of_mesh(&out->mesh, &p, &out->region, &inner);
+    } else {
+        st = firn_voxels_read(path, &out->voxels, &inner);
+        if (st == FIRN_OK) st = firn_region_of_voxels(&out->voxels, &p, &out->region, &inner);
+    }
+    free(path);
+    if (st != FIRN_OK) return firn_value_fail(where, error, "%s", inner.message);
+    out->filled = true;
+    return FIRN_OK;
+}
+
+firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, firn_error *error)
+{
+    *sources = (firn_sources){.scene = scene};
+    sources->object = calloc((size_t)scene->object_count + 1, sizeof *sources->object);
+    sources->sink = calloc((size_t)scene->sink_count + 1, sizeof *sources->sink);
+    firn_status st = sources->object && sources->sink
+                         ? FIRN_OK
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        st = open_object(&sources->object[i], scene, &scene->object[i], error);
+    }
+    const firn_placement none = firn_placement_default();
+    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++) {
+        st = open_shape(&sources->sink[i], scene, &scene->sink[i].shape, &none, error);
+    }
+    return st;
+}
+
+static void close_source(firn_source *s)
+{
+    firn_mesh_free(&s->mesh);
+    firn_voxels_free(&s->voxels);
+    free(s->points);
+}
+
+void firn_sources_close(firn_sources *sources)
+{
+    for (int32_t i = 0; sources->object && i < sources->scene->object_count; i++) {
+        close_source(&sources->object[i]);
+    }
+    for (int32_t i = 0; sources->sink && i < sources->scene->sink_count; i++) {
+        close_source(&sources->sink[i]);
+    }
+    free(sources->object);
+    free(sources->sink);
+    *sources = (firn_sources){0};
+}
+
+bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3])
+{
+    return firn_region_inside(&sources->sink[index].region, position);
+}
+
+double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],
+                          double limit)
+{
+    return firn_region_depth(&sources->object[index].region, position, limit);
+}
+
+/* ---- filling ---- */
+
+static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
+                               firn_batch *b, firn_error *error)
+{
+    const firn_scene *scene = sources->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const int dim = (int)scene->dimension;
+    const firn_region **taken = malloc(((size_t)index + 1) * sizeof *taken);
+    if (!taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_fill_def def = firn_fill_def_default();
+    for (int32_t i = 0; apart && i < index; i++) {
+        if (sources->object[i].filled) taken[def.taken_count++] = &sources->object[i].region;
+    }
+    def.taken = taken;
+    def.pattern = (firn_pattern)o->pattern;
+    def.seed =
+        (uint64_t)scene->seed * 0x9e3779b97f4a7c15u + (uint64_t)o->seed * 65537 + (uint64_t)index;
+    if (o->voxels && firn_section_given(&firn_section_object, o, "per_voxel")) {
+        def.per_voxel = o->per_voxel;
+    } else if (firn_section_given(&firn_section_object, o, "count")) {
+        def.count = o->count;
+    } else {
+        def.separation = firn_section_given(&firn_section_object, o, "separation")
+                             ? o->separation
+                             : scene->resolution;
+    }
+    def.refine_levels = (int32_t)o->refine;
+    def.refine_distance = o->refine_distance > 0
+                              ? o->refine_distance
+                              : 2 * (def.separation > 0 ? def.separation : scene->resolution);
+    firn_filling f = {0};
+    firn_error inner = {0};
+    firn_status st = firn_fill(&sources->object[index].region, &def, &f, &inner);
+    free(taken);
+    if (st != FIRN_OK) return firn_value_fail(o->where, error, "%s", inner.message);
+    b->count = f.count;
+    b->dropped = f.dropped;
+    b->position = f.position;
+    b->volume = f.volume;
+    for (int64_t i = 0; dim == 2 && i < f.count; i++) { /* two numbers each, in place */
+        b->position[2 * i] = f.position[3 * i];
+        b->position[2 * i + 1] = f.position[3 * i + 1];
+    }
+    return FIRN_OK;
+}
+
+/* ---- particle files ---- */
+
+/* Leaves out the particles marked, from every array and column. */
+static void leave_out(firn_batch *b, const bool *out, int dim)
+{
+    const size_t number = sizeof(double), vector = (size_t)dim * number;
+    const struct {
+        void *data;
+        size_t size; /* bytes of a particle */
+    } arrays[] = {
+        {b->position, vector},
+        {b->velocity, vector},
+        {b->volume, number},
+        {b->mass, number},
+        {b->material, sizeof *b->material},
+        {b->deformation_gradient, (size_t)dim * vector},
+        {b->state, number},
+        {b->temperature, number},
+        {b->enthalpy, number},
+        {b->concentration, number},
+    };
+    const int32_t own = sizeof arrays / sizeof *arrays;
+    int64_t kept = 0;
+    for (int32_t a = 0; a < own + b->carried.column_count; a++) {
+        const firn_column *c = a < own ? NULL : &b->carried.column[a - own];
+        char *data = c ? c->data : arrays[a].data;
+        const size_t size = c ? (size_t)c->components * firn_type_size(c->type) : arrays[a].size;
+        kept = 0;
+        for (int64_t i = 0; i < b->count; i++) {
+            if (out[i]) continue;
+            if (data) memmove(data + (size_t)kept * size, data + (size_t)i * size, size);
+            kept++;
+        }
+    }
+    b->dropped = b->count - kept;
+    b->count = b->carried.count = kept;
+}
+
+static firn_status fill_from_file(const firn_sources *sources, int32_t index, firn_batch *b,
+                                  firn_error *error)
+{
+    const firn_scene *scene = sources->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const int dim = (int)scene->dimension;
+    char *path = beside_scene(o->where, o->particles);
+    firn_status st = path ? firn_import(scene, o, path, b, error)
+                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    free(path);
+    if (st != FIRN_OK) return st;
+    bool *out = calloc((size_t)b->count + 1, sizeof *out), any = false;
+    if (!out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (int64_t i = 0; i < b->count; i++) {
+        double x[3] = {0};
+        memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
+        for (int32_t k = 0; k < index && !out[i]; k++) {
+            out[i] = sources->object[k].filled && firn_region_inside(&sources->object[k].region, x);
+        }
+        any = any || out[i];
+    }
+    if (any) leave_out(b, out, dim);
+    free(out);
+    return FIRN_OK;
+}
+
+firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
+                              firn_batch *out, firn_error *error)
+{
+    *out = (firn_batch){0};
+    const firn_scene_object *o = &sources->scene->object[index];
+    firn_status st = o->particles ? fill_from_file(sources, index, out, error)
+                                  : fill_region(sources, index, apart, out, error);
+    if (st != FIRN_OK) firn_batch_free(out);
+    return st;
+}
+
+firn_status firn_sources_interval(const firn_sources *sources, int32_t index, double *seconds,
+                                  firn_error *error)
+{
+    const firn_scene *scene = sources->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const firn_region *region = &sources->object[index].region;
+    double speed = 0, length = 0;
+    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
+    if (!(speed > 0)) {
+        return firn_value_fail(o->emit_value, error,
+                               "what emits needs a velocity, to make room for what follows");
+    }
+    /* The extent along the motion of a box around it. */
+    for (int a = 0; a < scene->dimension; a++) {
+        length += fabs(o->velocity[a]) / speed * (region->high[a] - region->low[a]);
+    }
+    *seconds = length / speed;
+    return FIRN_OK;
+}
