@@ -78,7 +78,7 @@ reference: firn
 	$(BUILD)/firn help --man > doc/firn.1
 
 install: firn
-	@$(build) $(BUILD) -j$(JOBS) --target firn_shared firn_static completions
+	@$(build) $(BUILD) -j$(JOBS) --target firn_shared firn_static firn_scene firn_render completions
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 # ---- checks: each stands alone and leaves its build in build/<name> ----

@@ -1,11 +1,11 @@
-# What `make install` puts where: headers, both libraries, the command line with its manual page and
-# completion, and the files by which pkg-config (firn.pc) and CMake (firn::firn, firn::firn_static)
-# find them.
+# What `make install` puts where: headers, the libraries, the command line with its manual page and
+# completion, and the files by which pkg-config (firn, firn_scene, firn_render) and CMake (firn::firn,
+# firn::firn_static, firn::firn_scene, firn::firn_render) find them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/firn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(TARGETS firn_shared firn_static EXPORT firn
+install(TARGETS firn_shared firn_static firn_scene firn_render EXPORT firn
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET firn)
     install(TARGETS firn)
@@ -18,14 +18,28 @@ if(TARGET firn)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# firn.pc finds its prefix from its own place, so that an installed tree may be moved.
+# A .pc file finds its prefix from its own place, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
-string(JOIN " " pc_private -lm ${thread_option})
-configure_file(cmake/firn.pc.in firn.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/firn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+function(firn_pkg_config name description requires libs private)
+    set(pc_name ${name})
+    set(pc_description "${description}")
+    set(pc_requires "${requires}")
+    set(pc_libs "${libs}")
+    set(pc_private "${private}")
+    configure_file(cmake/library.pc.in ${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+firn_pkg_config(firn "A material point method engine for computer graphics" "" "-lfirn"
+                "-lm ${thread_option}")
+# Static libraries: what they need is part of linking with them.
+firn_pkg_config(firn_scene "Firn's particle files, geometry, scenes and runs" "firn"
+                "-lfirn_scene -lyaml -lz -lisal -lblosc -lpthread -lm" "")
+firn_pkg_config(firn_render "Firn's pictures" "firn_scene" "-lfirn_render" "")
 
-# The targets need no other package, so their file is the package configuration itself.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)
-install(EXPORT firn FILE firn-config.cmake NAMESPACE firn:: DESTINATION ${package_dir})
+install(EXPORT firn FILE firn-targets.cmake NAMESPACE firn:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/firn-config.cmake.in firn-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(firn-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/firn-config-version.cmake DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/firn-config.cmake ${PROJECT_BINARY_DIR}/firn-config-version.cmake
+        DESTINATION ${package_dir})

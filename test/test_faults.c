@@ -63,7 +63,7 @@ static void *metered(void *user_data, void *block, size_t old_size, size_t new_s
     return grown;
 }
 
-/* A life: everything that may ask for memory, in an order that makes arrays grow at every job. */
+/* A life: everything that may ask for memory, in an order that makes arrays grow at every step. */
 typedef struct life {
     world w;
     meter m;

@@ -25,7 +25,7 @@ static void simulate(const char *name, const char *const *sets, play *out)
     for (int i = 0; sets[i]; i++) assert_ok(firn_tree_set(&tree, "test", sets[i], &error));
     assert_ok(firn_scene_read(&out->scene, &tree, &error));
     firn_tree_free(&tree);
-    assert_ok(firn_job_create(&job, &out->scene, &options, &error));
+    assert_ok(firn_job_init(&job, &out->scene, &options, &error));
     assert_ok(firn_job_fill(&job, &error));
     for (int f = 0; f < FRAMES; f++) {
         firn_report report;
@@ -33,7 +33,7 @@ static void simulate(const char *name, const char *const *sets, play *out)
         if (f > 0) assert_ok(firn_job_advance(&job, time, &report, &error));
         assert_ok(firn_job_points(&job, NULL, INT64_MAX, &out->points[f], &error));
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
 }
 
 /* The part of the picture that the discs of all particles take, and how far they stay from its edges. */
@@ -113,9 +113,11 @@ static void no_frame_is_cut(void **state)
             firn_renderer_options options = firn_renderer_options_default();
             options.render.width = sizes[z][0];
             options.render.height = sizes[z][1];
-            assert_ok(firn_renderer_begin(&options, &renderer, &error));
+            assert_ok(firn_renderer_init(&renderer, &options, &error));
             for (int f = 0; f < FRAMES; f++) {
-                assert_ok(firn_renderer_survey(&renderer, &p.scene, &p.points[f], NULL, &error));
+                assert_ok(firn_renderer_survey(
+                    &renderer, &(firn_renderer_frame){.scene = &p.scene, .points = &p.points[f]},
+                    &error));
             }
             assert_ok(firn_renderer_settle(&renderer, &p.scene, &error));
             for (int turn = -1; turn < (renderer.flat ? 0 : 360); turn += 73) {
@@ -132,7 +134,7 @@ static void no_frame_is_cut(void **state)
                              filled);
                 }
             }
-            firn_renderer_free(&renderer);
+            firn_renderer_deinit(&renderer);
         }
         for (int f = 0; f < FRAMES; f++) firn_points_free(&p.points[f]);
         firn_scene_free(&p.scene);

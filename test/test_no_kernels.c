@@ -1,7 +1,7 @@
 /* A machine that runs none of the kernels in the build: nothing runs, and that is said.
  *
  * This program has a table of kernels of its own, an empty one, which the linker prefers to the
- * library's. The cases of `firn validate` are compiled in, as in test_physics.c. */
+ * library's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,7 @@
 
 #include "transfer/pass.h"
 
-/* NOLINTBEGIN(bugprone-suspicious-include) */
-#include "../apps/firn/world.c"
-#include "../apps/firn/mms.c"
-#include "../apps/firn/heat_cases.c"
-#include "../apps/firn/implicit_cases.c"
-#include "../apps/firn/material_cases.c"
-#include "../apps/firn/cases.c"
-/* NOLINTEND(bugprone-suspicious-include) */
+#include "validation/world.h"
 
 const char *firn_isa_name(int32_t index)
 {

@@ -1,8 +1,6 @@
 /* Physics: the quick variants of `firn validate` as claims, on every path of this build, and what can
  * be said of a single scatter.
- *
- * The cases belong to the command line, and tests link with the library only. So they are compiled in
- * here rather than written twice. */
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,14 +12,7 @@
 
 #include <cmocka.h>
 
-/* NOLINTBEGIN(bugprone-suspicious-include) */
-#include "../apps/firn/world.c"
-#include "../apps/firn/mms.c"
-#include "../apps/firn/heat_cases.c"
-#include "../apps/firn/implicit_cases.c"
-#include "../apps/firn/material_cases.c"
-#include "../apps/firn/cases.c"
-/* NOLINTEND(bugprone-suspicious-include) */
+#include "validation/world.h"
 
 #define assert_at_most(got, limit) at_most(got, limit, #got, __FILE__, __LINE__)
 static void at_most(double got, double limit, const char *what, const char *file, int line)

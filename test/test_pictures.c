@@ -443,7 +443,7 @@ static void every_layer_can_be_switched_by_itself(void **state)
         firn_image one = figure(1u << layer, 1), rest = figure(~(1u << layer), 1);
         firn_image all = figure(~0u, 1);
         const double shown = firn_image_psnr(&one, &none), hidden = firn_image_psnr(&rest, &all);
-        if (shown > 60 || hidden > 60) print_error("%s: no effect\n", firn_layer_words[layer]);
+        if (shown > 60 || hidden > 60) print_error("%s: no effect\n", firn_layer_names()[layer]);
         assert_true(shown < 60 && hidden < 60);
         firn_image_free(&one);
         firn_image_free(&rest);

@@ -280,12 +280,17 @@ static void labels_are_what_differs_in_names(void **state)
         {{"m.prt", "m"}, {"m.prt", "m"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        firn_sequence sequence[2] = {{.label = strdup("m")}, {.label = strdup("m")}};
+        firn_sequence *sequence[2];
         const char *const name[2] = {cases[i][0][0], cases[i][1][0]};
-        assert_ok(firn_sequences_tell_apart(sequence, name, 2, &error));
         for (int r = 0; r < 2; r++) {
-            assert_string_equal(sequence[r].label, cases[i][r][1]);
-            firn_sequence_free(&sequence[r]);
+            sequence[r] = calloc(1, sizeof *sequence[r]);
+            assert_non_null(sequence[r]);
+            sequence[r]->label = strdup("m");
+        }
+        assert_ok(firn_sequences_align(sequence, name, 2, &error));
+        for (int r = 0; r < 2; r++) {
+            assert_string_equal(firn_sequence_label(sequence[r]), cases[i][r][1]);
+            firn_sequence_destroy(sequence[r]);
         }
     }
 }

@@ -287,7 +287,7 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
         read_scene(text, &scene);
         firn_job job = {0};
         const firn_job_options options = {.threads = 1};
-        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        assert_ok(firn_job_init(&job, &scene, &options, &error));
         assert_ok(firn_job_fill(&job, &error));
         const firn_job_object *o = &job.object[0];
         const double count = cases[i].volume / pow(h, dim);
@@ -318,7 +318,7 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
             }
         }
         free(x);
-        firn_job_free(&job);
+        firn_job_deinit(&job);
         firn_scene_free(&scene);
     }
     assert_no_complaints();
@@ -342,9 +342,9 @@ static void every_shape_for_objects_can_be_filled(void **state)
             firn_job job = {0};
             const firn_job_options options = {.threads = 1};
             read_scene(text, &scene);
-            assert_ok(firn_job_create(&job, &scene, &options, &error));
+            assert_ok(firn_job_init(&job, &scene, &options, &error));
             assert_ok(firn_job_fill(&job, &error));
-            firn_job_free(&job);
+            firn_job_deinit(&job);
             firn_scene_free(&scene);
         }
     }
@@ -555,7 +555,7 @@ static float *start_values(const char *scene_text, const char *attribute, int64_
     firn_points points = {0};
     const firn_job_options options = {.threads = 1};
     read_scene(scene_text, &scene);
-    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
     assert_ok(firn_job_fill(&job, &error));
     assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
     const firn_column *c = firn_points_find(&points, attribute);
@@ -565,7 +565,7 @@ static float *start_values(const char *scene_text, const char *attribute, int64_
     memcpy(out, c->data, (size_t)points.count * sizeof *out);
     *count = points.count;
     firn_points_free(&points);
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
     return out;
 }
@@ -1126,7 +1126,7 @@ static void import_table(const char *table, const char *object, firn_scene *scen
              folder, object);
     const firn_job_options options = {.threads = 1};
     read_scene(text, scene);
-    assert_ok(firn_job_create(job, scene, &options, &error));
+    assert_ok(firn_job_init(job, scene, &options, &error));
     assert_ok(firn_job_fill(job, &error));
 }
 
@@ -1157,14 +1157,14 @@ static void what_files_say_of_state_is_kept_as_it_is_placed(void **state)
     assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 3), 2, 1e-6);
     assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 1), -1, 1e-6);
     assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 8), 0.75, 1e-6);
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
     /* J alone is a swelling; a radius is a volume; the material's own density makes the mass. */
     import_table("x,y,z,J,pscale,material\n0,0,0,1.5,0.05,1\n", "", &scene, &job);
     assert_close(read_one(&job, FIRN_DEFORMATION_GRADIENT, 4), pow(1.5, third), 1e-6);
     assert_close(read_one(&job, FIRN_VOLUME, 0), 4 * pi / 3 * 0.000125, 1e-9);
     assert_close(read_one(&job, FIRN_MASS, 0), 900 * 4 * pi / 3 * 0.000125, 1e-6);
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
     /* Points that say nothing of their size are cubes of the resolution, or of their separation. */
     static const char *const objects[] = {"", ", separation: 0.03"};
@@ -1172,7 +1172,7 @@ static void what_files_say_of_state_is_kept_as_it_is_placed(void **state)
     for (int i = 0; i < 2; i++) {
         import_table("x,y,z\n0,0,0\n", objects[i], &scene, &job);
         assert_close(read_one(&job, FIRN_MASS, 0), 500 * pow(edge[i], 3), 1e-6);
-        firn_job_free(&job);
+        firn_job_deinit(&job);
         firn_scene_free(&scene);
     }
 }
@@ -1256,7 +1256,7 @@ static void attributes_of_different_types_share_one_that_holds_both(void **state
     firn_job job = {0};
     const firn_job_options options = {.threads = 1};
     read_scene(text, &scene);
-    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
     assert_ok(firn_job_fill(&job, &error));
     assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
     const firn_column *A = firn_points_find(&points, "A"), *B = firn_points_find(&points, "B");
@@ -1266,7 +1266,7 @@ static void attributes_of_different_types_share_one_that_holds_both(void **state
     assert_memory_equal(A->data, want_a, sizeof want_a);
     assert_memory_equal(B->data, want_b, sizeof want_b);
     firn_points_free(&points);
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
 }
 
@@ -1296,7 +1296,7 @@ static void elastic_objects_part_and_others_merge(void **state)
         firn_points points;
         const firn_job_options options = {.threads = 1};
         read_scene(text, &scene);
-        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        assert_ok(firn_job_init(&job, &scene, &options, &error));
         assert_ok(firn_job_fill(&job, &error));
         firn_report report = {0};
         assert_ok(firn_job_advance(&job, 0.02, &report, &error));
@@ -1309,7 +1309,7 @@ static void elastic_objects_part_and_others_merge(void **state)
             complain("%s, %s: %g m/s\n", cases[i].material, cases[i].contact, (double)slowest);
         }
         firn_points_free(&points);
-        firn_job_free(&job);
+        firn_job_deinit(&job);
         firn_scene_free(&scene);
     }
     assert_no_complaints();

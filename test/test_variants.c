@@ -29,7 +29,7 @@ static void fill_scene(filled *f, const char *text)
     firn_tree tree = {0};
     assert_ok(firn_tree_parse(&tree, "text", &bytes, &error));
     assert_ok(firn_scene_read(&f->scene, &tree, &error));
-    assert_ok(firn_job_create(&f->job, &f->scene, &options, &error));
+    assert_ok(firn_job_init(&f->job, &f->scene, &options, &error));
     assert_ok(firn_job_fill(&f->job, &error));
     f->count = firn_sim_count(f->job.sim);
     f->position = read_field(&f->job, FIRN_POSITION, (int)f->scene.dimension);
@@ -44,7 +44,7 @@ static void free_scene(filled *f)
     free(f->mass);
     free(f->volume);
     free(f->material);
-    firn_job_free(&f->job);
+    firn_job_deinit(&f->job);
     firn_scene_free(&f->scene);
 }
 

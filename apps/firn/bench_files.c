@@ -11,13 +11,13 @@
 #include "app.h"
 #include "bench.h"
 #include "options.h"
-#include "run/run.h"
+#include <firn/scene.h>
 
 static const char command_name[] = "firn bench files";
 
 enum { EVERY = 4, RUN_FRAMES = 13 };
 
-static firn_status read_scene(int64_t particles, const char *more, firn_scene *scene,
+static firn_status read_scene(int64_t particles, const char *more, firn_scene **scene,
                               firn_error *error)
 {
     char text[1500];
@@ -26,11 +26,8 @@ static firn_status read_scene(int64_t particles, const char *more, firn_scene *s
              "{preset: jelly_hard}}, objects: [{shape: {box: {center: [0, 0.8, 0]}}, velocity: "
              "[0.5, -2, 0], spin: [0, 90, 30]}], colliders: [{shape: {plane: {}}}]%s}",
              1 / cbrt((double)particles), RUN_FRAMES, more);
-    const firn_bytes bytes = {(uint8_t *)text, strlen(text)};
-    firn_tree tree;
-    firn_status st = firn_tree_parse(&tree, "bench", &bytes, error);
-    if (st == FIRN_OK) st = firn_scene_read(scene, &tree, error);
-    return st;
+    const firn_scene_def def = {.path = "bench", .text = text, .text_size = strlen(text)};
+    return firn_scene_create(&def, scene, error);
 }
 
 /* ---- formats by themselves ---- */
@@ -86,22 +83,21 @@ static firn_status time_formats(const firn_scene *scene, const char *folder, int
 {
     static const char *const ends[] = {".prt", ".bgeo.sc", ".bgeo", ".bgeo.gz",
                                        ".ply", ".csv",     ".geo"};
-    firn_job job = {0};
+    firn_job *job = NULL;
     firn_points points = {0};
-    firn_report report;
     const firn_job_options options = {.threads = threads, .isa = isa};
-    firn_status st = firn_job_create(&job, scene, &options, error);
-    if (st == FIRN_OK) st = firn_job_fill(&job, error);
-    if (st == FIRN_OK) st = firn_job_advance(&job, 1 / scene->frames.fps, &report, error);
+    firn_status st = firn_job_create(scene, &options, &job, error);
+    if (st == FIRN_OK) st = firn_job_fill(job, error);
+    if (st == FIRN_OK) st = firn_job_advance(job, 1 / firn_scene_get_info(scene).fps, NULL, error);
     const double begin = firn_clock(), cpu = firn_bench_cpu();
-    if (st == FIRN_OK) st = firn_job_points(&job, NULL, INT64_MAX, &points, error);
+    if (st == FIRN_OK) st = firn_job_points(job, NULL, INT64_MAX, &points, error);
     if (st == FIRN_OK) {
         printf("%lld particles, all attributes; from the sim %.2f s, processor %.2f s\n",
                (long long)points.count, firn_clock() - begin, firn_bench_cpu() - cpu);
         printf("%-9s %7s %9s %9s %9s %9s %9s\n", "format", "threads", "MB", "write s", "cpu s",
                "read s", "cpu s");
     }
-    const int32_t most = job.sim ? firn_sim_get_info(job.sim).threads : 1;
+    const int32_t most = job ? firn_sim_get_info(firn_job_sim(job)).threads : 1;
     for (size_t i = 0; i < sizeof ends / sizeof *ends && st == FIRN_OK; i++) {
         st = time_format(folder, ends[i], &points, 1, csv, error);
         if (st == FIRN_OK && i < 2 && most > 1) { /* those that compress in parallel */
@@ -109,7 +105,7 @@ static firn_status time_formats(const firn_scene *scene, const char *folder, int
         }
     }
     firn_points_free(&points);
-    firn_job_free(&job);
+    firn_job_destroy(job);
     return st;
 }
 
@@ -145,16 +141,16 @@ static void see_frame(void *user_data, const firn_run_frame *f)
 static firn_status time_run(int64_t particles, const char *what, const char *more, int32_t threads,
                             const char *isa, const firn_bench_csv *csv, firn_error *error)
 {
-    firn_scene scene = {0};
+    firn_scene *scene = NULL;
     firn_status st = read_scene(particles, more, &scene, error);
     if (st != FIRN_OK) return st;
-    firn_run_options options = firn_run_options_default(&scene);
+    firn_run_options options = firn_run_options_default(scene);
     options.threads = threads;
     options.isa = isa;
     watch w = {.last = {firn_clock(), firn_bench_cpu()}};
     const firn_run_hooks hooks = {.user_data = &w, .frame = see_frame};
-    st = firn_run(&scene, &options, &hooks, error);
-    firn_scene_free(&scene);
+    st = firn_run(scene, &options, &hooks, error);
+    firn_scene_destroy(scene);
     if (st != FIRN_OK) return st;
     double frame[2], extra[2];
     for (int c = 0; c < 2; c++) {
@@ -235,12 +231,12 @@ static int run(void)
         exit_code = FIRN_EXIT_OUTPUT;
     }
     firn_error error = {0};
-    firn_scene scene = {0};
+    firn_scene *scene = NULL;
     firn_status st = exit_code ? FIRN_OK : read_scene(chosen.particles, "", &scene, &error);
     if (st == FIRN_OK && !exit_code) {
-        st = time_formats(&scene, folder, threads, chosen.isa, &csv, &error);
+        st = time_formats(scene, folder, threads, chosen.isa, &csv, &error);
     }
-    firn_scene_free(&scene);
+    firn_scene_destroy(scene);
     if (st == FIRN_OK && !exit_code) {
         st = time_runs(folder, chosen.particles, threads, chosen.isa, &csv, &error);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "io/io.h"
+#include <firn/points.h>
 
 /* Calls for every command, parts after their parents. */
 static void each_command(const firn_command *command, void (*print)(const firn_command *command))
@@ -39,8 +39,8 @@ static void print_words(const firn_option *o)
 static void print_endings(firn_files files)
 {
     if (files == FIRN_FILES_SCENES) printf(".yaml");
-    for (int i = 0; files == FIRN_FILES_PARTICLES && firn_formats[i]; i++) {
-        printf("%s%s", i ? " " : "", firn_formats[i]->extensions);
+    for (int i = 0; files == FIRN_FILES_PARTICLES && firn_format_get_info(i).name; i++) {
+        printf("%s%s", i ? " " : "", firn_format_get_info(i).extensions);
     }
 }
 
@@ -169,9 +169,10 @@ static void zsh_action(const firn_option *o)
         printf(")");
     } else if (o->files == FIRN_FILES_SCENES || o->files == FIRN_FILES_PARTICLES) {
         printf("_files -g \"*(");
-        for (int i = 0; o->files == FIRN_FILES_PARTICLES && firn_formats[i]; i++) {
-            for (const char *p = firn_formats[i]->extensions; *p; p++) {
-                if (i && p == firn_formats[i]->extensions) printf("|");
+        for (int i = 0; o->files == FIRN_FILES_PARTICLES && firn_format_get_info(i).name; i++) {
+            const char *extensions = firn_format_get_info(i).extensions;
+            for (const char *p = extensions; *p; p++) {
+                if (i && p == extensions) printf("|");
                 putchar(*p == ' ' ? '|' : *p);
             }
         }

@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 
 #include "app.h"
-#include "io/io.h"
-#include "scene/value.h"
+#include <firn/points.h>
 
 static const char command_name[] = "firn convert";
 
@@ -101,7 +100,7 @@ static int run(void)
 {
     const char *in = chosen.files.word[0], *to = chosen.files.word[1];
     firn_error error = {0};
-    if (!firn_format_of(to, &error)) return failure(&error, FIRN_EXIT_USAGE);
+    if (!firn_format_find(to, &error).name) return failure(&error, FIRN_EXIT_USAGE);
     if (same_file(in, to)) {
         fprintf(stderr, "%s: %s and %s are the same file; write to another\n", command_name, in,
                 to);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "app.h"
-#include "run/job.h"
+#include "scene/scene.h"
+#include <firn/scene.h>
 
 /* ---- from the tables ---- */
 
@@ -158,9 +159,9 @@ static void output(void)
            "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
     print_rows(&firn_section_output, NULL);
     printf("\nFiles appear whole or not at all, below the working folder. Formats:\n");
-    for (int i = 0; firn_formats[i]; i++) {
-        printf("  %-*s", UNIT_COLUMN - 2, firn_formats[i]->extensions);
-        firn_print_wrapped(UNIT_COLUMN, firn_formats[i]->help);
+    for (int i = 0; firn_format_get_info(i).name; i++) {
+        printf("  %-*s", UNIT_COLUMN - 2, firn_format_get_info(i).extensions);
+        firn_print_wrapped(UNIT_COLUMN, firn_format_get_info(i).help);
     }
 }
 
@@ -168,7 +169,8 @@ static void attributes(void)
 {
     printf("What particle files can carry; `attributes: [P, v, id]` of an output chooses.\n"
            "\n");
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    const firn_attribute *a;
+    for (int32_t i = 0; (a = firn_attribute_get(i)); i++) {
         printf("  %-10s %-4s x %-3d %-7s %s\n", a->name, firn_type_name(a->type), a->components_3d,
                a->unit, a->help);
     }
@@ -331,12 +333,14 @@ static int explain(const char *name)
         snprintf(called, sizeof called, "shape %s", s->section.name);
         found += explain_section(&s->section, called, name);
     }
-    for (int i = 0; firn_formats[i]; i++) {
-        if (strcmp(firn_formats[i]->name, name) != 0) continue;
-        printf("%s, a format: %s; %s\n", name, firn_formats[i]->help, firn_formats[i]->extensions);
+    for (int i = 0; firn_format_get_info(i).name; i++) {
+        const firn_format_info f = firn_format_get_info(i);
+        if (strcmp(f.name, name) != 0) continue;
+        printf("%s, a format: %s; %s\n", name, f.help, f.extensions);
         found++;
     }
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    const firn_attribute *a;
+    for (int32_t i = 0; (a = firn_attribute_get(i)); i++) {
         if (strcmp(a->name, name) != 0) continue;
         printf("%s, an attribute of files: %s%s%s\n", name, a->help, a->unit[0] ? ", in " : "",
                a->unit);
@@ -431,8 +435,8 @@ static const char *help_name(int32_t index)
             add_name(s->section.name);
             add_rows(s->section.rows);
         }
-        for (int i = 0; firn_formats[i]; i++) add_name(firn_formats[i]->name);
-        for (const firn_attribute *a = firn_attributes; a->name; a++) add_name(a->name);
+        for (int i = 0; firn_format_get_info(i).name; i++) add_name(firn_format_get_info(i).name);
+        for (int i = 0; firn_attribute_get(i); i++) add_name(firn_attribute_get(i)->name);
     }
     return index < name_count ? names[index] : NULL;
 }

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "app.h"
-#include "io/io.h"
+#include <firn/points.h>
 
 static const char command_name[] = "firn info";
 
 /* A file, read. */
 typedef struct subject {
     const char *path;
-    const firn_format *format;
+    const char *format;
     size_t size; /* bytes */
     firn_points points;
 } subject;
@@ -74,7 +74,7 @@ static void print_range(const range *r, bool fraction)
 
 static void print_text(const subject *s)
 {
-    printf("%s: %s, %zu bytes, %lld particles\n", s->path, s->format->name, s->size,
+    printf("%s: %s, %zu bytes, %lld particles\n", s->path, s->format, s->size,
            (long long)s->points.count);
     const firn_column *P = firn_points_find(&s->points, "P");
     if (P) print_bounds(P, s->points.count);
@@ -133,7 +133,7 @@ static void print_json(const subject *s)
 {
     printf("{\"file\": ");
     json_text(s->path);
-    printf(", \"format\": \"%s\", \"bytes\": %zu, \"count\": %lld", s->format->name, s->size,
+    printf(", \"format\": \"%s\", \"bytes\": %zu, \"count\": %lld", s->format, s->size,
            (long long)s->points.count);
     const firn_column *P = firn_points_find(&s->points, "P");
     if (P) {

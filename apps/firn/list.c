@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "app.h"
-#include "run/job.h"
+#include "scene/scene.h"
+#include <firn/scene.h>
 
 const char *firn_row_range(const firn_row *row, char *text, size_t size)
 {
@@ -128,8 +129,8 @@ static void list_looks(bool markdown)
 {
     heading("looks", "what materials can look like in pictures", markdown);
     if (markdown) printf("| name | |\n|---|---|\n");
-    for (const firn_look_row *l = firn_looks; l->name; l++) {
-        printf(markdown ? "| `%s` | %s |\n" : "  %-10s %s\n", l->name, l->help);
+    for (int i = 0; firn_look_name(i); i++) {
+        printf(markdown ? "| `%s` | %s |\n" : "  %-10s %s\n", firn_look_name(i), firn_look_help(i));
     }
 }
 
@@ -137,17 +138,18 @@ static void list_formats(bool markdown)
 {
     heading("formats", "particle files", markdown);
     if (markdown) printf("| name | ends in | read | written | |\n|---|---|---|---|---|\n");
-    for (int i = 0; firn_formats[i]; i++) {
-        const firn_format *f = firn_formats[i];
+    for (int i = 0; firn_format_get_info(i).name; i++) {
+        const firn_format_info f = firn_format_get_info(i);
         printf(markdown ? "| `%s` | `%s` | %s | %s | %s |\n" : "  %-10s %-14s %-5s %-8s %s\n",
-               f->name, f->extensions, f->read ? "read" : "-", f->write ? "written" : "-", f->help);
+               f.name, f.extensions, f.reads ? "read" : "-", f.writes ? "written" : "-", f.help);
     }
 }
 
-static void print_attributes(const firn_attribute *table, bool markdown)
+static void print_attributes(const firn_attribute *(*get)(int32_t), bool markdown)
 {
     if (markdown) printf("| name | type | components | unit | |\n|---|---|---|---|---|\n");
-    for (const firn_attribute *a = table; a->name; a++) {
+    const firn_attribute *a;
+    for (int32_t i = 0; (a = get(i)); i++) {
         printf(markdown ? "| `%s` | %s | %d | %s | %s |\n" : "  %-10s %-4s %d  %-6s %s\n", a->name,
                firn_type_name(a->type), a->components_3d, a->unit, a->help);
     }
@@ -156,9 +158,9 @@ static void print_attributes(const firn_attribute *table, bool markdown)
 static void list_attributes(bool markdown)
 {
     heading("attributes", "what files can carry", markdown);
-    print_attributes(firn_attributes, markdown);
+    print_attributes(firn_attribute_get, markdown);
     heading("attributes of the grid", "what outputs of the grid can carry", markdown);
-    print_attributes(firn_grid_attributes, markdown);
+    print_attributes(firn_grid_attribute_get, markdown);
 }
 
 static const struct {

@@ -2,11 +2,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "scene/value.h"
 
 enum { COLUMNS = 80, HELP_COLUMN = 21, MOST_NAMES = 512 };
 
@@ -278,6 +277,24 @@ int firn_command_main(const firn_command *command, int argc, char **argv)
     if (command->parts) return run_part(command, argc, argv);
     int exit_code = 0;
     return parse(command, argc, argv, &exit_code) ? command->run() : exit_code;
+}
+
+firn_status firn_app_fail(firn_error *error, firn_status status, const char *format, ...)
+{
+    if (!error) return status;
+    *error = (firn_error){.status = status};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void firn_texts_to_settings(const firn_texts *texts, firn_setting *out)
+{
+    for (int i = 0; i < texts->count; i++) {
+        out[i] = (firn_setting){.assignment = texts->text[i], .option = "--set"};
+    }
 }
 
 int firn_options_failure(const char *command, firn_status status, const firn_error *error)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include <firn/firn.h>
+#include <firn/scene.h>
 
 enum {
     FIRN_EXIT_USAGE = 2,
@@ -115,6 +116,13 @@ void firn_command_help(const firn_command *command);
 void firn_print_wrapped(int column, const char *text);
 /* ", did you mean ..." or "; there are ...", from the words of a table. */
 const char *firn_nearest_word(const char *name, firn_word *word, char *text, size_t size);
+
+/* Fills an error, which may be NULL, as the library does, and returns the status. */
+firn_status firn_app_fail(firn_error *error, firn_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What --set gives, as settings of a scene; `out` holds FIRN_MOST_TEXTS. */
+void firn_texts_to_settings(const firn_texts *texts, firn_setting *out);
 
 /* Prints why a command failed and returns the exit code that goes with it. */
 int firn_options_failure(const char *command, firn_status status, const firn_error *error);

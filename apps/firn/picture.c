@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "scene/value.h"
-
 static const char *const quality_words[] = {"draft", "final", NULL};
 static const char *const look_words[] = {"volume", "spheres", "points", NULL};
 static const char *const channel_words[] = {"rgb", "rgba", "rgb16", "rgba16", NULL};
@@ -25,8 +22,8 @@ static firn_status read_word(const char *option, const char *text, const char *c
         }
     }
     char near[200];
-    return firn_fail(error, FIRN_INVALID, "%s \"%s\" is not known%s", option, text,
-                     firn_nearest(text, words, near, sizeof near));
+    return firn_app_fail(error, FIRN_INVALID, "%s \"%s\" is not known%s", option, text,
+                         firn_nearest(text, words, near, sizeof near));
 }
 
 /* "1280x720". */
@@ -39,9 +36,9 @@ static firn_status read_pair(const char *option, const char *text, int32_t most,
     const bool split = end != text && *end == 'x';
     if (split) second = strtol(end + 1, &end, 10);
     if (!split || *end || first < 1 || second < 1 || first > most || second > most) {
-        return firn_fail(error, FIRN_INVALID,
-                         "%s %s must be two whole numbers with an x between them, from 1 to %d",
-                         option, text, most);
+        return firn_app_fail(error, FIRN_INVALID,
+                             "%s %s must be two whole numbers with an x between them, from 1 to %d",
+                             option, text, most);
     }
     *a = (int32_t)first;
     *b = (int32_t)second;
@@ -56,7 +53,7 @@ static firn_status read_range(const char *text, firn_renderer_options *renderer,
     const char *rest = split ? end + 1 : "";
     if (split) renderer->high = strtod(rest, &end);
     if (!split || end == rest || *end || !(renderer->low < renderer->high)) {
-        return firn_fail(error, FIRN_INVALID, "--range %s must be A:B with A below B", text);
+        return firn_app_fail(error, FIRN_INVALID, "--range %s must be A:B with A below B", text);
     }
     renderer->fixed = true;
     return FIRN_OK;
@@ -67,8 +64,8 @@ static firn_status read_slice(const char *text, firn_renderer_options *renderer,
     char axis[2] = {text[0], 0}, *end = NULL;
     if (text[0] && text[1] == '=') renderer->slice_offset = strtod(text + 2, &end);
     if (!end || end == text + 2 || *end) {
-        return firn_fail(error, FIRN_INVALID,
-                         "--slice %s must be an axis and metres along it, as z=0.1", text);
+        return firn_app_fail(error, FIRN_INVALID,
+                             "--slice %s must be an axis and metres along it, as z=0.1", text);
     }
     renderer->slice = true;
     return read_word("--slice", axis, axis_words, &renderer->slice_axis, error);
@@ -82,7 +79,7 @@ static firn_status read_layers(const char *text, unsigned *show, firn_error *err
         char word[40];
         int layer = 0;
         snprintf(word, sizeof word, "%.*s", (int)length, text);
-        firn_status st = read_word("--show", word, firn_layer_words, &layer, error);
+        firn_status st = read_word("--show", word, firn_layer_names(), &layer, error);
         if (st != FIRN_OK) return st;
         *show |= 1u << layer;
         text += length;
@@ -91,7 +88,8 @@ static firn_status read_layers(const char *text, unsigned *show, firn_error *err
     return FIRN_OK;
 }
 
-firn_status firn_picture_read(const firn_picture_words *words, firn_renderer_options *renderer,
+firn_status firn_picture_read(const firn_picture_words *words, const char *option,
+                              const firn_texts *files, firn_renderer_options *renderer,
                               firn_pictures_def *pictures, firn_error *error)
 {
     *renderer = firn_renderer_options_default();
@@ -113,16 +111,22 @@ firn_status firn_picture_read(const firn_picture_words *words, firn_renderer_opt
         st = read_word("--look", words->look, look_words, &look, error);
     }
     if (st == FIRN_OK && words->map) {
-        st = read_word("--map", words->map, firn_colormap_words, &renderer->map, error);
+        st = read_word("--map", words->map, firn_colormap_names(), &renderer->map, error);
     }
     if (st == FIRN_OK && words->range) st = read_range(words->range, renderer, error);
     if (st == FIRN_OK && words->slice) st = read_slice(words->slice, renderer, error);
     if (st == FIRN_OK && words->show) st = read_layers(words->show, &renderer->show, error);
     if (st == FIRN_OK && !words->color && (words->range || words->map)) {
-        st = firn_fail(error, FIRN_INVALID, "--range and --map need --color");
+        st = firn_app_fail(error, FIRN_INVALID, "--range and --map need --color");
     }
     if (st == FIRN_OK && words->channels) {
         st = read_word("--channels", words->channels, channel_words, &channels, error);
+    }
+    if (st == FIRN_OK && files->count > FIRN_PICTURES_MOST) {
+        st = firn_app_fail(error, FIRN_INVALID, "more than %d of %s", FIRN_PICTURES_MOST, option);
+    }
+    for (int i = 0; st == FIRN_OK && i < files->count; i++) {
+        pictures->path[pictures->path_count++] = files->text[i];
     }
     pictures->bits = channels >= 2 ? 16 : 8;
     render->transparent = pictures->alpha = channels % 2 == 1;

@@ -3,8 +3,7 @@
 #define FIRN_PICTURE_H
 
 #include "options.h"
-#include "render/pictures.h"
-#include "render/renderer.h"
+#include <firn/render.h>
 
 typedef struct firn_picture_words {
     const char *size, *quality, *look, *channels, *color, *map, *range, *show, *slice, *sheet;
@@ -29,8 +28,10 @@ const char *firn_picture_quality(int32_t index); /* the words of --quality; NULL
             .help = "by attribute: speed, J, pressure, object, id, ..."                            \
     }
 
-/* Reads them into the options of a renderer and the layout of a pictures. Errors name the option. */
-firn_status firn_picture_read(const firn_picture_words *words, firn_renderer_options *renderer,
+/* Reads them into the options of a renderer and the files of its pictures, which `option` names. Errors
+ * name the option. */
+firn_status firn_picture_read(const firn_picture_words *words, const char *option,
+                              const firn_texts *files, firn_renderer_options *renderer,
                               firn_pictures_def *pictures, firn_error *error);
 
 #endif

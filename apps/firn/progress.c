@@ -1,12 +1,11 @@
 #include "progress.h"
+#include "options.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "base/error.h"
 
 double firn_clock(void)
 {
@@ -199,11 +198,12 @@ bool firn_frames_read(const char *text, int64_t *first, int64_t *last)
 firn_status firn_frames_choose(const char *text, const firn_scene *scene, firn_run_options *options,
                                firn_error *error)
 {
+    const firn_scene_info info = firn_scene_get_info(scene);
     if (!text || (firn_frames_read(text, &options->first, &options->last) &&
-                  options->first <= options->last && options->first >= scene->frames.start &&
-                  options->last <= scene->frames.end)) {
+                  options->first <= options->last && options->first >= info.first_frame &&
+                  options->last <= info.last_frame)) {
         return FIRN_OK;
     }
-    return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld", text,
-                     (long long)scene->frames.start, (long long)scene->frames.end);
+    return firn_app_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld", text,
+                         (long long)info.first_frame, (long long)info.last_frame);
 }

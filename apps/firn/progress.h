@@ -3,7 +3,7 @@
 #ifndef FIRN_PROGRESS_H
 #define FIRN_PROGRESS_H
 
-#include "run/run.h"
+#include <firn/scene.h>
 
 /* Seconds on a clock that only goes forwards. */
 double firn_clock(void);

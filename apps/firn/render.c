@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "base/error.h"
 #include "picture.h"
 #include "progress.h"
-#include "render/sequence.h"
 
 static const char command_name[] = "firn render";
 
@@ -25,20 +23,19 @@ static struct {
 /* ---- what there is to show ---- */
 
 typedef struct frame {
-    bool there;
-    firn_points points, grid;
-    bool has_grid;
+    firn_points points, grid; /* without columns where there is no file */
 } frame;
 
 typedef struct production {
-    firn_sequence *sequence;
+    firn_sequence **sequence;
     int64_t sequence_count;
     int64_t *number; /* of the frames, in order */
     int64_t number_count;
     int64_t picture_count; /* turntables of one frame have more */
     int64_t wanted;        /* of them, by the outputs and where there is a frame */
-    firn_renderer renderer;
-    firn_pictures pictures;
+    firn_renderer *renderer;
+    firn_pictures *pictures;
+    int32_t width, height;     /* of a panel, pixels */
     int32_t columns, rows;     /* of panels, one per sequence */
     bool *missing;             /* by frame, sequence after sequence */
     frame only;                /* where there is one frame of one sequence: read once */
@@ -55,25 +52,20 @@ static firn_status open_words(production *p, const char *const *word, int64_t co
     bool each = chosen.compare;
     for (int64_t i = 0; i < count; i++) each = each || firn_sequence_is_whole(word[i]);
     p->sequence = calloc((size_t)count, sizeof *p->sequence);
-    if (!p->sequence) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (!p->sequence) return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_setting settings[FIRN_MOST_TEXTS];
+    firn_texts_to_settings(&chosen.sets, settings);
     firn_status st = FIRN_OK;
     const int64_t sequences = each ? count : 1;
     for (int64_t i = 0; i < sequences && st == FIRN_OK; i++) {
-        st = firn_sequence_open(word + i, each ? 1 : count, chosen.sets.text, chosen.sets.count,
-                                &p->sequence[i], error);
+        st = firn_sequence_create(word + i, each ? 1 : count, settings, chosen.sets.count,
+                                  &p->sequence[i], error);
         p->sequence_count += st == FIRN_OK;
     }
-    /* Single frames are compared with each other whatever their numbers. */
-    bool single = st == FIRN_OK;
-    for (int64_t i = 0; i < p->sequence_count; i++) single = single && p->sequence[i].count == 1;
-    for (int64_t i = 1; i < p->sequence_count && single; i++) {
-        p->sequence[i].frame[0].number = p->sequence[0].frame[0].number;
-    }
-    return st == FIRN_OK ? firn_sequences_tell_apart(p->sequence, word, p->sequence_count, error)
-                         : st;
+    return st == FIRN_OK ? firn_sequences_align(p->sequence, word, p->sequence_count, error) : st;
 }
 
-static firn_status open_reels(production *p, firn_error *error)
+static firn_status open_sequences(production *p, firn_error *error)
 {
     const char *const *word = (const char *const *)chosen.inputs.word;
     if (chosen.inputs.count > 1) return open_words(p, word, chosen.inputs.count, error);
@@ -83,10 +75,8 @@ static firn_status open_reels(production *p, firn_error *error)
     if (st == FIRN_OK) {
         st = open_words(p, (const char *const *)sweep.folder, sweep.count, error);
     }
-    for (int64_t i = 0; i < p->sequence_count; i++) {
-        free(p->sequence[i].label);
-        p->sequence[i].label = sweep.label[i];
-        sweep.label[i] = NULL;
+    for (int64_t i = 0; i < p->sequence_count && st == FIRN_OK; i++) {
+        st = firn_sequence_set_label(p->sequence[i], sweep.label[i], error);
     }
     firn_sweep_folders_free(&sweep);
     return st;
@@ -104,11 +94,16 @@ static void find_span(const production *p, int64_t *first, int64_t *last)
     *first = INT64_MAX;
     *last = INT64_MIN;
     for (int64_t r = 0; r < p->sequence_count; r++) {
-        const firn_sequence *sequence = &p->sequence[r];
-        const int64_t ends[2] = {sequence->has_scene ? sequence->scene.frames.start
-                                                     : sequence->frame[0].number,
-                                 sequence->has_scene ? sequence->scene.frames.end
-                                                     : sequence->frame[sequence->count - 1].number};
+        const firn_sequence *sequence = p->sequence[r];
+        const firn_scene *scene = firn_sequence_scene(sequence);
+        int64_t ends[2] = {
+            firn_sequence_number(sequence, 0),
+            firn_sequence_number(sequence, firn_sequence_count(sequence) - 1),
+        };
+        if (scene) {
+            ends[0] = firn_scene_get_info(scene).first_frame;
+            ends[1] = firn_scene_get_info(scene).last_frame;
+        }
         if (ends[0] < *first) *first = ends[0];
         if (ends[1] > *last) *last = ends[1];
     }
@@ -122,16 +117,16 @@ static firn_status choose_frames(production *p, firn_error *error)
     int64_t first = low, last = high;
     if (chosen.frames && !(firn_frames_read(chosen.frames, &first, &last) && first <= last &&
                            first >= low && last <= high)) {
-        return firn_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld",
-                         chosen.frames, (long long)low, (long long)high);
+        return firn_app_fail(error, FIRN_INVALID, "--frames %s must be A:B within %lld:%lld",
+                             chosen.frames, (long long)low, (long long)high);
     }
-    for (int64_t r = 0; r < p->sequence_count; r++) total += p->sequence[r].count;
+    for (int64_t r = 0; r < p->sequence_count; r++) total += firn_sequence_count(p->sequence[r]);
     p->number = malloc(((size_t)total + 1) * sizeof *p->number);
     p->missing = calloc((size_t)(total * p->sequence_count) + 1, sizeof *p->missing);
-    if (!p->number || !p->missing) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (!p->number || !p->missing) return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int64_t r = 0; r < p->sequence_count; r++) {
-        for (int64_t i = 0; i < p->sequence[r].count; i++) {
-            const int64_t number = p->sequence[r].frame[i].number;
+        for (int64_t i = 0; i < firn_sequence_count(p->sequence[r]); i++) {
+            const int64_t number = firn_sequence_number(p->sequence[r], i);
             if (number >= first && number <= last) p->number[count++] = number;
         }
     }
@@ -140,8 +135,8 @@ static firn_status choose_frames(production *p, firn_error *error)
         if (i == 0 || p->number[i] != p->number[i - 1]) p->number[p->number_count++] = p->number[i];
     }
     if (p->number_count == 0) {
-        return firn_fail(error, FIRN_INVALID, "--frames %s: no output of the scene has these",
-                         chosen.frames);
+        return firn_app_fail(error, FIRN_INVALID, "--frames %s: no output of the scene has these",
+                             chosen.frames);
     }
     p->picture_count = p->number_count;
     if (chosen.turntable && p->number_count == 1) p->picture_count = chosen.turntable;
@@ -157,28 +152,15 @@ static void frame_free(frame *f)
     *f = (frame){0};
 }
 
-/* A frame that is not on disk is not there, which is no failure. */
-static firn_status frame_read(const firn_sequence *sequence, int64_t number, frame *out,
-                              firn_error *error)
-{
-    *out = (frame){0};
-    const firn_sequence_frame *at = firn_sequence_find(sequence, number);
-    if (!at || access(at->path, F_OK) != 0) return FIRN_OK;
-    firn_status st = firn_points_read(at->path, &out->points, error);
-    if (st == FIRN_OK && at->grid && access(at->grid, F_OK) == 0) {
-        st = firn_points_read(at->grid, &out->grid, error);
-        out->has_grid = st == FIRN_OK;
-    }
-    out->there = st == FIRN_OK;
-    if (st != FIRN_OK) frame_free(out);
-    return st;
-}
-
 static bool is_only(const production *p) { return p->sequence_count == 1 && p->number_count == 1; }
 
-static const firn_scene *scene_of(const firn_sequence *sequence)
+/* A frame as the renderer takes it. */
+static firn_renderer_frame shown(const firn_sequence *sequence, const frame *f, int64_t number)
 {
-    return sequence->has_scene ? &sequence->scene : NULL;
+    return (firn_renderer_frame){.scene = firn_sequence_scene(sequence),
+                                 .points = &f->points,
+                                 .grid = f->grid.column_count ? &f->grid : NULL,
+                                 .number = number};
 }
 
 /* ---- progress ---- */
@@ -217,13 +199,16 @@ static firn_status survey(production *p, firn_error *error)
         for (int64_t r = 0; r < p->sequence_count && st == FIRN_OK; r++) {
             frame f;
             firn_error inner = {0};
-            const firn_sequence_frame *at = firn_sequence_find(&p->sequence[r], p->number[i]);
-            st = frame_read(&p->sequence[r], p->number[i], &f, error);
+            const firn_sequence *sequence = p->sequence[r];
+            st = firn_sequence_read(sequence, p->number[i], &f.points, &f.grid, error);
             if (st != FIRN_OK) break;
-            if (f.there) {
-                st = firn_renderer_survey(&p->renderer, scene_of(&p->sequence[r]), &f.points,
-                                          f.has_grid ? &f.grid : NULL, &inner);
-                if (st != FIRN_OK) st = firn_fail(error, st, "%s: %s", at->path, inner.message);
+            if (f.points.column_count) {
+                const firn_renderer_frame seen = shown(sequence, &f, p->number[i]);
+                st = firn_renderer_survey(p->renderer, &seen, &inner);
+                if (st != FIRN_OK) {
+                    st = firn_app_fail(error, st, "%s: %s",
+                                       firn_sequence_path(sequence, p->number[i]), inner.message);
+                }
                 found++;
             } else {
                 p->missing[r * p->number_count + i] = true;
@@ -237,14 +222,15 @@ static firn_status survey(production *p, firn_error *error)
     }
     clear_line(p);
     if (st == FIRN_OK && found == 0 && !firn_interrupted()) {
-        const firn_sequence_frame *at = firn_sequence_find(&p->sequence[0], p->number[0]);
-        return firn_fail(error, FIRN_INVALID, "%s is not there, nor any other frame; %s",
-                         at ? at->path : "the first frame",
-                         p->sequence[0].has_scene ? "firn run makes them" : "check the name");
+        const char *path = firn_sequence_path(p->sequence[0], p->number[0]);
+        return firn_app_fail(error, FIRN_INVALID, "%s is not there, nor any other frame; %s",
+                             path ? path : "the first frame",
+                             firn_sequence_scene(p->sequence[0]) ? "firn run makes them"
+                                                                 : "check the name");
     }
     if (st == FIRN_OK && !firn_interrupted()) {
-        st = firn_renderer_settle(&p->renderer, scene_of(&p->sequence[0]), error);
-        p->pictures.def.numbered = !(p->renderer.options.show >> FIRN_LAYER_CAPTION & 1);
+        st = firn_renderer_settle(p->renderer, firn_sequence_scene(p->sequence[0]), error);
+        firn_pictures_show_numbers(p->pictures, !firn_renderer_has_caption(p->renderer));
     }
     return st;
 }
@@ -252,7 +238,7 @@ static firn_status survey(production *p, firn_error *error)
 static const char *label_of(const production *p, int64_t sequence)
 {
     return sequence < chosen.labels.count ? chosen.labels.text[sequence]
-                                          : p->sequence[sequence].label;
+                                          : firn_sequence_label(p->sequence[sequence]);
 }
 
 /* The picture of one sequence; without pixels where the frame is not there. */
@@ -261,14 +247,12 @@ static firn_status make_panel(const production *p, const firn_sequence *sequence
 {
     *out = (firn_image){0};
     frame f = p->only;
-    firn_status st = is_only(p) ? FIRN_OK : frame_read(sequence, number, &f, error);
-    if (st == FIRN_OK && f.there) {
-        const firn_renderer_frame shown = {.scene = scene_of(sequence),
-                                           .points = &f.points,
-                                           .grid = f.has_grid ? &f.grid : NULL,
-                                           .number = number,
-                                           .turn = turn};
-        st = firn_renderer_picture(&p->renderer, &shown, out, error);
+    firn_status st = FIRN_OK;
+    if (!is_only(p)) st = firn_sequence_read(sequence, number, &f.points, &f.grid, error);
+    if (st == FIRN_OK && f.points.column_count) {
+        firn_renderer_frame drawn = shown(sequence, &f, number);
+        drawn.turn = turn;
+        st = firn_renderer_draw(p->renderer, &drawn, out, error);
     }
     if (!is_only(p)) frame_free(&f);
     return st;
@@ -277,14 +261,12 @@ static firn_status make_panel(const production *p, const firn_sequence *sequence
 static firn_status make_picture(const production *p, int64_t number, const double *turn,
                                 firn_image *out, firn_error *error)
 {
-    if (p->sequence_count == 1) return make_panel(p, &p->sequence[0], number, turn, out, error);
-    const firn_render_options *render = &p->renderer.options.render;
+    if (p->sequence_count == 1) return make_panel(p, p->sequence[0], number, turn, out, error);
     firn_sheet sheet;
-    firn_status st =
-        firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
+    firn_status st = firn_sheet_create(p->columns, p->rows, p->width, p->height, &sheet, error);
     for (int64_t r = 0; r < p->sequence_count && st == FIRN_OK; r++) {
         firn_image panel;
-        st = make_panel(p, &p->sequence[r], number, turn, &panel, error);
+        st = make_panel(p, p->sequence[r], number, turn, &panel, error);
         if (st == FIRN_OK) {
             st = firn_sheet_add(&sheet, panel.rgba ? &panel : NULL, label_of(p, r), error);
         }
@@ -310,7 +292,7 @@ static bool wanted(const production *p, int64_t picture)
     for (int64_t r = 0; r < p->sequence_count; r++) {
         there = there || !p->missing[r * p->number_count + frame_of(p, picture)];
     }
-    return there && firn_pictures_wants(&p->pictures, picture);
+    return there && firn_pictures_wants(p->pictures, picture);
 }
 
 static firn_status make_pictures(production *p, firn_error *error)
@@ -331,7 +313,7 @@ static firn_status make_pictures(production *p, firn_error *error)
             continue;
         }
         const int64_t number = p->number_count == 1 && p->picture_count > 1 ? i + 1 : p->number[at];
-        st = firn_pictures_add(&p->pictures, i, number, &picture, error);
+        st = firn_pictures_add(p->pictures, i, number, &picture, error);
         firn_image_free(&picture);
         if (st != FIRN_OK) break;
         if (p->made++ == 0) p->first = number;
@@ -340,8 +322,8 @@ static firn_status make_pictures(production *p, firn_error *error)
     }
     clear_line(p);
     if (st == FIRN_OK && firn_interrupted()) {
-        st = firn_fail(error, FIRN_STOPPED, "stopped after %" PRId64 " of %" PRId64 " pictures",
-                       p->made, p->wanted);
+        st = firn_app_fail(error, FIRN_STOPPED, "stopped after %" PRId64 " of %" PRId64 " pictures",
+                           p->made, p->wanted);
     }
     return st;
 }
@@ -349,37 +331,34 @@ static firn_status make_pictures(production *p, firn_error *error)
 /* ---- outputs ---- */
 
 /* What --out asks for; without it a sequence, or a sheet where --sheet is given. */
-static firn_status open_pictures(production *p, firn_pictures_def *def, char *fallback, size_t size,
+static firn_status open_pictures(production *p, firn_renderer_options *options,
+                                 firn_pictures_def *def, char *fallback, size_t size,
                                  firn_error *error)
 {
-    const firn_render_options *render = &p->renderer.options.render;
-    const firn_scene *scene = scene_of(&p->sequence[0]);
-    def->width = render->width;
-    def->height = render->height;
+    const firn_scene *scene = firn_sequence_scene(p->sequence[0]);
+    def->width = p->width;
+    def->height = p->height;
     def->count = p->picture_count;
-    def->fps = scene ? scene->frames.playback : 24;
+    def->fps = scene ? firn_scene_get_info(scene).playback : 24;
     firn_sheet_arrange(p->sequence_count, &p->columns, &p->rows);
     if (p->sequence_count > 1) {
         firn_sheet sheet; /* knows its size */
-        firn_status st =
-            firn_sheet_create(p->columns, p->rows, render->width, render->height, &sheet, error);
+        firn_status st = firn_sheet_create(p->columns, p->rows, p->width, p->height, &sheet, error);
         if (st != FIRN_OK) return st;
         def->width = sheet.image.width;
         def->height = sheet.image.height;
         firn_sheet_free(&sheet);
     }
-    if (chosen.outs.count > FIRN_PICTURES_MOST) {
-        return firn_fail(error, FIRN_INVALID, "more than %d of --out", FIRN_PICTURES_MOST);
-    }
-    for (int i = 0; i < chosen.outs.count; i++) def->path[def->path_count++] = chosen.outs.text[i];
     if (def->path_count == 0) {
         const bool one = chosen.picture.sheet || p->picture_count == 1;
         snprintf(fallback, size, one ? "out/%s.png" : "out/%s.$F4.png",
-                 p->sequence_count > 1 ? "compare" : p->sequence[0].label);
+                 p->sequence_count > 1 ? "compare" : firn_sequence_label(p->sequence[0]));
         def->path[def->path_count++] = fallback;
     }
-    p->renderer.options.linear = firn_pictures_is_linear(def);
-    return firn_pictures_open(&p->pictures, def, error);
+    options->linear = firn_pictures_is_linear(def);
+    options->render.threads = (int32_t)chosen.threads;
+    const firn_status st = firn_renderer_create(options, &p->renderer, error);
+    return st == FIRN_OK ? firn_pictures_create(def, &p->pictures, error) : st;
 }
 
 /* Names the frames of a sequence that were not there. */
@@ -423,30 +402,31 @@ static int render(void)
     firn_pictures_def def;
     firn_error error = {0};
     char fallback[256];
-    firn_status st = firn_picture_read(&chosen.picture, &options, &def, &error);
-    options.render.threads = (int32_t)chosen.threads;
+    firn_status st =
+        firn_picture_read(&chosen.picture, "--out", &chosen.outs, &options, &def, &error);
     if (st != FIRN_OK) {
         fprintf(stderr, "%s: %s\n", command_name, error.message);
         return FIRN_EXIT_USAGE;
     }
-    st = open_reels(&p, &error);
+    st = open_sequences(&p, &error);
     if (st == FIRN_OK) st = choose_frames(&p, &error);
-    if (st == FIRN_OK) st = firn_renderer_begin(&options, &p.renderer, &error);
-    if (st == FIRN_OK) st = open_pictures(&p, &def, fallback, sizeof fallback, &error);
+    p.width = options.render.width;
+    p.height = options.render.height;
+    if (st == FIRN_OK) st = open_pictures(&p, &options, &def, fallback, sizeof fallback, &error);
     firn_interrupts_catch();
     if (st == FIRN_OK) st = survey(&p, &error);
     if (st == FIRN_OK) st = make_pictures(&p, &error);
-    if (st == FIRN_OK) st = firn_pictures_close(&p.pictures, &error);
+    if (st == FIRN_OK) st = firn_pictures_finish(p.pictures, &error);
     if (st == FIRN_OK && !chosen.quiet) {
         for (int32_t i = 0; i < def.path_count; i++) print_made(&p, def.path[i]);
     }
     int exit_code = st == FIRN_OK ? 0 : firn_options_failure(command_name, st, &error);
     for (int64_t r = 0; r < p.sequence_count && st == FIRN_OK; r++)
         exit_code |= report_missing(&p, r);
-    firn_pictures_discard(&p.pictures);
-    firn_renderer_free(&p.renderer);
+    firn_pictures_destroy(p.pictures);
+    firn_renderer_destroy(p.renderer);
     frame_free(&p.only);
-    for (int64_t r = 0; r < p.sequence_count; r++) firn_sequence_free(&p.sequence[r]);
+    for (int64_t r = 0; r < p.sequence_count; r++) firn_sequence_destroy(p.sequence[r]);
     free(p.sequence);
     free(p.number);
     free(p.missing);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "preview.h"
+#include "picture.h"
 #include "progress.h"
 
 static const char command_name[] = "firn run";
@@ -32,9 +32,9 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
     }
     printf("\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
            "disk       %s to %s\nsubsteps   at least %.0f of %.2e s\ntime       at least %s\n",
-           (long long)p.frames, (long long)p.cells, scene->cell_size, firn_amount(p.memory, memory),
-           firn_amount(p.disk_least, least), firn_amount(p.disk_most, most), p.steps, p.dt,
-           firn_duration(p.seconds, time));
+           (long long)p.frames, (long long)p.cells, firn_scene_get_info(scene).cell_size,
+           firn_amount(p.memory, memory), firn_amount(p.disk_least, least),
+           firn_amount(p.disk_most, most), p.steps, p.dt, firn_duration(p.seconds, time));
     if (p.stiffening > 1) printf("           up to %.1f times that as snow packs\n", p.stiffening);
     return 0;
 }
@@ -75,17 +75,7 @@ static const firn_option options[] = {
     FIRN_COLOR_OPTION(chosen.picture),
 };
 
-static firn_status read_scene(firn_scene *scene, firn_error *error)
-{
-    firn_tree tree = {0};
-    firn_status st =
-        firn_tree_open(&tree, chosen.files.word[0], chosen.sets.text, chosen.sets.count, error);
-    if (st == FIRN_OK) st = firn_scene_read(scene, &tree, error);
-    firn_tree_free(&tree);
-    return st;
-}
-
-static int run_scene(const firn_scene *scene)
+static int run_scene(const firn_scene *scene, const firn_scene_def *source)
 {
     const bool json = strcmp(chosen.log, "json") == 0;
     firn_error error = {0};
@@ -117,15 +107,17 @@ static int run_scene(const firn_scene *scene)
         return FIRN_EXIT_USAGE;
     }
     firn_interrupts_catch();
-    firn_preview preview = {0};
+    firn_preview *preview = NULL;
     if (chosen.render.count) {
-        const firn_preview_def def = {&chosen.picture,      &chosen.render, scene,
-                                      chosen.files.word[0], &chosen.sets,   &how};
-        st = firn_preview_begin(&preview, &def, &hooks, &error);
-        firn_preview_attach(&preview, &hooks);
+        firn_preview_def def = {.scene = scene, .source = source, .run = &how};
+        st = firn_picture_read(&chosen.picture, "--render", &chosen.render, &def.renderer,
+                               &def.pictures, &error);
+        if (st == FIRN_OK) st = firn_preview_create(&def, &hooks, &preview, &error);
+        if (st == FIRN_OK) firn_preview_attach(preview, &hooks);
     }
     if (st == FIRN_OK) st = firn_run(scene, &how, &hooks, &error);
-    if (chosen.render.count) st = firn_preview_end(&preview, st, &error);
+    if (st == FIRN_OK && preview) st = firn_preview_finish(preview, &error);
+    firn_preview_destroy(preview);
     firn_progress_clear(&view);
     for (int i = 0; i < chosen.render.count && st == FIRN_OK && !chosen.quiet && !json; i++) {
         printf("%s\n", chosen.render.text[i]);
@@ -133,7 +125,7 @@ static int run_scene(const firn_scene *scene)
     if (st == FIRN_OK) return 0;
     const int exit_code = firn_options_failure(command_name, st, &error);
     if (st == FIRN_STOPPED) {
-        if (scene->checkpoint.every > 0)
+        if (firn_scene_get_info(scene).checkpoint_every > 0)
             fprintf(stderr, "%s: the same with --resume goes on\n", command_name);
     }
     return exit_code;
@@ -141,12 +133,18 @@ static int run_scene(const firn_scene *scene)
 
 static int run(void)
 {
-    firn_scene scene = {0};
+    firn_setting settings[FIRN_MOST_TEXTS];
+    firn_texts_to_settings(&chosen.sets, settings);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = chosen.files.word[0];
+    def.settings = settings;
+    def.setting_count = chosen.sets.count;
+    firn_scene *scene = NULL;
     firn_error error = {0};
-    const firn_status st = read_scene(&scene, &error);
+    const firn_status st = firn_scene_create(&def, &scene, &error);
     if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
-    const int exit_code = run_scene(&scene);
-    firn_scene_free(&scene);
+    const int exit_code = run_scene(scene, &def);
+    firn_scene_destroy(scene);
     return exit_code;
 }
 

@@ -9,14 +9,10 @@
 #include <string.h>
 
 #include "app.h"
-#include "base/error.h"
 #include "progress.h"
-#include "run/source.h"
 #include "sweep.h"
 
 static const char command_name[] = "firn sweep";
-
-enum { MOST_PATH = 256 };
 
 static struct {
     int64_t threads;
@@ -47,131 +43,30 @@ static const firn_option options[] = {
 
 /* ---- a variant's scene ---- */
 
-/* Cuts the last part off a path and returns it; NULL when it is the only one. */
-static char *cut_path(char *path)
-{
-    char *cut = path + strlen(path);
-    while (cut > path && *cut != '.' && *cut != '[') cut--;
-    if (cut == path) return NULL;
-    *cut = 0;
-    return cut + 1;
-}
-
-/* A path that leads nowhere would be made on the way and change nothing. Only a last part may be
- * missing, and a section of the scene: readers of scenes know their names. Those of materials they
- * do not. */
-static firn_status check_path(const firn_tree *tree, const char *path, firn_error *error)
-{
-    char missing[MOST_PATH], near[300] = "";
-    snprintf(missing, sizeof missing, "%s", path);
-    if (strlen(path) >= sizeof missing || !cut_path(missing)) return FIRN_OK;
-    const size_t length = strlen(missing);
-    if (length == 0 || missing[length - 1] == '.') return FIRN_OK; /* no path: refused when set */
-    const bool section = !strpbrk(missing, ".["), material = strcmp(missing, "materials") == 0;
-    if (section && !material) return FIRN_OK;
-    if (material) snprintf(missing, sizeof missing, "%s", path);
-    if (firn_value_find(tree->root, missing)) return FIRN_OK;
-    char whole[MOST_PATH];
-    snprintf(whole, sizeof whole, "%s", missing);
-    const char *part = cut_path(missing);
-    const firn_value *in = firn_value_find(tree->root, missing);
-    const char *names[65] = {0};
-    int n = 0;
-    for (const firn_value *c = in ? in->child : NULL; c && n < 64; c = c->next) {
-        const firn_value *name = firn_value_get(c, "name");
-        const char *known = c->key ? c->key : name ? name->text : NULL;
-        if (known) names[n++] = known;
-    }
-    if (n > 0) firn_nearest(part, names, near, sizeof near);
-    return firn_fail(error, FIRN_INVALID, "--vary %s: the scene has no %s%s", path, whole, near);
-}
-
-/* A path as seen from a folder that it must not leave. */
-static char *move_path(const char *folder, const char *path)
-{
-    char *moved = firn_make_text("%s/%s", folder, path);
-    if (!moved) return NULL;
-    char *to = moved + strlen(folder);
-    for (const char *p = path; *p;) {
-        const size_t length = strcspn(p, "/");
-        const bool stays = length > 0 && !(length == 1 && p[0] == '.') &&
-                           !(length == 2 && p[0] == '.' && p[1] == '.');
-        if (stays) {
-            *to++ = '/';
-            memmove(to, p, length);
-            to += length;
-        }
-        p += length;
-        p += *p == '/';
-    }
-    *to = 0;
-    return moved;
-}
-
-static firn_status move_value(firn_value *v, const char *folder, firn_error *error)
-{
-    if (!v || v->kind != FIRN_SCALAR) return FIRN_OK;
-    char *moved = move_path(folder, v->text);
-    if (!moved) return firn_no_memory(error);
-    free(v->text);
-    v->text = moved;
-    return FIRN_OK;
-}
-
-/* The text at a path that the scene may leave out. */
-static firn_status default_value(firn_tree *tree, const char *path, const char *text,
-                                 firn_error *error)
-{
-    if (firn_value_find(tree->root, path)) return FIRN_OK;
-    firn_value *v = firn_value_new(FIRN_SCALAR, tree->root);
-    if (v) v->text = strdup(text);
-    if (!v || !v->text) {
-        firn_value_free(v);
-        return firn_no_memory(error);
-    }
-    return firn_value_set(tree->root, path, v, error);
-}
-
-/* Everything it writes goes into the folder. */
-static firn_status move_outputs(firn_tree *tree, const char *folder, firn_error *error)
-{
-    static const char *const paths[][2] = {{"statistics", "statistics.csv"},
-                                           {"checkpoint.folder", "checkpoints"}};
-    firn_status st = FIRN_OK;
-    for (int i = 0; i < 2 && st == FIRN_OK; i++) {
-        st = default_value(tree, paths[i][0], paths[i][1], error);
-        if (st == FIRN_OK) st = move_value(firn_value_find(tree->root, paths[i][0]), folder, error);
-    }
-    const firn_value *output = firn_value_get(tree->root, "output");
-    for (firn_value *v = output ? output->child : NULL; v && st == FIRN_OK; v = v->next) {
-        st = move_value(firn_value_get(v, "file"), folder, error);
-    }
-    return st;
-}
-
 static char *folder_of(const firn_sweep *s, int64_t index)
 {
     return firn_make_text("%s/%s", s->folder, s->variant[index].name);
 }
 
-static firn_status read_tree(firn_tree *tree, firn_error *error)
-{
-    return firn_tree_open(tree, chosen.files.word[0], chosen.sets.text, chosen.sets.count, error);
-}
-
-static firn_status read_variant(const firn_sweep *s, int64_t index, firn_scene *scene,
+static firn_status read_variant(const firn_sweep *s, int64_t index, firn_scene **scene,
                                 firn_error *error)
 {
-    firn_tree tree = {0};
-    firn_status st = read_tree(&tree, error);
-    for (int k = 0; k < s->vary_count && st == FIRN_OK; k++) {
-        st = firn_tree_set(&tree, "--vary", firn_sweep_choice(s, index, k)->assignment, error);
+    firn_setting settings[2 * FIRN_MOST_TEXTS];
+    firn_texts_to_settings(&chosen.sets, settings);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = chosen.files.word[0];
+    def.settings = settings;
+    def.setting_count = chosen.sets.count;
+    for (int k = 0; k < s->vary_count; k++) {
+        settings[def.setting_count++] =
+            (firn_setting){.assignment = firn_sweep_choice(s, index, k)->assignment,
+                           .option = "--vary",
+                           .existing = true};
     }
     char *folder = folder_of(s, index);
-    if (st == FIRN_OK) st = folder ? move_outputs(&tree, folder, error) : firn_no_memory(error);
-    if (st == FIRN_OK) st = firn_scene_read(scene, &tree, error);
+    def.output_folder = folder;
+    const firn_status st = folder ? firn_scene_create(&def, scene, error) : firn_no_memory(error);
     free(folder);
-    firn_tree_free(&tree);
     return st;
 }
 
@@ -187,29 +82,19 @@ static firn_status choose_run(const firn_scene *scene, firn_run_options *how, fi
  * to blame. */
 static firn_status check_variant(const firn_sweep *s, int64_t index, bool *usage, firn_error *error)
 {
-    firn_scene scene = {0};
+    firn_scene *scene = NULL;
     firn_run_options how;
     firn_error inner = {0};
     firn_status st = read_variant(s, index, &scene, &inner);
     if (st == FIRN_OK) {
-        st = choose_run(&scene, &how, &inner);
+        st = choose_run(scene, &how, &inner);
         *usage = st != FIRN_OK;
     }
-    if (st == FIRN_OK) st = firn_run_check(&scene, &inner);
-    if (st == FIRN_OK) {
-        firn_job job = {0};
-        const firn_job_options o = {.threads = how.threads, .isa = how.isa};
-        st = firn_job_create(&job, &scene, &o, &inner);
-        firn_job_free(&job);
-    }
-    if (st == FIRN_OK) {
-        firn_sources sources = {0};
-        st = firn_sources_open(&sources, &scene, &inner);
-        firn_sources_close(&sources);
-    }
-    firn_scene_free(&scene);
-    return st == FIRN_OK ? st
-                         : firn_fail(error, st, "%s: %s", s->variant[index].name, inner.message);
+    if (st == FIRN_OK) st = firn_run_check(scene, &how, &inner);
+    firn_scene_destroy(scene);
+    return st == FIRN_OK
+               ? st
+               : firn_app_fail(error, st, "%s: %s", s->variant[index].name, inner.message);
 }
 
 static int plan_all(const firn_sweep *s)
@@ -218,14 +103,14 @@ static int plan_all(const firn_sweep *s)
     firn_error error = {0};
     firn_status st = plan ? FIRN_OK : firn_no_memory(&error);
     for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) {
-        firn_scene scene = {0};
+        firn_scene *scene = NULL;
         firn_run_options how;
         firn_progress progress = firn_progress_make(0, true, false, false);
         const firn_run_hooks hooks = firn_progress_hooks(&progress);
         st = read_variant(s, i, &scene, &error);
-        if (st == FIRN_OK) st = choose_run(&scene, &how, &error);
-        if (st == FIRN_OK) st = firn_run_plan(&scene, &how, &hooks, &plan[i], &error);
-        firn_scene_free(&scene);
+        if (st == FIRN_OK) st = choose_run(scene, &how, &error);
+        if (st == FIRN_OK) st = firn_run_plan(scene, &how, &hooks, &plan[i], &error);
+        firn_scene_destroy(scene);
     }
     if (st == FIRN_OK) firn_sweep_print_plans(s, plan);
     free(plan);
@@ -261,12 +146,8 @@ typedef struct player {
 static firn_status mark(const player *p, bool finished, firn_error *error)
 {
     char *text = marker_text(p->scene, &p->how, finished);
-    firn_output out;
-    firn_status st = text ? firn_output_open(&out, p->marker, error) : firn_no_memory(error);
-    if (st == FIRN_OK) {
-        firn_output_write(&out, text, strlen(text));
-        st = firn_output_commit(&out, error);
-    }
+    const firn_status st =
+        text ? firn_bytes_write(p->marker, text, strlen(text), error) : firn_no_memory(error);
     free(text);
     return st;
 }
@@ -366,12 +247,7 @@ static firn_status run_one(const firn_sweep *s, int64_t index, player *p, firn_e
 static firn_status write_scene(const char *folder, const firn_scene *scene, firn_error *error)
 {
     char *path = firn_make_text("%s/scene.yaml", folder);
-    firn_output out;
-    firn_status st = path ? firn_output_open(&out, path, error) : firn_no_memory(error);
-    if (st == FIRN_OK) {
-        firn_value_write(scene->tree.root, &out);
-        st = firn_output_commit(&out, error);
-    }
+    const firn_status st = path ? firn_scene_write(scene, path, error) : firn_no_memory(error);
     free(path);
     return st;
 }
@@ -379,21 +255,22 @@ static firn_status write_scene(const char *folder, const firn_scene *scene, firn
 static firn_status run_variant(firn_sweep *s, int64_t index, firn_error *error)
 {
     firn_variant *v = &s->variant[index];
-    firn_scene scene = {0};
+    firn_scene *scene = NULL;
     char *folder = folder_of(s, index);
     char *marker = firn_make_text("%s/%s/variant.txt", s->folder, v->name);
-    player p = {.scene = &scene, .marker = marker};
+    player p = {.marker = marker};
     firn_status st = folder && marker ? firn_make_folder(folder, error) : firn_no_memory(error);
     if (st == FIRN_OK) st = read_variant(s, index, &scene, error);
-    if (st == FIRN_OK) st = write_scene(folder, &scene, error);
-    if (st == FIRN_OK) st = choose_run(&scene, &p.how, error);
+    if (st == FIRN_OK) st = write_scene(folder, scene, error);
+    if (st == FIRN_OK) st = choose_run(scene, &p.how, error);
+    p.scene = scene;
     if (st == FIRN_OK) st = run_one(s, index, &p, error);
-    if (p.begun) firn_variant_read(v, scene.statistics);
+    if (p.begun) firn_variant_read(v, firn_scene_get_info(scene).statistics);
     v->state = st == FIRN_OK         ? FIRN_VARIANT_DONE
                : st == FIRN_DIVERGED ? FIRN_VARIANT_DIVERGED
                : st == FIRN_STOPPED  ? FIRN_VARIANT_STOPPED
                                      : FIRN_VARIANT_FAILED;
-    firn_scene_free(&scene);
+    firn_scene_destroy(scene);
     free(folder);
     free(marker);
     return st;
@@ -421,7 +298,7 @@ static int run_all(firn_sweep *s)
     int exit_code = 0;
     firn_interrupts_catch();
     for (int64_t i = 0; i < s->variant_count && st != FIRN_OUTPUT && st != FIRN_STOPPED; i++) {
-        st = firn_interrupted() ? firn_fail(&error, FIRN_STOPPED, "stopped between variants")
+        st = firn_interrupted() ? firn_app_fail(&error, FIRN_STOPPED, "stopped between variants")
                                 : run_variant(s, i, &error);
         if (st != FIRN_OK) {
             const int code = firn_options_failure(command_name, st, &error);
@@ -452,14 +329,11 @@ static char *choose_folder(void)
 /* Reads what varies, and checks every variant. */
 static firn_status open_sweep(firn_sweep *s, bool *usage, firn_error *error)
 {
-    firn_tree tree = {0};
     s->folder = choose_folder();
-    firn_status st = s->folder ? read_tree(&tree, error) : firn_no_memory(error);
+    firn_status st = s->folder ? FIRN_OK : firn_no_memory(error);
     for (int i = 0; i < chosen.varies.count && st == FIRN_OK; i++) {
         st = firn_sweep_add(s, chosen.varies.text[i], error);
-        if (st == FIRN_OK) st = check_path(&tree, s->vary[i].path, error);
     }
-    firn_tree_free(&tree);
     if (st == FIRN_OK) st = firn_sweep_expand(s, error);
     for (int64_t i = 0; i < s->variant_count && st == FIRN_OK; i++) {
         st = check_variant(s, i, usage, error);

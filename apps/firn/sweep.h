@@ -3,7 +3,7 @@
 #define FIRN_SWEEP_H
 
 #include "options.h"
-#include "run/run.h"
+#include <firn/scene.h>
 
 enum { FIRN_VARIANT_NAME = 256 };
 

@@ -32,7 +32,7 @@ static int column_of(const char *name)
 {
     for (int i = 0;; i++) {
         size_t length = 0;
-        const char *cell = cell_at(firn_statistics_columns, i, &length);
+        const char *cell = cell_at(firn_statistics_columns(), i, &length);
         assert(length > 0); /* or there is no such column */
         if (length == strlen(name) && strncmp(cell, name, length) == 0) return i;
     }
@@ -66,41 +66,47 @@ void firn_variant_read(firn_variant *v, const char *path)
     free(text);
 }
 
-static void write_cell(firn_output *out, const char *text)
+static void write_cell(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\n")) {
-        firn_output_print(out, "%s,", text);
+        fprintf(out, "%s,", text);
         return;
     }
-    firn_output_print(out, "\"");
-    for (; *text; text++) firn_output_print(out, "%s%c", *text == '"' ? "\"" : "", *text);
-    firn_output_print(out, "\",");
+    fprintf(out, "\"");
+    for (; *text; text++) fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
+    fprintf(out, "\",");
+}
+
+static void write_table(const firn_sweep *s, FILE *out)
+{
+    for (int k = 0; k < s->vary_count; k++) write_cell(out, s->vary[k].path);
+    fprintf(out, "%s,total_steps,total_seconds,status,folder\n", firn_statistics_columns());
+    for (int64_t i = 0; i < s->variant_count; i++) {
+        const firn_variant *v = &s->variant[i];
+        for (int k = 0; k < s->vary_count; k++) write_cell(out, firn_sweep_choice(s, i, k)->value);
+        if (v->last) {
+            fprintf(out, "%s,%lld,%.3f,", v->last, (long long)v->steps, v->seconds);
+        } else {
+            fprintf(out, ",,,"); /* one for the last column, two for the sums */
+            for (const char *p = firn_statistics_columns(); *p; p++) {
+                if (*p == ',') fprintf(out, ",");
+            }
+        }
+        fprintf(out, "%s,%s\n", state_names[v->state], v->name);
+    }
 }
 
 firn_status firn_sweep_write(const firn_sweep *s, firn_error *error)
 {
-    char *path = firn_make_text("%s/sweep.csv", s->folder);
-    firn_output out;
-    firn_status st = path ? firn_output_open(&out, path, error) : firn_no_memory(error);
+    char *path = firn_make_text("%s/sweep.csv", s->folder), *text = NULL;
+    size_t size = 0;
+    FILE *out = path ? open_memstream(&text, &size) : NULL;
+    if (out) write_table(s, out);
+    const bool made = out && fclose(out) == 0;
+    const firn_status st = made ? firn_bytes_write(path, text, size, error) : firn_no_memory(error);
+    free(text);
     free(path);
-    if (st != FIRN_OK) return st;
-    for (int k = 0; k < s->vary_count; k++) write_cell(&out, s->vary[k].path);
-    firn_output_print(&out, "%s,total_steps,total_seconds,status,folder\n",
-                      firn_statistics_columns);
-    for (int64_t i = 0; i < s->variant_count; i++) {
-        const firn_variant *v = &s->variant[i];
-        for (int k = 0; k < s->vary_count; k++) write_cell(&out, firn_sweep_choice(s, i, k)->value);
-        if (v->last) {
-            firn_output_print(&out, "%s,%lld,%.3f,", v->last, (long long)v->steps, v->seconds);
-        } else {
-            firn_output_print(&out, ",,,"); /* one for the last column, two for the sums */
-            for (const char *p = firn_statistics_columns; *p; p++) {
-                if (*p == ',') firn_output_print(&out, ",");
-            }
-        }
-        firn_output_print(&out, "%s,%s\n", state_names[v->state], v->name);
-    }
-    return firn_output_commit(&out, error);
+    return st;
 }
 
 /* ---- tables for people ---- */

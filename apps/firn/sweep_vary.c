@@ -8,13 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 enum { MOST_VARIANTS = 10000, MOST_LABEL = 40, MOST_NAME = 200 };
 
 firn_status firn_no_memory(firn_error *error)
 {
-    return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
 }
 
 char *firn_make_text(const char *format, ...)
@@ -117,8 +115,8 @@ static firn_status add_choice(firn_vary *v, const char *text, size_t length, fir
     while (length > 0 && isspace((unsigned char)*text)) text++, length--;
     while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
     if (length == 0) {
-        return firn_fail(error, FIRN_INVALID, "--vary %s: a value is missing between commas",
-                         v->path);
+        return firn_app_fail(error, FIRN_INVALID, "--vary %s: a value is missing between commas",
+                             v->path);
     }
     firn_choice *grown = realloc(v->choice, ((size_t)v->count + 1) * sizeof *grown);
     if (!grown) return firn_no_memory(error);
@@ -129,8 +127,8 @@ static firn_status add_choice(firn_vary *v, const char *text, size_t length, fir
     c->value = c->assignment + strlen(v->path) + 1;
     for (int i = 0; i < v->count; i++) {
         if (strcmp(v->choice[i].value, c->value) == 0) {
-            firn_status st =
-                firn_fail(error, FIRN_INVALID, "--vary %s: %s is given twice", v->path, c->value);
+            firn_status st = firn_app_fail(error, FIRN_INVALID, "--vary %s: %s is given twice",
+                                           v->path, c->value);
             free(c->assignment);
             return st;
         }
@@ -148,8 +146,8 @@ firn_status firn_sweep_add(firn_sweep *s, const char *text, firn_error *error)
     s->vary_count++;
     for (int i = 0; i + 1 < s->vary_count; i++) {
         if (strcmp(s->vary[i].path, v->path) == 0) {
-            return firn_fail(error, FIRN_INVALID,
-                             "--vary %s is given twice; write its values in one", v->path);
+            return firn_app_fail(error, FIRN_INVALID,
+                                 "--vary %s is given twice; write its values in one", v->path);
         }
     }
     firn_status st = FIRN_OK;
@@ -194,8 +192,8 @@ firn_status firn_sweep_expand(firn_sweep *s, firn_error *error)
     for (int k = 0; k < s->vary_count; k++) {
         s->variant_count *= s->vary[k].count;
         if (s->variant_count > MOST_VARIANTS) {
-            return firn_fail(error, FIRN_INVALID, "more than %d variants; vary less at a time",
-                             MOST_VARIANTS);
+            return firn_app_fail(error, FIRN_INVALID, "more than %d variants; vary less at a time",
+                                 MOST_VARIANTS);
         }
     }
     s->variant = calloc((size_t)s->variant_count, sizeof *s->variant);

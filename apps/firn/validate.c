@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "cases.h"
+#include "validation/cases.h"
 
 static const firn_path paths[] = {FIRN_PATH_PLAIN, FIRN_PATH_FUSED};
 static const char *const path_names[] = {"plain", "fused"};

@@ -47,6 +47,11 @@ FIRN_API const char *firn_status_name(firn_status status);
 /* "0.1.0". Static storage. */
 FIRN_API const char *firn_version(void);
 
+/* What a message about an unknown name should add: ", did you mean \"young\"?" if one of the names,
+ * which end with NULL, is near; else "; there are a, b, c", cut short. Returns `text`. */
+FIRN_API const char *firn_nearest(const char *name, const char *const *names, char *text,
+                                  size_t size);
+
 typedef enum firn_log_level { FIRN_LOG_INFO, FIRN_LOG_WARNING } firn_log_level;
 
 /* Called from the thread that called the library, never from a worker. */

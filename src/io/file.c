@@ -1,3 +1,4 @@
+/* Files: read whole, written so that they appear whole or not at all. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -51,6 +52,30 @@ void firn_bytes_free(firn_bytes *bytes)
 {
     free(bytes->data);
     *bytes = (firn_bytes){0};
+}
+
+firn_status firn_make_folder(const char *path, firn_error *error)
+{
+    char *copy = strdup(path);
+    if (!copy) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (char *p = copy + 1;; p++) {
+        if (*p != '/' && *p != 0) continue;
+        const char end = *p;
+        *p = 0;
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            firn_status st = firn_fail(error, FIRN_OUTPUT, "%s: %s", copy, strerror(errno));
+            free(copy);
+            return st;
+        }
+        *p = end;
+        if (!end) break;
+    }
+    free(copy);
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
+        return firn_fail(error, FIRN_OUTPUT, "%s: is not a folder", path);
+    }
+    return FIRN_OK;
 }
 
 /* ---- output ---- */
@@ -122,4 +147,13 @@ void firn_output_discard(firn_output *out)
     free(out->temporary);
     free(out->path);
     *out = (firn_output){0};
+}
+
+firn_status firn_bytes_write(const char *path, const void *data, size_t size, firn_error *error)
+{
+    firn_output out;
+    const firn_status st = firn_output_open(&out, path, error);
+    if (st != FIRN_OK) return st;
+    firn_output_write(&out, data, size);
+    return firn_output_commit(&out, error);
 }

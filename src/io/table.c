@@ -1,3 +1,5 @@
+/* The formats: one row each, found by a name's end or by the first bytes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,18 +7,18 @@
 #include "base/parallel.h"
 #include "io/io.h"
 
-extern const firn_format firn_format_prt, firn_format_geo, firn_format_bgeo, firn_format_bgeo_sc,
-    firn_format_ply, firn_format_csv;
+/* In the order in which content is asked. */
+#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(csv)
+
+#define DECLARE(name) extern const firn_format firn_format_##name;
+FORMATS(DECLARE)
+#undef DECLARE
 
 const firn_format *const firn_formats[] = {
-    &firn_format_prt,
-    &firn_format_bgeo,
-    &firn_format_bgeo_sc,
-    &firn_format_geo,
-    &firn_format_ply,
-    &firn_format_csv,
-    NULL,
-};
+#define ROW(name) &firn_format_##name,
+    FORMATS(ROW)
+#undef ROW
+        NULL};
 
 /* How many letters of the name's end one of the extensions matches, or 0. Capitals count as small. */
 static size_t match(const char *path, const char *extensions)
@@ -61,8 +63,25 @@ const firn_format *firn_format_of(const char *path, firn_error *error)
     return NULL;
 }
 
+static firn_format_info info_of(const firn_format *f)
+{
+    if (!f) return (firn_format_info){0};
+    return (firn_format_info){f->name, f->extensions, f->help, f->read != NULL, f->write != NULL};
+}
+
+firn_format_info firn_format_get_info(int32_t index)
+{
+    const int32_t count = sizeof firn_formats / sizeof *firn_formats - 1;
+    return info_of(index >= 0 && index < count ? firn_formats[index] : NULL);
+}
+
+firn_format_info firn_format_find(const char *path, firn_error *error)
+{
+    return info_of(firn_format_of(path, error));
+}
+
 firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_points *out,
-                              const firn_format **format, firn_error *error)
+                              const char **format, firn_error *error)
 {
     *out = (firn_points){0};
     const firn_format *found = NULL;
@@ -72,7 +91,7 @@ firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_po
     }
     if (!found) found = firn_format_of(path, error);
     if (!found) return FIRN_INVALID;
-    if (format) *format = found;
+    if (format) *format = found->name;
     if (!found->read) {
         return firn_fail(error, FIRN_INVALID, "%s: %s files can be written, not read", path,
                          found->name);
@@ -93,6 +112,8 @@ firn_status firn_points_read(const char *path, firn_points *out, firn_error *err
     firn_bytes_free(&in);
     return st;
 }
+
+firn_write_options firn_write_options_default(void) { return (firn_write_options){.frame = NAN}; }
 
 /* The caller's output, whatever it is. */
 static firn_status write_to(firn_output *out, const firn_format *format, const firn_points *points,

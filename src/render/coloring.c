@@ -9,7 +9,11 @@
 #include "run/job.h"
 #include "scene/value.h"
 
-const char *const firn_colormap_words[] = {"sequential", "diverging", "categorical", NULL};
+const char *const *firn_colormap_names(void)
+{
+    static const char *const names[] = {"sequential", "diverging", "categorical", NULL};
+    return names;
+}
 
 /* What suits attributes whose numbers are more than an amount. */
 static const struct {
@@ -31,7 +35,8 @@ firn_status firn_coloring_make(const char *attribute, int map, firn_coloring *ou
     }
     *out = (firn_coloring){.unit = "", .low = INFINITY, .high = -INFINITY};
     memcpy(out->attribute, attribute, strlen(attribute) + 1);
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    const firn_attribute *a;
+    for (int32_t i = 0; (a = firn_attribute_get(i)); i++) {
         if (strcmp(a->name, attribute) == 0) out->unit = a->unit;
     }
     for (size_t i = 0; i < sizeof suited / sizeof *suited; i++) {

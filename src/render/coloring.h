@@ -5,9 +5,6 @@
 #include "io/io.h"
 #include "render/colormap.h"
 
-/* The words for the kinds of colour map: "sequential", ...; ends with NULL. */
-extern const char *const firn_colormap_words[];
-
 typedef struct firn_coloring {
     char attribute[FIRN_NAME_SIZE];
     const char *unit;

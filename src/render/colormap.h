@@ -3,14 +3,7 @@
 #ifndef FIRN_COLORMAP_H
 #define FIRN_COLORMAP_H
 
-#include <stdint.h>
-
-typedef enum firn_colormap_kind {
-    FIRN_SEQUENTIAL,  /* dark violet over green to light yellow, brighter all the way */
-    FIRN_DIVERGING,   /* blue, white in the middle, red */
-    FIRN_CATEGORICAL, /* one colour for each whole number, neighbours far apart */
-    FIRN_COLORMAP_COUNT
-} firn_colormap_kind;
+#include <firn/render.h>
 
 enum { FIRN_COLORMAP_SIZE = 256 };
 

@@ -6,9 +6,13 @@
 
 #include "base/parallel.h"
 
-const char *const firn_layer_words[] = {"particles",     "colliders", "grid",  "velocity",
+const char *const *firn_layer_names(void)
+{
+    static const char *const names[] = {"particles",     "colliders", "grid",  "velocity",
                                         "grid_velocity", "force",     "scale", "legend",
                                         "caption",       NULL};
+    return names;
+}
 
 /* Dark, so that every colour of every map stands out. */
 static const uint32_t PAPER = 0x14181e, SOLID = 0x39424d, EDGE = 0xaab4c0, NODE = 0x7f8b99,

@@ -6,21 +6,6 @@
 #include "render/overlay.h"
 #include "render/render.h"
 
-/* What can be drawn, each by itself; bits of firn_flat_input.show. */
-typedef enum firn_layer {
-    FIRN_LAYER_PARTICLES,
-    FIRN_LAYER_COLLIDERS,
-    FIRN_LAYER_GRID,          /* nodes, larger with more mass */
-    FIRN_LAYER_VELOCITY,      /* arrows of particles */
-    FIRN_LAYER_GRID_VELOCITY, /* arrows of nodes */
-    FIRN_LAYER_FORCE,         /* arrows of nodes */
-    FIRN_LAYER_SCALE,         /* scale bar, and how long arrows are */
-    FIRN_LAYER_LEGEND,        /* of colours; the caller's to draw, as is the caption */
-    FIRN_LAYER_CAPTION,
-    FIRN_LAYER_COUNT
-} firn_layer;
-extern const char *const firn_layer_words[]; /* "particles", ...; ends with NULL */
-
 /* The plane that is seen: positions along `across` go to the right, along `upward` up. */
 typedef struct firn_flat_plane {
     int across, upward, normal; /* axes */

@@ -1,25 +1,13 @@
-/* Pictures in memory and on disk.
- *
- * Linear light, Rec. 709 primaries, premultiplied alpha, top row first. What a renderer makes may be
+/* Images inside the library. What a renderer makes may be
  * brighter than 1; tone mapping brings it to what a screen shows, and PNG holds that. EXR holds the
  * picture as it is. */
 #ifndef FIRN_RENDER_IMAGE_H
 #define FIRN_RENDER_IMAGE_H
 
-#include <stdint.h>
-
-#include <firn/base.h>
-
-typedef struct firn_image {
-    int32_t width, height;
-    float *rgba; /* width x height x 4 */
-} firn_image;
-
-enum { FIRN_IMAGE_MOST = 32768 }; /* pixels along a side */
+#include <firn/render.h>
 
 /* Transparent black. */
 firn_status firn_image_create(int32_t width, int32_t height, firn_image *out, firn_error *error);
-void firn_image_free(firn_image *image);
 
 /* Brightness times 2^stops, then a filmic curve: dark tones nearly as they are, bright ones rolled off
  * below 1. Alpha stays. */
@@ -29,12 +17,6 @@ void firn_image_tone_map(firn_image *image, double stops);
  * channels are the picture over black. 8 bits are dithered, the same way every time; 4 channels are
  * not premultiplied, as PNG wants them. */
 void firn_image_encode(const firn_image *image, int bits, int channels, void *out);
-
-/* Files appear whole or not at all. PNG: 8 or 16 bits, with alpha where the picture has any; EXR: 16-bit
- * floats, compressed. */
-firn_status firn_image_write_png(const char *path, const firn_image *image, int bits,
-                                 firn_error *error);
-firn_status firn_image_write_exr(const char *path, const firn_image *image, firn_error *error);
 
 /* Grey, RGB and RGBA of 8 or 16 bits, not interlaced: what firn_image_write_png writes, and more. */
 firn_status firn_image_read_png(const char *path, firn_image *out, firn_error *error);

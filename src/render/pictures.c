@@ -1,3 +1,4 @@
+/* Where pictures go: series of files, stills, contact sheets, videos. */
 #include "render/pictures.h"
 
 #include <stdlib.h>
@@ -87,20 +88,41 @@ static firn_status open_one(firn_pictures *pictures, int32_t i, firn_error *erro
     return firn_video_open(&pictures->video[i], path, def->width, def->height, def->fps, error);
 }
 
-firn_status firn_pictures_open(firn_pictures *pictures, const firn_pictures_def *def,
-                               firn_error *error)
+firn_status firn_pictures_create(const firn_pictures_def *def, firn_pictures **out,
+                                 firn_error *error)
 {
-    *pictures = (firn_pictures){.def = *def};
+    *out = NULL;
+    firn_status st = firn_pictures_check(def, error);
+    if (st != FIRN_OK) return st;
+    firn_pictures *pictures = calloc(1, sizeof *pictures);
+    if (!pictures) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    pictures->def = *def;
     if (def->columns == 0) {
         firn_sheet_arrange(def->count < 9 ? def->count : 9, &pictures->def.columns,
                            &pictures->def.rows);
     }
-    firn_status st = firn_pictures_check(def, error);
     for (int32_t i = 0; i < def->path_count && st == FIRN_OK; i++)
         st = open_one(pictures, i, error);
-    if (st != FIRN_OK) firn_pictures_discard(pictures);
+    if (st == FIRN_OK) {
+        *out = pictures;
+    } else {
+        firn_pictures_destroy(pictures);
+    }
     return st;
 }
+
+void firn_pictures_destroy(firn_pictures *pictures)
+{
+    if (!pictures) return;
+    for (int i = 0; i < FIRN_PICTURES_MOST; i++) {
+        firn_video_discard(&pictures->video[i]);
+        free(pictures->instead[i]);
+    }
+    firn_sheet_free(&pictures->sheet);
+    free(pictures);
+}
+
+void firn_pictures_show_numbers(firn_pictures *pictures, bool show) { pictures->numbered = show; }
 
 /* Cells are evenly spread over the pictures, from the first to the last. */
 static bool on_sheet(const firn_pictures *pictures, int64_t index)
@@ -151,13 +173,12 @@ firn_status firn_pictures_add(firn_pictures *pictures, int64_t index, int64_t nu
     if (st == FIRN_OK && on_sheet(pictures, index)) {
         char label[32];
         snprintf(label, sizeof label, "%lld", (long long)number);
-        st =
-            firn_sheet_add(&pictures->sheet, picture, pictures->def.numbered ? label : NULL, error);
+        st = firn_sheet_add(&pictures->sheet, picture, pictures->numbered ? label : NULL, error);
     }
     return st;
 }
 
-firn_status firn_pictures_close(firn_pictures *pictures, firn_error *error)
+firn_status firn_pictures_finish(firn_pictures *pictures, firn_error *error)
 {
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < pictures->def.path_count && st == FIRN_OK; i++) {
@@ -175,16 +196,5 @@ firn_status firn_pictures_close(firn_pictures *pictures, firn_error *error)
                        "ffmpeg); the pictures are %s",
                        pictures->def.path[i], pictures->instead[i]);
     }
-    firn_pictures_discard(pictures);
     return st;
-}
-
-void firn_pictures_discard(firn_pictures *pictures)
-{
-    for (int i = 0; i < FIRN_PICTURES_MOST; i++) {
-        firn_video_discard(&pictures->video[i]);
-        free(pictures->instead[i]);
-    }
-    firn_sheet_free(&pictures->sheet);
-    *pictures = (firn_pictures){0};
 }

@@ -1,37 +1,16 @@
 /* Particles to pictures. Nothing here touches a file.
  *
  * The picture depends on what is given and on the seed, not on the number of threads. */
-#ifndef FIRN_RENDER_H
-#define FIRN_RENDER_H
+#ifndef FIRN_RENDER_INTERNAL_H
+#define FIRN_RENDER_INTERNAL_H
+
+#include <firn/render.h>
 
 #include "collider/collider.h"
 #include "io/io.h"
 #include "render/camera.h"
 #include "render/image.h"
 #include "scene/view.h"
-
-typedef enum firn_render_mode {
-    FIRN_RENDER_VOLUME,  /* bodies with surfaces, and what light does in them */
-    FIRN_RENDER_SPHERES, /* a ball per particle */
-    FIRN_RENDER_POINTS,  /* a small flat dot per particle: quick */
-} firn_render_mode;
-
-typedef enum firn_quality { FIRN_DRAFT, FIRN_FINAL } firn_quality;
-
-enum { FIRN_SAMPLES_MOST = 250 };
-
-/* Make one with firn_render_options_default. */
-typedef struct firn_render_options {
-    int32_t width, height;
-    int32_t samples; /* per pixel at most, up to FIRN_SAMPLES_MOST; 0: what the quality takes */
-    firn_quality quality;
-    firn_render_mode mode;
-    uint64_t seed;
-    int32_t threads;  /* 0: all */
-    int32_t up;       /* axis: 1 or 2 */
-    bool transparent; /* no sky and no ground: alpha instead */
-    double exposed;   /* s that the shutter is open, for motion blur; 0: none */
-} firn_render_options;
 
 firn_render_options firn_render_options_default(void); /* 1280x720, final */
 

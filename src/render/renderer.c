@@ -1,3 +1,4 @@
+/* What all pictures of a sequence share: camera, colours, arrows; and the drawing of each. */
 #include "render/renderer.h"
 
 #include <math.h>
@@ -22,18 +23,45 @@ firn_renderer_options firn_renderer_options_default(void)
     return (firn_renderer_options){.render = firn_render_options_default(), .map = -1};
 }
 
-firn_status firn_renderer_begin(const firn_renderer_options *options, firn_renderer *renderer,
-                                firn_error *error)
+firn_status firn_renderer_init(firn_renderer *renderer, const firn_renderer_options *options,
+                               firn_error *error)
 {
     *renderer = (firn_renderer){.options = *options, .bounds = firn_bounds_empty()};
     if (!options->color) return FIRN_OK;
     return firn_coloring_make(options->color, options->map, &renderer->coloring, error);
 }
 
-void firn_renderer_free(firn_renderer *renderer)
+void firn_renderer_deinit(firn_renderer *renderer)
 {
     free(renderer->box);
     *renderer = (firn_renderer){0};
+}
+
+firn_status firn_renderer_create(const firn_renderer_options *options, firn_renderer **out,
+                                 firn_error *error)
+{
+    *out = NULL;
+    firn_renderer *renderer = malloc(sizeof *renderer);
+    if (!renderer) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_status st = firn_renderer_init(renderer, options, error);
+    if (st == FIRN_OK) {
+        *out = renderer;
+    } else {
+        firn_renderer_destroy(renderer);
+    }
+    return st;
+}
+
+void firn_renderer_destroy(firn_renderer *renderer)
+{
+    if (!renderer) return;
+    firn_renderer_deinit(renderer);
+    free(renderer);
+}
+
+bool firn_renderer_has_caption(const firn_renderer *renderer)
+{
+    return renderer->options.show >> FIRN_LAYER_CAPTION & 1;
 }
 
 /* ---- survey ---- */
@@ -113,10 +141,11 @@ static firn_status add_particles(firn_renderer *renderer, const firn_scene *scen
     return st;
 }
 
-firn_status firn_renderer_survey(firn_renderer *renderer, const firn_scene *scene,
-                                 const firn_points *points, const firn_points *grid,
+firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_frame *frame,
                                  firn_error *error)
 {
+    const firn_scene *scene = frame->scene;
+    const firn_points *points = frame->points, *grid = frame->grid;
     const firn_column *P = firn_points_find(points, "P");
     if (!P || P->components < 2) {
         return firn_fail(error, FIRN_INVALID, "there are no positions: attribute P is missing");
@@ -486,8 +515,8 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
     }
 }
 
-firn_status firn_renderer_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
-                                  firn_image *out, firn_error *error)
+firn_status firn_renderer_draw(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                               firn_image *out, firn_error *error)
 {
     float *color = NULL;
     int32_t collider_count = 0;

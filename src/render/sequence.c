@@ -1,3 +1,4 @@
+/* What pictures are made from: frames of particles on disk, with their scene where there is one. */
 #include "render/sequence.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 
 #include "base/error.h"
 #include "run/run.h"
+#include "scene/scene.h"
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -80,18 +82,16 @@ static bool holds_positions(const firn_scene_output *o)
     return P && o->of == 0;
 }
 
-static firn_status open_scene(firn_sequence *sequence, const char *path, const char *const *set,
-                              int64_t set_count, firn_error *error)
+static firn_status open_scene(firn_sequence *sequence, const char *path,
+                              const firn_setting *settings, int64_t count, firn_error *error)
 {
-    firn_tree tree = {0};
-    firn_status st = firn_tree_open(&tree, path, set, set_count, error);
-    if (st == FIRN_OK) {
-        sequence->has_scene = true;
-        st = firn_scene_read(&sequence->scene, &tree, error);
-    }
-    firn_tree_free(&tree);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = path;
+    def.settings = settings;
+    def.setting_count = count;
+    firn_status st = firn_scene_create(&def, &sequence->scene, error);
     if (st != FIRN_OK) return st;
-    const firn_scene *scene = &sequence->scene;
+    const firn_scene *scene = sequence->scene;
     const firn_scene_output *from = NULL, *grid = NULL;
     for (int32_t i = 0; i < scene->output_count; i++) {
         if (!from && holds_positions(&scene->output[i])) from = &scene->output[i];
@@ -269,10 +269,13 @@ static firn_status open_pattern(firn_sequence *sequence, const char *name, firn_
 
 /* ---- sequences ---- */
 
-firn_status firn_sequence_open(const char *const *name, int64_t name_count, const char *const *set,
-                               int64_t set_count, firn_sequence *out, firn_error *error)
+firn_status firn_sequence_create(const char *const *name, int64_t name_count,
+                                 const firn_setting *settings, int64_t setting_count,
+                                 firn_sequence **sequence, firn_error *error)
 {
-    *out = (firn_sequence){0};
+    firn_sequence *out = calloc(1, sizeof *out);
+    *sequence = NULL;
+    if (!out) return no_memory(error);
     firn_status st;
     char variant[4096];
     const bool folder = name_count == 1 && is_folder(name[0]);
@@ -282,8 +285,8 @@ firn_status firn_sequence_open(const char *const *name, int64_t name_count, cons
         access(variant, R_OK) == 0;
     if (name_count == 1 && (inside || (is_scene(name[0]) && !folder))) {
         if (inside) out->label = label_of(name[0]);
-        st = open_scene(out, inside ? variant : name[0], set, set_count, error);
-    } else if (set_count > 0) {
+        st = open_scene(out, inside ? variant : name[0], settings, setting_count, error);
+    } else if (setting_count > 0) {
         st = firn_fail(error, FIRN_INVALID, "%s is not a scene: --set changes scenes", name[0]);
     } else if (name_count == 1 && firn_sequence_is_whole(name[0])) {
         st = open_pattern(out, name[0], error);
@@ -292,23 +295,46 @@ firn_status firn_sequence_open(const char *const *name, int64_t name_count, cons
     }
     if (st == FIRN_OK && !out->label) out->label = label_of(name[0]);
     if (st == FIRN_OK && !out->label) st = no_memory(error);
-    if (st != FIRN_OK) firn_sequence_free(out);
+    if (st == FIRN_OK) {
+        *sequence = out;
+    } else {
+        firn_sequence_destroy(out);
+    }
     return st;
 }
 
-void firn_sequence_free(firn_sequence *sequence)
+void firn_sequence_destroy(firn_sequence *sequence)
 {
+    if (!sequence) return;
     for (int64_t i = 0; i < sequence->count; i++) {
         free(sequence->frame[i].path);
         free(sequence->frame[i].grid);
     }
     free(sequence->frame);
     free(sequence->label);
-    if (sequence->has_scene) firn_scene_free(&sequence->scene);
-    *sequence = (firn_sequence){0};
+    firn_scene_destroy(sequence->scene);
+    free(sequence);
 }
 
-const firn_sequence_frame *firn_sequence_find(const firn_sequence *sequence, int64_t number)
+const firn_scene *firn_sequence_scene(const firn_sequence *sequence) { return sequence->scene; }
+const char *firn_sequence_label(const firn_sequence *sequence) { return sequence->label; }
+int64_t firn_sequence_count(const firn_sequence *sequence) { return sequence->count; }
+
+int64_t firn_sequence_number(const firn_sequence *sequence, int64_t index)
+{
+    return sequence->frame[index].number;
+}
+
+firn_status firn_sequence_set_label(firn_sequence *sequence, const char *label, firn_error *error)
+{
+    char *copy = strdup(label);
+    if (!copy) return no_memory(error);
+    free(sequence->label);
+    sequence->label = copy;
+    return FIRN_OK;
+}
+
+static const firn_sequence_frame *find_frame(const firn_sequence *sequence, int64_t number)
 {
     for (int64_t i = 0; i < sequence->count; i++) {
         if (sequence->frame[i].number == number) return &sequence->frame[i];
@@ -316,18 +342,43 @@ const firn_sequence_frame *firn_sequence_find(const firn_sequence *sequence, int
     return NULL;
 }
 
+const char *firn_sequence_path(const firn_sequence *sequence, int64_t number)
+{
+    const firn_sequence_frame *at = find_frame(sequence, number);
+    return at ? at->path : NULL;
+}
+
+firn_status firn_sequence_read(const firn_sequence *sequence, int64_t number, firn_points *points,
+                               firn_points *grid, firn_error *error)
+{
+    *points = *grid = (firn_points){0};
+    const firn_sequence_frame *at = find_frame(sequence, number);
+    if (!at || access(at->path, F_OK) != 0) return FIRN_OK;
+    firn_status st = firn_points_read(at->path, points, error);
+    if (st == FIRN_OK && at->grid && access(at->grid, F_OK) == 0) {
+        st = firn_points_read(at->grid, grid, error);
+    }
+    if (st != FIRN_OK) firn_points_free(points);
+    return st;
+}
+
 /* ---- several ---- */
 
 static bool is_edge(char c) { return c == '/' || c == '.'; }
 
-firn_status firn_sequences_tell_apart(firn_sequence *sequence, const char *const *name,
-                                      int64_t count, firn_error *error)
+firn_status firn_sequences_align(firn_sequence *const *sequence, const char *const *name,
+                                 int64_t count, firn_error *error)
 {
+    bool single = true;
+    for (int64_t i = 0; i < count; i++) single = single && sequence[i]->count == 1;
+    for (int64_t i = 1; i < count && single; i++) {
+        sequence[i]->frame[0].number = sequence[0]->frame[0].number;
+    }
     bool alike = false;
     for (int64_t i = 0; i < count; i++) {
         for (int64_t j = 0; j < i; j++) {
-            alike = alike ||
-                    (strcmp(sequence[i].label, sequence[j].label) == 0 && strcmp(name[i], name[j]));
+            alike = alike || (strcmp(sequence[i]->label, sequence[j]->label) == 0 &&
+                              strcmp(name[i], name[j]));
         }
     }
     if (!alike) return FIRN_OK;
@@ -350,8 +401,8 @@ firn_status firn_sequences_tell_apart(firn_sequence *sequence, const char *const
         const size_t length = strlen(name[i]) - begin - end;
         char *label = strndup(name[i] + begin, length);
         if (!label) return no_memory(error);
-        free(sequence[i].label);
-        sequence[i].label = label;
+        free(sequence[i]->label);
+        sequence[i]->label = label;
     }
     return FIRN_OK;
 }
@@ -422,14 +473,14 @@ firn_status firn_sweep_folders_read(const char *folder, firn_sweep_folders *out,
     char *text = strndup((const char *)bytes.data, bytes.size), *at = text, *name[MOST];
     firn_bytes_free(&bytes);
     if (!text) return no_memory(error);
-    const size_t first = strcspn(firn_statistics_columns, ",");
+    const size_t first = strcspn(firn_statistics_columns(), ",");
     int varies = -1;
     bool ends_line = false;
     for (int i = 0; !ends_line; i++) { /* statistics follow what varies */
         char *cell = take_cell(&at, &ends_line);
         if (i < MOST) name[i] = cell;
         const bool statistics =
-            strlen(cell) == first && strncmp(cell, firn_statistics_columns, first) == 0;
+            strlen(cell) == first && strncmp(cell, firn_statistics_columns(), first) == 0;
         if (varies < 0 && statistics && i <= MOST) varies = i;
     }
     if (varies < 0) st = firn_fail(error, FIRN_INVALID, "%s: not the table of a sweep", path);

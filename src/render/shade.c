@@ -288,12 +288,10 @@ static vec3 shade_body(const firn_render_world *w, const firn_hit *hit, const fi
     const vec3 skin = v3_mul(color, v3_along(around, sun, f_max(facing, 0)));
     /* A ball holds light by itself: half of what it takes in comes out on the other side. A drop is paler
      * than the body it comes from, whose light has gone a longer way. */
-    const vec3 pale = w->mode == FIRN_RENDER_VOLUME
-                          ? v3(sqrtf(color.x), sqrtf(color.y), sqrtf(color.z))
-                          : color;
-    const vec3 below = hit->brick < 0
-                           ? v3_mul(pale, v3_along(node->mean, sun, 0.3f * (1 + facing)))
-                           : v3_scale(node->inside, 0.5f + 0.5f * open);
+    const vec3 pale =
+        w->mode == FIRN_RENDER_VOLUME ? v3(sqrtf(color.x), sqrtf(color.y), sqrtf(color.z)) : color;
+    const vec3 below = hit->brick < 0 ? v3_mul(pale, v3_along(node->mean, sun, 0.3f * (1 + facing)))
+                                      : v3_scale(node->inside, 0.5f + 0.5f * open);
     return v3_mix(skin, below, under);
 }
 

@@ -1,4 +1,5 @@
-#include "render/sheet.h"
+/* Many pictures on one: contact sheets, and panels side by side. */
+#include "render/image.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "run/job.h"
 
-const firn_attribute firn_attributes[] = {
+static const firn_attribute attributes[] = {
     {"P", FIRN_TYPE_f32, 3, 3, "m", "position", false},
     {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
     {"id", FIRN_TYPE_i64, 1, 1, "", "the same for a particle in every frame", false},
@@ -28,13 +28,25 @@ const firn_attribute firn_attributes[] = {
     {0},
 };
 
-const firn_attribute firn_grid_attributes[] = {
+static const firn_attribute grid_attributes[] = {
     {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node", false},
     {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
     {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false},
     {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress", false},
     {0},
 };
+
+const firn_attribute *firn_attribute_get(int32_t index)
+{
+    const int32_t count = sizeof attributes / sizeof *attributes - 1;
+    return index >= 0 && index < count ? &attributes[index] : NULL;
+}
+
+const firn_attribute *firn_grid_attribute_get(int32_t index)
+{
+    const int32_t count = sizeof grid_attributes / sizeof *grid_attributes - 1;
+    return index >= 0 && index < count ? &grid_attributes[index] : NULL;
+}
 
 /* ---- which there are ---- */
 
@@ -55,7 +67,7 @@ static bool has(const firn_scene *scene, const firn_attribute *a)
 
 const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name)
 {
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    for (const firn_attribute *a = attributes; a->name; a++) {
         if (strcmp(a->name, name) == 0) return has(scene, a) ? a : NULL;
     }
     return NULL;
@@ -82,7 +94,7 @@ static bool find_attribute(const firn_job *job, const char *name, firn_attribute
 typedef bool name_visitor(void *context, const char *name);
 static void visit_names(const firn_job *job, name_visitor *visit, void *context)
 {
-    for (const firn_attribute *a = firn_attributes; a->name; a++) {
+    for (const firn_attribute *a = attributes; a->name; a++) {
         if (has(job->scene, a) && !visit(context, a->name)) return;
     }
     for (int32_t i = 0; job->object && i < job->scene->object_count; i++) {
@@ -112,7 +124,7 @@ static bool list_name(void *context, const char *name)
 
 static bool grid_has(const char *name)
 {
-    const firn_attribute *a = firn_grid_attributes;
+    const firn_attribute *a = grid_attributes;
     while (a->name && strcmp(a->name, name) != 0) a++;
     return a->name != NULL;
 }
@@ -132,8 +144,8 @@ firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *
         }
         name_list list = {0};
         if (!grid) visit_names(job, list_name, &list);
-        for (int i = 0; grid && firn_grid_attributes[i].name; i++) {
-            list_name(&list, firn_grid_attributes[i].name);
+        for (int i = 0; grid && grid_attributes[i].name; i++) {
+            list_name(&list, grid_attributes[i].name);
         }
         char near[200];
         return firn_value_fail(c, error, "there is no attribute \"%.60s\"%s", name,
@@ -374,21 +386,24 @@ static bool add_column(void *context, const char *name)
     adding *a = context;
     firn_attribute about;
     const int dim = (int)a->job->scene->dimension;
-    a->failed = !find_attribute(a->job, name, &about) ||
-                !firn_points_add(a->to, name, about.type,
+    if (!find_attribute(a->job, name, &about)) {
+        firn_fail(a->error, FIRN_INVALID, "there is no attribute %.60s", name);
+        a->failed = true;
+        return false;
+    }
+    a->failed = !firn_points_add(a->to, name, about.type,
                                  dim == 3 ? about.components_3d : about.components_2d, a->error);
     return !a->failed;
 }
 
-firn_status firn_job_points(const firn_job *job, const firn_value *wanted, int64_t most,
+firn_status firn_job_points(const firn_job *job, const char *const *wanted, int64_t most,
                             firn_points *out, firn_error *error)
 {
     const int64_t count = firn_sim_count(job->sim);
     *out = (firn_points){.count = count < most ? count : most};
     firn_error own = {0};
     adding a = {job, out, &own, false};
-    const firn_value *next = wanted ? wanted->child : NULL;
-    for (; next && !a.failed; next = next->next) add_column(&a, next->text);
+    for (int i = 0; wanted && wanted[i] && !a.failed; i++) add_column(&a, wanted[i]);
     if (!wanted) visit_names(job, add_column, &a);
     firn_status st = a.failed ? firn_fail(error, own.status, "%s", own.message) : FIRN_OK;
     double *scratch = malloc(((size_t)out->count + 1) * 9 * sizeof *scratch);
@@ -436,17 +451,17 @@ static void copy_node(void *user_data, const firn_grid_node *node)
     n->count++;
 }
 
-firn_status firn_job_grid(const firn_job *job, const firn_value *wanted, firn_points *out,
+firn_status firn_job_grid(const firn_job *job, const char *const *wanted, firn_points *out,
                           firn_error *error)
 {
     *out = (firn_points){0};
     nodes n = {.points = out, .cell_size = job->scene->cell_size};
     firn_status st = firn_sim_visit_grid(job->sim, count_node, &n, error);
     out->count = n.count;
-    for (const firn_attribute *a = firn_grid_attributes; a->name && st == FIRN_OK; a++) {
+    for (const firn_attribute *a = grid_attributes; a->name && st == FIRN_OK; a++) {
         bool asked = wanted == NULL;
-        for (const firn_value *c = wanted ? wanted->child : NULL; c; c = c->next) {
-            asked = asked || strcmp(c->text, a->name) == 0;
+        for (int i = 0; wanted && wanted[i] && !asked; i++) {
+            asked = strcmp(wanted[i], a->name) == 0;
         }
         if (asked && !firn_points_add(out, a->name, a->type, a->components_3d, error)) {
             st = FIRN_NO_MEMORY;

@@ -109,30 +109,6 @@ static bool write_objects(const firn_job *job, firn_write_function *write, void 
     return fine;
 }
 
-firn_status firn_make_folder(const char *path, firn_error *error)
-{
-    char *copy = strdup(path);
-    if (!copy) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    for (char *p = copy + 1;; p++) {
-        if (*p != '/' && *p != 0) continue;
-        const char end = *p;
-        *p = 0;
-        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
-            firn_status st = firn_fail(error, FIRN_OUTPUT, "%s: %s", copy, strerror(errno));
-            free(copy);
-            return st;
-        }
-        *p = end;
-        if (!end) break;
-    }
-    free(copy);
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode)) {
-        return firn_fail(error, FIRN_OUTPUT, "%s: is not a folder", path);
-    }
-    return FIRN_OK;
-}
-
 static char *file_name(const char *folder, const char *name, int64_t frame)
 {
     const size_t room = strlen(folder) + strlen(name) + 48;
@@ -244,21 +220,33 @@ firn_status firn_checkpoint_make(const firn_job *job, int64_t frame, firn_bytes 
     return st;
 }
 
+static firn_status write_file(const char *path, const firn_bytes *bytes, firn_error *error)
+{
+    firn_output out = {0};
+    const firn_status st = firn_output_open(&out, path, error);
+    if (st != FIRN_OK) return st;
+    const uint64_t sum = firn_checkpoint_sum(bytes->data, bytes->size);
+    firn_output_write(&out, bytes->data, bytes->size);
+    firn_output_write(&out, &sum, sizeof sum);
+    return firn_output_commit(&out, error);
+}
+
+firn_status firn_job_save(const firn_job *job, int64_t frame, const char *path, firn_error *error)
+{
+    firn_bytes bytes;
+    firn_status st = firn_checkpoint_make(job, frame, &bytes, error);
+    if (st == FIRN_OK) st = write_file(path, &bytes, error);
+    firn_bytes_free(&bytes);
+    return st;
+}
+
 firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, int64_t frame,
                                   const firn_bytes *bytes, firn_error *error)
 {
     firn_status st = firn_make_folder(folder, error);
     if (st != FIRN_OK) return st;
     char *path = file_name(folder, scene->name, frame);
-    firn_output out = {0};
-    st = path ? firn_output_open(&out, path, error)
-              : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    if (st == FIRN_OK) {
-        const uint64_t sum = firn_checkpoint_sum(bytes->data, bytes->size);
-        firn_output_write(&out, bytes->data, bytes->size);
-        firn_output_write(&out, &sum, sizeof sum);
-        st = firn_output_commit(&out, error);
-    }
+    st = path ? write_file(path, bytes, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     free(path);
     if (st != FIRN_OK) return st;
     int count = 0;
@@ -504,4 +492,15 @@ char *firn_scene_lines(const firn_scene *scene)
     if (!t.failed) return t.data;
     free(t.data);
     return NULL;
+}
+
+firn_status firn_job_load(firn_job *job, const char *path, int64_t *frame, firn_error *error)
+{
+    firn_checkpoint c;
+    firn_status st = firn_checkpoint_read(path, &c, error);
+    if (st != FIRN_OK) return st;
+    if (frame) *frame = c.frame;
+    st = firn_checkpoint_load(&c, job, error);
+    firn_checkpoint_free(&c);
+    return st;
 }

@@ -72,8 +72,7 @@ static firn_status measure(const firn_job *job, const firn_scene_output *o, file
     firn_error inner = {0};
     size_t empty = 0, now = 0, noisy = 0;
     /* Nodes are about as many as particles, or fewer, and their numbers as noisy. */
-    firn_status st =
-        firn_job_points(job, o->of == 0 ? o->attributes : NULL, SAMPLE, &points, &inner);
+    firn_status st = firn_job_points(job, o->of == 0 ? o->names : NULL, SAMPLE, &points, &inner);
     if (st == FIRN_OK && points.count == 0) st = make_empty(&points, SAMPLE, &inner);
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &now, &inner);
     const double sampled = (double)points.count;

@@ -1,4 +1,4 @@
-/* Particle files as objects. Attributes that the engine has (firn_attributes) become state; all others
+/* Particle files as objects. Attributes that the engine has (firn_attribute_get) become state; all others
  * are carried along, row by row, for the outputs.
  *
  * The file's id is carried as source_id: ids of a run count particles in the order of adding, so that

@@ -169,8 +169,8 @@ static firn_status open_emitters(firn_job *job, firn_error *error)
     return st;
 }
 
-firn_status firn_job_create(firn_job *job, const firn_scene *scene, const firn_job_options *options,
-                            firn_error *error)
+firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job_options *options,
+                          firn_error *error)
 {
     *job = (firn_job){.scene = scene, .log = options->log};
     const firn_scene_simulation *s = &scene->simulation;
@@ -245,7 +245,7 @@ firn_status firn_job_create(firn_job *job, const firn_scene *scene, const firn_j
     return st == FIRN_OK ? open_emitters(job, error) : st;
 }
 
-void firn_job_free(firn_job *job)
+void firn_job_deinit(firn_job *job)
 {
     firn_sim_destroy(job->sim);
     for (int32_t i = 0; job->object && i < job->scene->object_count; i++) {
@@ -627,6 +627,8 @@ static firn_status remove_leavers(firn_job *job, firn_error *error)
 
 firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error)
 {
+    firn_report own;
+    if (!report) report = &own;
     *report = (firn_report){.dt_least = INFINITY};
     firn_status st = emit_until(job, firn_sim_time(job->sim), error);
     while (st == FIRN_OK && target - firn_sim_time(job->sim) > 1e-9 * target) {
@@ -657,3 +659,31 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
     }
     return st == FIRN_OK ? remove_leavers(job, error) : st;
 }
+
+/* ---- the handle ---- */
+
+firn_job_options firn_job_options_default(void) { return (firn_job_options){0}; }
+
+firn_status firn_job_create(const firn_scene *scene, const firn_job_options *options,
+                            firn_job **out, firn_error *error)
+{
+    *out = NULL;
+    firn_job *job = calloc(1, sizeof *job);
+    if (!job) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_status st = firn_job_init(job, scene, options, error);
+    if (st == FIRN_OK) {
+        *out = job;
+    } else {
+        firn_job_destroy(job);
+    }
+    return st;
+}
+
+void firn_job_destroy(firn_job *job)
+{
+    if (!job) return;
+    firn_job_deinit(job);
+    free(job);
+}
+
+firn_sim *firn_job_sim(const firn_job *job) { return job->sim; }

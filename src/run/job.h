@@ -1,18 +1,11 @@
-/* A scene brought to life: a sim, filled; emitters, sinks and the domain at work; states on disk. */
-#ifndef FIRN_JOB_H
-#define FIRN_JOB_H
+/* Jobs inside the library: a scene with its sim, filled; emitters, sinks and the domain at work; the
+ * columns that files take from it; checkpoints. */
+#ifndef FIRN_JOB_INTERNAL_H
+#define FIRN_JOB_INTERNAL_H
 
 #include "io/io.h"
 #include "scene/scene.h"
 #include "run/variant.h"
-
-typedef struct firn_job_options {
-    int32_t threads; /* 0: all */
-    const char *isa; /* NULL: the best */
-    firn_log log;    /* what filling and stepping have to say */
-    firn_step_hook *step_hook;
-    void *step_user_data;
-} firn_job_options;
 
 /* What filling did with one object. */
 typedef struct firn_job_object {
@@ -29,43 +22,27 @@ typedef struct firn_job_object {
     uint64_t first_id;
 } firn_job_object;
 
-typedef struct firn_job {
+struct firn_job {
     const firn_scene *scene;
     firn_sim *sim;
     firn_log log;
     firn_variants variants; /* the sim's materials */
     firn_job_object *object;
     firn_sources sources; /* open from when they are needed first until the last time */
-} firn_job;
+};
 
-/* A sim with what the scene says, without particles. */
-firn_status firn_job_create(firn_job *job, const firn_scene *scene, const firn_job_options *options,
-                            firn_error *error);
-/* Fills all objects. */
-firn_status firn_job_fill(firn_job *job, firn_error *error);
-/* Particles there will be at a later time, with what is emitted and without what sinks take. */
-int64_t firn_job_count_at(const firn_job *job, double time);
+/* firn_job_create and firn_job_destroy in memory of the caller's. */
+firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job_options *options,
+                          firn_error *error);
+void firn_job_deinit(firn_job *job);
 /* Emits from every emitter, whatever the time. */
 firn_status firn_job_emit(firn_job *job, firn_error *error);
-/* To a time, emitting on the way and deleting at the end; `report` sums the parts. */
-firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error);
-void firn_job_free(firn_job *job);
 
 /* A collider as the sim takes it; its keys are the scene's. */
 firn_collider_def firn_job_collider(const firn_scene_collider *collider, int dimension);
 
-/* ---- frame.c ---- */
+/* ---- attributes.c ---- */
 
-/* The attributes there are, with type, components and help; ends with one without a name. */
-typedef struct firn_attribute {
-    const char *name;
-    firn_type type;
-    int32_t components_2d, components_3d;
-    const char *unit, *help;
-    bool heat; /* only in scenes with heat */
-} firn_attribute;
-extern const firn_attribute firn_attributes[];
-extern const firn_attribute firn_grid_attributes[]; /* of nodes */
 /* That of a scene, or of any where it is NULL; NULL: none. */
 const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name);
 
@@ -75,19 +52,6 @@ double firn_determinant(const double *F, int dim); /* row-major */
  * once it is filled, what particle files brought along. */
 firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *output,
                                   firn_error *error);
-/* The wanted attributes (a list of names, or NULL for all) in id order. Where objects brought a
- * carried one along in different types it has one that holds all; particles without it have 0. At most
- * `most` particles. */
-firn_status firn_job_points(const firn_job *job, const firn_value *wanted, int64_t most,
-                            firn_points *out, firn_error *error);
-/* The grid of the present particles: a point for every node with mass, in key order. */
-firn_status firn_job_grid(const firn_job *job, const firn_value *wanted, firn_points *out,
-                          firn_error *error);
-
-/* name.$F4.ext and the frame's number to a path; $F alone is not padded, negative frames have a
- * minus. To be freed. */
-char *firn_frame_path(const char *pattern, int64_t frame);
-
 /* ---- checkpoint.c ---- */
 
 /* The state as the bytes of a file, all but the sum at its end. */
@@ -128,11 +92,5 @@ firn_status firn_checkpoint_size(const firn_job *job, int64_t particles, double 
 double firn_checkpoint_bytes(const char *folder, const char *name);
 /* What the last 8 bytes of a checkpoint must be. */
 uint64_t firn_checkpoint_sum(const void *data, size_t size);
-
-/* The scene as lines of "path: value\n", in the order of the file. To be freed; NULL: no memory. */
-char *firn_scene_lines(const firn_scene *scene);
-
-/* Creates a folder and what leads to it. */
-firn_status firn_make_folder(const char *path, firn_error *error);
 
 #endif

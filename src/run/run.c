@@ -90,8 +90,8 @@ static firn_status writer_start(writer *w, const firn_job *job, int64_t frame, b
         if ((frame - w->scene->frames.start) % o->every != 0) continue;
         w->path[i] = firn_frame_path(o->file, frame);
         st = !w->path[i]  ? firn_fail(error, FIRN_NO_MEMORY, "out of memory")
-             : o->of == 0 ? firn_job_points(job, o->attributes, INT64_MAX, &w->points[i], error)
-                          : firn_job_grid(job, o->attributes, &w->points[i], error);
+             : o->of == 0 ? firn_job_points(job, o->names, INT64_MAX, &w->points[i], error)
+                          : firn_job_grid(job, o->names, &w->points[i], error);
         ++*files;
     }
     if (st == FIRN_OK && state) st = firn_checkpoint_make(job, frame, &w->state, error);
@@ -113,7 +113,8 @@ static firn_status check_attributes(const firn_job *job, firn_error *error)
     return st;
 }
 
-firn_status firn_run_check(const firn_scene *scene, firn_error *error)
+/* What the scene says about outputs. */
+static firn_status check_outputs(const firn_scene *scene, firn_error *error)
 {
     if (scene->output_count > MOST_OUTPUTS) {
         return firn_value_fail(scene->output_value, error, "more than %d outputs", MOST_OUTPUTS);
@@ -141,11 +142,13 @@ typedef struct statistics {
     size_t used, room;
 } statistics;
 
-const char firn_statistics_columns[] =
+static const char columns[] =
     "frame,time,particles,substeps,retries,dt_least,dt_last,limiter,max_speed,kinetic,elastic,"
     "gravitational,momentum_x,momentum_y,momentum_z,min_J,max_J,seconds,integrator,iterations,"
     "residual,heat,liquid,min_temperature,max_temperature,front,heat_steps,heat_iterations,"
     "heat_seconds";
+
+const char *firn_statistics_columns(void) { return columns; }
 
 __attribute__((format(printf, 2, 3))) static bool add_line(statistics *s, const char *format, ...)
 {
@@ -172,7 +175,7 @@ static firn_status statistics_open(statistics *s, const firn_scene *scene, int64
 {
     if (!scene->statistics) return FIRN_OK;
     s->path = scene->statistics;
-    bool fine = add_line(s, "%s\n", firn_statistics_columns);
+    bool fine = add_line(s, "%s\n", firn_statistics_columns());
     firn_bytes old = {0};
     firn_error ignored;
     if (resumed != INT64_MIN && firn_bytes_read(s->path, &old, &ignored) == FIRN_OK) {
@@ -336,14 +339,14 @@ static void say_changes(const run *r, const char *before)
     free(now);
 }
 
-static firn_status make_stage(run *r, const char *isa, firn_error *error)
+static firn_status make_job(run *r, const char *isa, firn_error *error)
 {
     const firn_job_options o = {.threads = r->options->threads,
                                 .isa = isa,
                                 .log = {pass_log, r},
                                 .step_hook = after_step,
                                 .step_user_data = r};
-    const firn_status st = firn_job_create(&r->job, r->scene, &o, error);
+    const firn_status st = firn_job_init(&r->job, r->scene, &o, error);
     const double speed = r->scene->heat_value ? r->scene->heat.speed : 1;
     if (st == FIRN_OK && speed != 1) {
         note(r, "heat runs %g times %s than motion", speed > 1 ? speed : 1 / speed,
@@ -409,7 +412,7 @@ static void hint_at_heat(const run *r)
 }
 
 /* Fills, and says what each object lost to those before it, and what of it begins where it cannot be. */
-static firn_status fill_stage(run *r, firn_error *error)
+static firn_status fill_job(run *r, firn_error *error)
 {
     const firn_scene *scene = r->scene;
     const firn_status st = firn_job_fill(&r->job, error);
@@ -453,14 +456,14 @@ static firn_status begin(run *r, firn_error *error)
         if (c.frame == INT64_MIN) note(r, "no checkpoint in %s: starting afresh", r->folder);
     }
     if (c.frame == INT64_MIN) {
-        firn_status st = make_stage(r, r->options->isa, error);
-        return st == FIRN_OK ? fill_stage(r, error) : st;
+        firn_status st = make_job(r, r->options->isa, error);
+        return st == FIRN_OK ? fill_job(r, error) : st;
     }
     if (r->options->isa && strcmp(r->options->isa, c.isa) != 0) {
         note(r, "the checkpoint was computed with %s: with %s the numbers go on differently", c.isa,
              r->options->isa);
     }
-    firn_status st = make_stage(r, r->options->isa ? r->options->isa : c.isa, error);
+    firn_status st = make_job(r, r->options->isa ? r->options->isa : c.isa, error);
     if (st == FIRN_OK) st = firn_checkpoint_load(&c, &r->job, error);
     const double due = (double)(c.frame - r->scene->frames.start) / r->scene->frames.fps;
     if (st == FIRN_OK && fabs(firn_sim_time(r->job.sim) - due) > 1e-6 * fmax(due, 1)) {
@@ -600,13 +603,29 @@ static firn_status open_run(run *r, firn_error *error)
     if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
     r->writer = (writer){.scene = r->scene, .folder = r->folder, .saved = INT64_MIN};
-    return firn_run_check(r->scene, error);
+    return check_outputs(r->scene, error);
 }
+
+firn_status firn_run_check(const firn_scene *scene, const firn_run_options *options,
+                           firn_error *error)
+{
+    firn_status st = check_outputs(scene, error);
+    firn_job job = {0};
+    const firn_job_options how = {.threads = options->threads, .isa = options->isa};
+    if (st == FIRN_OK) st = firn_job_init(&job, scene, &how, error);
+    firn_job_deinit(&job);
+    firn_sources sources = {0};
+    if (st == FIRN_OK) st = firn_sources_open(&sources, scene, error);
+    firn_sources_close(&sources);
+    return st;
+}
+
+static const firn_run_hooks no_hooks = {0};
 
 firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
                      const firn_run_hooks *hooks, firn_error *error)
 {
-    run r = {.scene = scene, .options = options, .hooks = hooks};
+    run r = {.scene = scene, .options = options, .hooks = hooks ? hooks : &no_hooks};
     firn_status st = open_run(&r, error);
     if (st == FIRN_OK) st = begin(&r, error);
     if (st == FIRN_OK) st = check_attributes(&r.job, error);
@@ -619,7 +638,7 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
         st = files;
         if (error) *error = written;
     }
-    firn_job_free(&r.job);
+    firn_job_deinit(&r.job);
     free(r.statistics.text);
     free(r.folder);
     return st;
@@ -629,10 +648,10 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
                           const firn_run_hooks *hooks, firn_plan *plan, firn_error *error)
 {
     *plan = (firn_plan){0};
-    run r = {.scene = scene, .options = options, .hooks = hooks};
+    run r = {.scene = scene, .options = options, .hooks = hooks ? hooks : &no_hooks};
     firn_status st = open_run(&r, error);
-    if (st == FIRN_OK) st = make_stage(&r, options->isa, error);
-    if (st == FIRN_OK) st = fill_stage(&r, error);
+    if (st == FIRN_OK) st = make_job(&r, options->isa, error);
+    if (st == FIRN_OK) st = fill_job(&r, error);
     if (st == FIRN_OK) {
         plan->particles = firn_sim_count(r.job.sim);
         plan->frames = options->last - scene->frames.start + 1;
@@ -692,7 +711,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
                      now = fmax((double)firn_sim_count(r.job.sim), few);
         plan->seconds = plan->steps * spent * usual / now;
     }
-    firn_job_free(&r.job);
+    firn_job_deinit(&r.job);
     free(r.folder);
     return st;
 }

@@ -1,6 +1,8 @@
 /* The table of looks, and views without a scene. */
 #include <string.h>
 
+#include <firn/scene.h>
+
 #include "scene/view.h"
 
 /* Numbers were chosen by eye, under the default light. */
@@ -250,6 +252,27 @@ const firn_look *firn_look_of(const firn_preset *preset)
     return firn_look_find(preset->law == FIRN_LIQUID    ? "water"
                           : preset->law == FIRN_MELTING ? "wax"
                                                         : "plain");
+}
+
+/* The row of that number, or NULL. */
+static const firn_look_row *row_at(int32_t index)
+{
+    for (const firn_look_row *row = firn_looks; row->name && index >= 0; row++) {
+        if (index-- == 0) return row;
+    }
+    return NULL;
+}
+
+const char *firn_look_name(int32_t index)
+{
+    const firn_look_row *row = row_at(index);
+    return row ? row->name : NULL;
+}
+
+const char *firn_look_help(int32_t index)
+{
+    const firn_look_row *row = row_at(index);
+    return row ? row->help : NULL;
 }
 
 /* Defaults alone cannot be wrong. */

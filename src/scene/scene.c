@@ -800,6 +800,17 @@ static firn_status put_name(const firn_scene *scene, firn_value *file, const cha
     return FIRN_OK;
 }
 
+/* What the attributes' values say, for those who take names. Which exist is known later. */
+static firn_status list_names(firn_scene_output *o, firn_error *error)
+{
+    if (!o->attributes) return FIRN_OK;
+    int n = 0;
+    o->names = calloc((size_t)firn_value_count(o->attributes) + 1, sizeof *o->names);
+    if (!o->names) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    for (const firn_value *c = o->attributes->child; c; c = c->next) o->names[n++] = c->text;
+    return FIRN_OK;
+}
+
 static firn_status read_outputs(firn_scene *scene, firn_error *error)
 {
     firn_status st = make_array(scene->output_value, FIRN_LIST, "output", sizeof *scene->output,
@@ -823,6 +834,8 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
         if (o->attributes && o->attributes->kind != FIRN_LIST) {
             return firn_value_fail(o->attributes, error, "attributes must be a list, as [P, v]");
         }
+        st = list_names(o, error);
+        if (st != FIRN_OK) return st;
         for (int32_t k = 0; k < i; k++) {
             if (same_path(scene->output[k].file, o->file)) {
                 return firn_value_fail(file, error, "\"%.200s\" is written twice; remove one",
@@ -979,6 +992,7 @@ void firn_scene_free(firn_scene *scene)
     for (int32_t i = 0; i < scene->collider_count; i++) free(scene->collider[i].key);
     for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
     for (int32_t i = 0; i < scene->heat.source_count; i++) free(scene->heat.source[i].body.key);
+    for (int32_t i = 0; i < scene->output_count; i++) free(scene->output[i].names);
     free(scene->heat.source);
     free(scene->material);
     free(scene->object);

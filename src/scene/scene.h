@@ -2,10 +2,10 @@
  *
  * The structs are filled by the rows of sections.c; pointers into the tree live as long as the
  * scene does. */
-#ifndef FIRN_SCENE_H
-#define FIRN_SCENE_H
+#ifndef FIRN_SCENE_INTERNAL_H
+#define FIRN_SCENE_INTERNAL_H
 
-#include <firn/sim.h>
+#include <firn/scene.h>
 
 #include "scene/param.h"
 #include "scene/view.h"
@@ -167,6 +167,7 @@ typedef struct firn_scene_output {
     const char *file;
     int32_t of; /* 0: particles, 1: grid */
     const firn_value *attributes;
+    const char **names; /* of those, up to NULL; NULL: all */
     int64_t every, level;
     bool half, classic;
 } firn_scene_output;
@@ -177,7 +178,7 @@ typedef struct firn_scene_checkpoint {
     int64_t every, keep;
 } firn_scene_checkpoint;
 
-typedef struct firn_scene {
+struct firn_scene {
     firn_given given;
     int64_t firn, dimension, seed;
     const char *name;
@@ -206,7 +207,7 @@ typedef struct firn_scene {
         output_count;
     double cell_size; /* m, as it will be */
     firn_tree tree;
-} firn_scene;
+};
 
 /* ---- sections.c: the table ---- */
 

@@ -50,10 +50,6 @@ firn_status firn_value_set(firn_value *root, const char *path, firn_value *value
 /* What is at such a path, or NULL. */
 firn_value *firn_value_find(firn_value *root, const char *path);
 
-/* ", did you mean \"young\"?" when one of the names is near, else "; there are a, b, c" (cut short).
- * names ends with NULL. */
-const char *firn_nearest(const char *name, const char *const *names, char *text, size_t size);
-
 /* ---- yaml.c ---- */
 
 /* A file, with its `include`s merged in; *out is NULL on failure. Names of files live as long as the
@@ -71,9 +67,6 @@ firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes 
 /* path=value from the command line, value in YAML. `option` says where it stood, as "--set". */
 firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
                           firn_error *error);
-/* A file with such assignments, as every command takes them. */
-firn_status firn_tree_open(firn_tree *tree, const char *path, const char *const *set, int64_t count,
-                           firn_error *error);
 void firn_tree_free(firn_tree *tree);
 /* Writes a map as YAML, without `include`: what it brought is in the tree. */
 struct firn_output;

@@ -402,16 +402,6 @@ void firn_value_write(const firn_value *map, firn_output *out)
     }
 }
 
-firn_status firn_tree_open(firn_tree *tree, const char *path, const char *const *set, int64_t count,
-                           firn_error *error)
-{
-    firn_status st = firn_tree_read(tree, path, error);
-    for (int64_t i = 0; i < count && st == FIRN_OK; i++) {
-        st = firn_tree_set(tree, "--set", set[i], error);
-    }
-    return st;
-}
-
 void firn_tree_free(firn_tree *tree)
 {
     firn_value_free(tree->root);

@@ -51,7 +51,7 @@ static void load(firn_checkpoint *c, int32_t dimension)
     } else if (error.message[0] == 0) {
         abort();
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     free(scene.object);
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "world.h"
+#include "validation/world.h"
 
 static firn_material_def preset(const char *name)
 {

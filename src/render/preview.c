@@ -1,33 +1,48 @@
-#include "preview.h"
-
+/* Pictures while a run is under way. The camera is set by a coarse copy of the scene that runs first. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "render/pictures.h"
+#include "render/renderer.h"
+#include "run/job.h"
 
 enum {
     COARSER = 3,   /* at most: a 27th of the particles, a third of the steps */
     ENOUGH = 20000 /* particles: with fewer, thin parts are lost and the action goes another way */
 };
 
+struct firn_preview {
+    firn_renderer renderer;
+    firn_pictures *pictures;
+    int64_t first;
+};
+
 /* The same scene, coarser and without files. */
-static firn_status read_coarse(const firn_preview_def *def, double coarser, firn_scene *out,
+static firn_status read_coarse(const firn_preview_def *def, double coarser, firn_scene **out,
                                firn_error *error)
 {
-    firn_tree tree = {0};
+    firn_scene_def source = *def->source;
     char text[3][64];
     snprintf(text[0], sizeof text[0], "resolution=%.17g", coarser * def->scene->resolution);
     snprintf(text[1], sizeof text[1], "output=[]");
-    const bool cells =
-        firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
     snprintf(text[2], sizeof text[2], "simulation.cell_size=%.17g",
              coarser * def->scene->cell_size);
-    firn_status st = firn_tree_open(&tree, def->path, def->sets->text, def->sets->count, error);
-    for (int i = 0; i < 2 + cells && st == FIRN_OK; i++)
-        st = firn_tree_set(&tree, "rehearsal", text[i], error);
-    if (st == FIRN_OK) st = firn_scene_read(out, &tree, error);
-    firn_tree_free(&tree);
+    const bool cells =
+        firn_section_given(&firn_section_simulation, &def->scene->simulation, "cell_size");
+    const int64_t given = source.setting_count;
+    firn_setting *settings = calloc((size_t)given + 3, sizeof *settings);
+    if (!settings) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (given) memcpy(settings, source.settings, (size_t)given * sizeof *settings);
+    for (int i = 0; i < 2 + cells; i++) {
+        settings[given + i] = (firn_setting){.assignment = text[i], .option = "rehearsal"};
+    }
+    source.settings = settings;
+    source.setting_count = given + 2 + cells;
+    const firn_status st = firn_scene_create(&source, out, error);
+    free(settings);
     return st;
 }
 
@@ -37,7 +52,10 @@ static firn_status look_at(firn_preview *preview, const firn_scene *scene, const
     firn_points points = {0}, grid = {0};
     firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
     if (st == FIRN_OK) st = firn_job_grid(job, NULL, &grid, error);
-    if (st == FIRN_OK) st = firn_renderer_survey(&preview->renderer, scene, &points, &grid, error);
+    if (st == FIRN_OK)
+        st = firn_renderer_survey(
+            &preview->renderer,
+            &(firn_renderer_frame){.scene = scene, .points = &points, .grid = &grid}, error);
     firn_points_free(&points);
     firn_points_free(&grid);
     return st;
@@ -50,24 +68,24 @@ static firn_status choose_coarser(const firn_preview_def *def, double *out, firn
     const double length = (double)(def->run->last - scene->frames.start) / scene->frames.fps;
     const firn_job_options options = {.threads = def->run->threads, .isa = def->run->isa};
     firn_job job = {0};
-    firn_status st = firn_job_create(&job, scene, &options, error);
+    firn_status st = firn_job_init(&job, scene, &options, error);
     if (st == FIRN_OK) st = firn_job_fill(&job, error);
     if (st == FIRN_OK) {
         const double part = (double)firn_job_count_at(&job, length) / ENOUGH;
         *out = fmax(fmin(pow(part, 1.0 / (double)scene->dimension), COARSER), 1);
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     return st;
 }
 
-/* Plays a scene up to a frame and looks at it from frame `first` on. */
+/* Runs a scene up to a frame and looks at it from frame `first` on. */
 static firn_status watch(firn_preview *preview, const firn_preview_def *def,
                          const firn_scene *scene, int64_t first, int64_t last,
                          const firn_run_hooks *hooks, firn_error *error)
 {
     firn_job job = {0};
     const firn_job_options options = {.threads = def->run->threads, .isa = def->run->isa};
-    firn_status st = firn_job_create(&job, scene, &options, error);
+    firn_status st = firn_job_init(&job, scene, &options, error);
     if (st == FIRN_OK) st = firn_job_fill(&job, error);
     const int64_t start = scene->frames.start;
     firn_report ignored;
@@ -77,7 +95,7 @@ static firn_status watch(firn_preview *preview, const firn_preview_def *def,
         if (f > start) st = firn_job_advance(&job, target, &ignored, error);
         if (st == FIRN_OK && f >= first) st = look_at(preview, def->scene, &job, error);
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     return st;
 }
 
@@ -86,7 +104,7 @@ static firn_status watch(firn_preview *preview, const firn_preview_def *def,
 static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
                             const firn_run_hooks *hooks, firn_error *error)
 {
-    firn_scene coarse = {0};
+    firn_scene *coarse = NULL;
     firn_error why = {0};
     double coarser = COARSER;
     firn_status st = choose_coarser(def, &coarser, error);
@@ -99,8 +117,8 @@ static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
     }
     st = read_coarse(def, coarser, &coarse, &why);
     if (st == FIRN_OK)
-        st = watch(preview, def, &coarse, def->run->first, def->run->last, hooks, &why);
-    firn_scene_free(&coarse);
+        st = watch(preview, def, coarse, def->run->first, def->run->last, hooks, &why);
+    firn_scene_destroy(coarse);
     if (st != FIRN_INVALID && st != FIRN_DIVERGED) {
         if (st != FIRN_OK) *error = why;
         return st;
@@ -139,27 +157,19 @@ static bool is_placed(const firn_scene *scene, const firn_renderer_options *opti
            firn_section_given(&firn_section_camera, &scene->camera, "target");
 }
 
-firn_status firn_preview_begin(firn_preview *preview, const firn_preview_def *def,
-                               const firn_run_hooks *hooks, firn_error *error)
+static firn_status begin(firn_preview *preview, const firn_preview_def *def,
+                         const firn_run_hooks *hooks, firn_error *error)
 {
-    *preview = (firn_preview){.first = def->run->first};
-    firn_renderer_options options;
-    firn_pictures_def pictures;
-    firn_status st = firn_picture_read(def->words, &options, &pictures, error);
+    firn_renderer_options options = def->renderer;
+    firn_pictures_def pictures = def->pictures;
     options.render.threads = def->run->threads;
+    options.linear = firn_pictures_is_linear(&pictures);
     pictures.width = options.render.width;
     pictures.height = options.render.height;
     pictures.count = def->run->last - def->run->first + 1;
     pictures.fps = def->scene->frames.playback;
-    if (st == FIRN_OK && def->outs->count > FIRN_PICTURES_MOST) {
-        st = firn_fail(error, FIRN_INVALID, "more than %d of --render", FIRN_PICTURES_MOST);
-    }
-    for (int i = 0; st == FIRN_OK && i < def->outs->count; i++) {
-        pictures.path[pictures.path_count++] = def->outs->text[i];
-    }
-    if (st == FIRN_OK) st = firn_pictures_check(&pictures, error);
-    options.linear = firn_pictures_is_linear(&pictures);
-    if (st == FIRN_OK) st = firn_renderer_begin(&options, &preview->renderer, error);
+    firn_status st = firn_pictures_check(&pictures, error);
+    if (st == FIRN_OK) st = firn_renderer_init(&preview->renderer, &options, error);
     const int64_t start = def->scene->frames.start;
     if (st == FIRN_OK && is_placed(def->scene, &options)) {
         st = watch(preview, def, def->scene, start, start, hooks, error);
@@ -168,16 +178,44 @@ firn_status firn_preview_begin(firn_preview *preview, const firn_preview_def *de
     if (st == FIRN_OK) {
         if (def->scene->dimension == 3) loosen(&preview->renderer);
         st = firn_renderer_settle(&preview->renderer, def->scene, error);
-        pictures.numbered = !(preview->renderer.options.show >> FIRN_LAYER_CAPTION & 1);
     }
-    return st == FIRN_OK ? firn_pictures_open(&preview->pictures, &pictures, error) : st;
+    if (st == FIRN_OK) st = firn_pictures_create(&pictures, &preview->pictures, error);
+    if (st == FIRN_OK) {
+        firn_pictures_show_numbers(preview->pictures,
+                                   !firn_renderer_has_caption(&preview->renderer));
+    }
+    return st;
+}
+
+firn_status firn_preview_create(const firn_preview_def *def, const firn_run_hooks *hooks,
+                                firn_preview **out, firn_error *error)
+{
+    *out = NULL;
+    firn_preview *preview = calloc(1, sizeof *preview);
+    if (!preview) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    preview->first = def->run->first;
+    const firn_status st = begin(preview, def, hooks, error);
+    if (st == FIRN_OK) {
+        *out = preview;
+    } else {
+        firn_preview_destroy(preview);
+    }
+    return st;
+}
+
+void firn_preview_destroy(firn_preview *preview)
+{
+    if (!preview) return;
+    firn_renderer_deinit(&preview->renderer);
+    firn_pictures_destroy(preview->pictures);
+    free(preview);
 }
 
 static firn_status make_picture(void *look_data, const firn_job *job, int64_t frame,
                                 firn_error *error)
 {
     firn_preview *preview = look_data;
-    if (!firn_pictures_wants(&preview->pictures, frame - preview->first)) return FIRN_OK;
+    if (!firn_pictures_wants(preview->pictures, frame - preview->first)) return FIRN_OK;
     firn_points points = {0}, grid = {0};
     firn_image picture = {0};
     firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
@@ -186,9 +224,9 @@ static firn_status make_picture(void *look_data, const firn_job *job, int64_t fr
                                        .points = &points,
                                        .grid = preview->renderer.flat ? &grid : NULL,
                                        .number = frame};
-    if (st == FIRN_OK) st = firn_renderer_picture(&preview->renderer, &shown, &picture, error);
+    if (st == FIRN_OK) st = firn_renderer_draw(&preview->renderer, &shown, &picture, error);
     if (st == FIRN_OK)
-        st = firn_pictures_add(&preview->pictures, frame - preview->first, frame, &picture, error);
+        st = firn_pictures_add(preview->pictures, frame - preview->first, frame, &picture, error);
     firn_image_free(&picture);
     firn_points_free(&points);
     firn_points_free(&grid);
@@ -201,10 +239,7 @@ void firn_preview_attach(firn_preview *preview, firn_run_hooks *hooks)
     hooks->look_data = preview;
 }
 
-firn_status firn_preview_end(firn_preview *preview, firn_status run, firn_error *error)
+firn_status firn_preview_finish(firn_preview *preview, firn_error *error)
 {
-    firn_renderer_free(&preview->renderer);
-    if (run == FIRN_OK) return firn_pictures_close(&preview->pictures, error);
-    firn_pictures_discard(&preview->pictures);
-    return run;
+    return firn_pictures_finish(preview->pictures, error);
 }

@@ -6,7 +6,7 @@
 #ifndef FIRN_WORLD_H
 #define FIRN_WORLD_H
 
-#include "cases.h"
+#include "validation/cases.h"
 
 #define FIRN_PI 3.14159265358979323846
 

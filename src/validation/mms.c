@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "world.h"
+#include "validation/world.h"
 
 typedef struct manufactured {
     int dim, axes;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "world.h"
+#include "validation/world.h"
 
 static void use_implicit(firn_world *w, double dt)
 {

@@ -1,5 +1,5 @@
 /* Building, running and looking at the worlds of validation cases. */
-#include "world.h"
+#include "validation/world.h"
 
 #include <assert.h>
 #include <math.h>

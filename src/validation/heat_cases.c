@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "world.h"
+#include "validation/world.h"
 
 #define SPEED 1e6
 #define MELTING_POINT 300.0 /* K */

@@ -7,13 +7,13 @@
  *
  * References are given at each case. "Prototype" figures are those of an independent
  * double-precision 2D code of the same method. */
-#include "cases.h"
+#include "validation/cases.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-#include "world.h"
+#include "validation/world.h"
 
 /* The larger of two, or NaN if either is. */
 static double larger(double a, double b) { return a >= b || isnan(a) ? a : b; }
