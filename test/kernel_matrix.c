@@ -1,10 +1,12 @@
 /* The lane half of test_matrix.c: base/matrix.h over plain arrays of matrices, in the kernel's
- * instruction set and dimension. The last group repeats the last matrix to fill its lanes. */
+ * instruction set and dimension. The last group repeats the last matrix to fill its lanes. And the
+ * functions of base/simd.h that move lanes, against plain loops. */
 #include "base/matrix.h"
 
 void FIRN_KERNEL(test_svd)(const real *A, real *U, real *s, real *V, int n);
 void FIRN_KERNEL(test_polar)(const real *A, real *R, int n);
 void FIRN_KERNEL(test_products)(const real *A, const real *B, real *out, int n);
+const char *FIRN_KERNEL(test_lanes)(const real number[64], const uint32_t index[16]);
 
 static void load(const real *from, int first, int n, vr *to)
 {
@@ -61,4 +63,36 @@ void FIRN_KERNEL(test_products)(const real *A, const real *B, real *out, int n)
         result[5 * DD] = m_det(a);
         store(result, stride, first, n, out, stride);
     }
+}
+
+/* The function that differs from its plain loop, or NULL; index < 16. */
+const char *FIRN_KERNEL(test_lanes)(const real number[64], const uint32_t index[16])
+{
+    for (uint32_t stride = 1; stride <= 4; stride++) {
+        const vr v = v_gather(number, index, stride);
+        for (int l = 0; l < W; l++) {
+            if (v[l] != number[stride * index[l]]) return "v_gather";
+        }
+    }
+    const vr a = v_load(number), b = v_load(number + 16), least = v_min(a, b), most = v_max(a, b);
+    real largest = number[0];
+    for (int l = 0; l < W; l++) {
+        const real x = number[l], y = number[16 + l];
+        if (least[l] != (x < y ? x : y)) return "v_min";
+        if (most[l] != (x < y ? y : x)) return "v_max";
+        if (x > largest) largest = x;
+        if (!v_any(a == x) || v_any((a == x) & (a != x))) return "v_any";
+    }
+    if (v_reduce_max(a) != largest) return "v_reduce_max";
+#if W == 16
+    for (int first = 0; first < 48; first++) {
+        const real *p = number + first;
+        const vr repeated = v_repeat(p), spread = v_spread(p[0], p[1], p[2], p[3]);
+        for (int l = 0; l < W; l++) {
+            if (repeated[l] != p[l % 4]) return "v_repeat";
+            if (spread[l] != p[l / 4]) return "v_spread";
+        }
+    }
+#endif
+    return NULL;
 }

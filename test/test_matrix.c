@@ -44,17 +44,19 @@ typedef struct kernel {
     void (*svd)(const real *A, real *U, real *s, real *V, int n);
     void (*polar)(const real *A, real *R, int n);
     void (*products)(const real *A, const real *B, real *out, int n);
+    const char *(*lanes)(const real number[64], const uint32_t index[16]);
 } kernel;
 
 #define DECLARE_DIM(isa, dim)                                                                      \
     void test_svd_##isa##_##dim##d(const real *A, real *U, real *s, real *V, int n);               \
     void test_polar_##isa##_##dim##d(const real *A, real *R, int n);                               \
-    void test_products_##isa##_##dim##d(const real *A, const real *B, real *out, int n);
+    void test_products_##isa##_##dim##d(const real *A, const real *B, real *out, int n);           \
+    const char *test_lanes_##isa##_##dim##d(const real number[64], const uint32_t index[16]);
 #define DECLARE(isa) DECLARE_DIM(isa, 2) DECLARE_DIM(isa, 3)
 /* clang-format off */
 #define ROW(isa, dim)                                                                              \
     {#isa, dim, test_svd_##isa##_##dim##d, test_polar_##isa##_##dim##d,                            \
-     test_products_##isa##_##dim##d}
+     test_products_##isa##_##dim##d, test_lanes_##isa##_##dim##d}
 /* clang-format on */
 #define ROWS(isa) ROW(isa, 2), ROW(isa, 3)
 
@@ -72,6 +74,9 @@ DECLARE(avx2)
 #endif
 #ifdef FIRN_HAVE_AVX512
 DECLARE(avx512)
+#endif
+#ifdef FIRN_HAVE_LANES16
+DECLARE(lanes16)
 #endif
 #ifdef FIRN_HAVE_NEON
 DECLARE(neon)
@@ -96,6 +101,9 @@ static const kernel all_kernels[] = {
 #ifdef FIRN_HAVE_AVX512
     ROWS(avx512),
 #endif
+#ifdef FIRN_HAVE_LANES16
+    ROWS(lanes16),
+#endif
 #ifdef FIRN_HAVE_NEON
     ROWS(neon),
 #endif
@@ -107,7 +115,7 @@ static const kernel all_kernels[] = {
 static int can_run(const char *isa)
 {
 #if defined(__x86_64__)
-    if (strcmp(isa, "avx2") == 0)
+    if (strcmp(isa, "avx2") == 0 || strcmp(isa, "lanes16") == 0)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (strcmp(isa, "avx512") == 0) return __builtin_cpu_supports("avx512f");
 #endif
@@ -598,6 +606,23 @@ static void products_cofactor_and_determinant_follow_their_definitions(void **st
     }
 }
 
+static void lanes_move_as_in_plain_loops(void **state)
+{
+    real number[64];
+    uint32_t index[16];
+    (void)state;
+    for (int i = 0; i < 64; i++) number[i] = (real)(i * 29 % 64);
+    for (uint32_t l = 0; l < 16; l++) index[l] = l * 7 % 16;
+    for (int dim = 2; dim <= 3; dim++) {
+        const kernel *list[MAX_KERNELS];
+        const int count = kernels_of(dim, list);
+        for (int j = 0; j < count; j++) {
+            const char *wrong = list[j]->lanes(number, index);
+            if (wrong) fail_msg("%s %dD: %s", list[j]->isa, dim, wrong);
+        }
+    }
+}
+
 static int print_worst(void **state)
 {
     (void)state;
@@ -611,6 +636,7 @@ static int print_worst(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_move_as_in_plain_loops),
         cmocka_unit_test(products_cofactor_and_determinant_follow_their_definitions),
         cmocka_unit_test(svd_is_right_for_every_finite_matrix),
         cmocka_unit_test(polar_is_the_nearest_rotation),

@@ -215,12 +215,9 @@ LANE_INLINE void load_lanes(firn_lanes *g, const firn_store *s, const uint32_t *
     for (int a = 0; a < D; a++) g->v[a] = r[OFFSET_V + a];
     g->state = r[OFFSET_STATE];
     g->enthalpy = v_set(0);
-    if (s->heat) {
-        for (int l = 0; l < W; l++)
-            g->enthalpy[l] = s->heat[(size_t)index[l] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
-    }
-    g->mass = v_gather(s->mass, index);
-    g->volume = v_gather(s->volume, index);
+    if (s->heat) g->enthalpy = v_gather(s->heat + FIRN_HEAT_ENTHALPY, index, FIRN_HEAT_RECORD);
+    g->mass = v_gather(s->mass, index, 1);
+    g->volume = v_gather(s->volume, index, 1);
 }
 
 /* Lanes past the last particle repeat it: they write the same numbers to the same place. */
@@ -237,9 +234,7 @@ LANE_INLINE void store_lanes(const firn_lanes *g, const firn_store *s, const uin
 
 LANE_INLINE void load_gradient(firn_lanes *g, const firn_store *s, const uint32_t *index)
 {
-    for (int i = 0; i < DD; i++) {
-        for (int l = 0; l < W; l++) g->C[i][l] = s->spare[(size_t)index[l] * DD + (size_t)i];
-    }
+    for (int i = 0; i < DD; i++) g->C[i] = v_gather(s->spare + i, index, DD);
 }
 
 LANE_INLINE void store_gradient(const firn_lanes *g, const firn_store *s, const uint32_t *index)

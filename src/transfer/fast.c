@@ -377,21 +377,12 @@ LANE_INLINE void write_places(firn_scatter_index *out, uint32_t to, const bool f
 /* Four floats, once, twice, or four times over; and the weights along k of the nodes a register
  * covers. */
 #if W == 16
-LANE_INLINE vr repeat_four(const float *p)
-{
-    const four a = load_four(p);
-    return __builtin_shufflevector(a, a, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
-}
-LANE_INLINE vr four_weights(const float *w)
-{
-    const four a = {w[0], w[W], w[2 * W], 0};
-    return __builtin_shufflevector(a, a, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-}
+LANE_INLINE vr four_weights(const float *w) { return v_spread(w[0], w[W], w[2 * W], 0); }
 #define STEP_ALL                                                                                   \
     {                                                                                              \
         0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3                                             \
     }
-SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_ALL, repeat_four)
+SCATTER_CELL(scatter_all, 4, 0, four_weights, STEP_ALL, v_repeat)
 #elif W == 8
 LANE_INLINE vr repeat_two(const float *p) { return (vr)_mm256_broadcast_ps((const __m128 *)p); }
 LANE_INLINE vr two_weights(const float *w)

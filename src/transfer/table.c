@@ -50,6 +50,10 @@ DECLARE(scalar);
 DECLARE(reference);
 #endif
 
+/* Best first, by a fixed order: a choice by the clock could differ from run to run, and results with
+ * it. Million particle-steps per second on one thread, 1M particles, of avx512 and avx2 on Zen 4:
+ * neo-Hookean 21.7 and 19.5, snow 18.7 and 14.7. Processors that lower their clock for 512-bit
+ * vectors (Intel's of 2017 to 2020) are not measured; `isa` in the def overrides the order. */
 static const struct {
     const char *isa;
     bool (*runs)(void);
