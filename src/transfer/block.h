@@ -333,7 +333,7 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, 
 }
 
 /* The constants of W particles of one material, and of W that may all differ. */
-LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint16_t material)
+LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint32_t material)
 {
     firn_lane_constants k;
 #define SET(name) k.name = v_set(s->materials[material].name);
@@ -341,11 +341,11 @@ LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint16_t mate
 #undef SET
     return k;
 }
-LANE_INLINE firn_lane_constants load_constants(const firn_pass *s, const uint16_t material[W])
+LANE_INLINE firn_lane_constants load_constants(const firn_pass *s, const uint32_t material[W])
 {
     firn_lane_constants k;
 #define LOAD(name)                                                                                 \
-    for (int l = 0; l < W; l++) k.name[l] = s->materials[material[l]].name;
+    k.name = v_gather(&s->materials->name, material, sizeof *s->materials / sizeof(real));
     FIRN_LAW_CONSTANTS(LOAD)
 #undef LOAD
     return k;
@@ -368,29 +368,39 @@ LANE_INLINE bool call_law(int law, law_call call, const firn_lane_constants *k, 
     return call != FLOW;
 }
 
+/* The laws of W particles, and whether no lane before this one has its law. */
+LANE_INLINE vi laws_of(const firn_pass *s, const uint32_t material[W])
+{
+#define AT(l) (lane_int) s->laws[material[l]]
+    return (vi){V_LANES(AT)};
+#undef AT
+}
+LANE_INLINE bool is_first_of_law(vi law, int lane)
+{
+    for (int l = 0; l < lane; l++) {
+        if (law[l] == law[lane]) return false;
+    }
+    return true;
+}
+
 /* One group whose lanes differ in material: each law that is present runs over all lanes, and its
  * own are taken. */
 static void respond_mixed(const firn_pass *s, law_call call, firn_lanes *g,
-                          const uint16_t material[W], lane_extremes *e)
+                          const uint32_t material[W], lane_extremes *e)
 {
     const firn_lane_constants k = load_constants(s, material);
-    const int first = s->laws[material[0]];
-    bool same = true;
-    for (int l = 1; l < W; l++) same &= s->laws[material[l]] == first;
-    if (same) { /* which only differ in parameters */
-        if (call_law(first, call, &k, g, 1, (real)s->dt)) note_stiffness(e, &k, g, vi_set(-1));
+    const vi law = laws_of(s, material);
+    if (!v_any(law != law[0])) { /* which only differ in parameters */
+        if (call_law((int)law[0], call, &k, g, 1, (real)s->dt)) {
+            note_stiffness(e, &k, g, vi_set(-1));
+        }
         return;
     }
-    uint32_t left = (1u << W) - 1;
-    while (left) {
-        const int law = s->laws[material[__builtin_ctz(left)]];
-        vi mine;
-        for (int l = 0; l < W; l++) {
-            mine[l] = -(s->laws[material[l]] == law);
-            if (mine[l]) left &= ~(1u << l);
-        }
+    for (int l = 0; l < W; l++) {
+        if (!is_first_of_law(law, l)) continue;
+        const vi mine = law == law[l];
         firn_lanes t = *g;
-        if (!call_law(law, call, &k, &t, 1, (real)s->dt)) continue;
+        if (!call_law((int)law[l], call, &k, &t, 1, (real)s->dt)) continue;
         for (int c = 0; c < DD; c++) {
             g->H[c] = v_select(mine, t.H[c], g->H[c]);
             g->F[c] = v_select(mine, t.F[c], g->F[c]);
@@ -419,7 +429,7 @@ static void respond(const firn_pass *s, law_call call, firn_lanes *g, int n, con
         return;
     }
     for (int i = 0; i < n; i++) {
-        uint16_t material[W];
+        uint32_t material[W];
         for (int l = 0; l < W; l++) {
             material[l] = of[index[i * W + l < count ? i * W + l : count - 1]];
         }
@@ -427,26 +437,17 @@ static void respond(const firn_pass *s, law_call call, firn_lanes *g, int n, con
     }
 }
 
-/* Whether no lane before this one has its law. */
-LANE_INLINE bool is_first_of_law(vi law, int lane)
-{
-    for (int l = 0; l < lane; l++) {
-        if (law[l] == law[lane]) return false;
-    }
-    return true;
-}
-
 /* The tangent of one group, whose particles may differ in material. */
 static void make_tangent(const firn_pass *s, const firn_lanes *g, const uint32_t index[W],
                          firn_tangent *t)
 {
-    uint16_t material[W];
+    uint32_t material[W];
     for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];
     bool same = true;
     for (int l = 1; l < W; l++) same &= material[l] == material[0];
     const firn_lane_constants k =
         same ? same_constants(s, material[0]) : load_constants(s, material);
-    for (int l = 0; l < W; l++) t->law[l] = s->laws[material[l]];
+    t->law = laws_of(s, material);
     for (int a = 0; a < D; a++) t->x[a] = g->x[a];
     for (int l = 0; l < W; l++) {
         if (!is_first_of_law(t->law, l)) continue;

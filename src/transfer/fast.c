@@ -206,14 +206,27 @@ static void load_local(const firn_pass *s, const real *velocity, int32_t block, 
     }
 }
 
+/* The lanes' particles, components side by side, to vectors by component; in registers, as a load
+ * of four lanes waits for stores of one. */
+LANE_INLINE void by_component(four particle[W], vr out[D])
+{
+#if W == 4
+    transpose4(particle);
+    for (int c = 0; c < D; c++) out[c] = particle[c];
+#else
+    for (int c = 0; c < D; c++) out[c] = v_set(particle[0][c]);
+#endif
+}
+
 LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], const vr f[D],
                         const vr w[D][3], real scale, vr v[D], vr C[DD])
 {
     (void)run;
+    four sum[W], moment[D][W]; /* by axis */
     for (int l = 0; l < W; l++) {
         int first = 0;
         for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
-        four sum = {0}, sum_i = {0}, sum_j = {0}, sum_k = {0};
+        four sum_0 = {0}, sum_i = {0}, sum_j = {0}, sum_k = {0};
         for (int i = 0; i < 3; i++) {
             four a = {0}, a_j = {0}, a_k = {0};
             for (int j = 0; j < NJ; j++) {
@@ -226,17 +239,21 @@ LANE_INLINE void gather(const local_nodes *local, int run, const vi cell[D], con
                 a_j += (float)j * along;
             }
             const float wi = w[AXIS_I][i][l];
-            sum += wi * a;
+            sum_0 += wi * a;
             sum_k += wi * a_k;
             sum_j += wi * a_j;
             sum_i += (float)i * wi * a;
         }
-        for (int c = 0; c < D; c++) {
-            v[c][l] = sum[c];
-            C[c * D + AXIS_K][l] = scale * (sum_k[c] - f[AXIS_K][l] * sum[c]);
-            if (D == 3) C[c * D + AXIS_J][l] = scale * (sum_j[c] - f[AXIS_J][l] * sum[c]);
-            C[c * D + AXIS_I][l] = scale * (sum_i[c] - f[AXIS_I][l] * sum[c]);
-        }
+        sum[l] = sum_0;
+        moment[AXIS_I][l] = sum_i;
+        if (D == 3) moment[AXIS_J][l] = sum_j;
+        moment[AXIS_K][l] = sum_k;
+    }
+    by_component(sum, v);
+    for (int a = 0; a < D; a++) {
+        vr along[D];
+        by_component(moment[a], along);
+        for (int c = 0; c < D; c++) C[c * D + a] = scale * (along[c] - f[a] * v[c]);
     }
 }
 
@@ -244,22 +261,21 @@ LANE_INLINE void gather_velocity(const local_nodes *local, int run, const vi cel
                                  const vr w[D][3], vr v[D])
 {
     (void)run;
-    real lane[D][W];
+    four sum[W];
     for (int l = 0; l < W; l++) {
         int first = 0;
         for (int a = 0; a < D; a++) first = first * LOCAL + (int)cell[a][l];
-        four sum = {0};
+        sum[l] = (four){0};
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < NJ; j++) {
                 const four *n = local->v + first + (D == 3 ? (i * LOCAL + j) * LOCAL : i * LOCAL);
                 const float wij = w[AXIS_I][i][l] * (D == 3 ? w[AXIS_J][j][l] : 1);
-                sum += wij *
-                       (w[AXIS_K][0][l] * n[0] + (w[AXIS_K][1][l] * n[1] + w[AXIS_K][2][l] * n[2]));
+                sum[l] += wij * (w[AXIS_K][0][l] * n[0] +
+                                 (w[AXIS_K][1][l] * n[1] + w[AXIS_K][2][l] * n[2]));
             }
         }
-        for (int c = 0; c < D; c++) lane[c][l] = sum[c];
     }
-    for (int c = 0; c < D; c++) v[c] = v_load(lane[c]);
+    by_component(sum, v);
 }
 #endif
 
