@@ -458,6 +458,58 @@ static void slush_and_refrozen_bodies_keep_their_volume(void **state)
     firn_sim_destroy(sim);
 }
 
+/* How far ASFLIP lets two particles come that leave one place with opposite velocities, over what those
+ * velocities make: 0 where the material counts as compressed. J is over that at rest. */
+static double way_apart(const char *preset, double packing, double liquid, double J, firn_path path)
+{
+    world w = world_default(2, 0.01);
+    w.material[0] = firn_material_def_preset(firn_preset_find(preset));
+    w.def.transfer = FIRN_ASFLIP;
+    w.def.path = path;
+    w.def.heat.enabled = 1;
+    const firn_material_def *m = &w.material[0];
+    const double rest = (1 - liquid) * packing + liquid * m->density / m->liquid_density,
+                 side = sqrt(J * rest), state = log(packing),
+                 range = 0.5 * m->melting_range * (m->heat_capacity + m->liquid_heat_capacity),
+                 melt = liquid * (m->latent_heat + range);
+    firn_particles p = firn_particles_default();
+    p.count = 2;
+    p.position = (double[]){0.005, 0.005, 0.005, 0.005};
+    p.velocity = (double[]){1, 0, -1, 0};
+    p.deformation_gradient = (double[]){side, 0, 0, side, side, 0, 0, side};
+    p.state = (double[]){state, state};
+    p.enthalpy = (double[]){melt, melt};
+    p.each_volume = 25e-6;
+    firn_sim *sim = world_create(&w);
+    const double dt = 1e-6;
+    double x[4];
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    assert_ok(firn_sim_advance(sim, dt, NULL, &error));
+    assert_ok(firn_sim_read(sim, FIRN_POSITION, 0, 2, x, &error));
+    firn_sim_destroy(sim);
+    return (x[0] - x[2]) / (2 * dt);
+}
+
+/* Water is denser than ice and molten wax lighter than wax; snow packs: none is compressed by that. */
+static void what_melts_moves_apart_unless_it_is_compressed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        double packing;
+    } cases[] = {{"ice", 1}, {"wax", 1}, {"snow_melting", 1}, {"snow_melting", 0.8}};
+    for (int i = 0; i < 4 * PATHS; i++) {
+        const char *preset = cases[i / PATHS].preset;
+        const double packing = cases[i / PATHS].packing;
+        const firn_path path = both_paths[i % PATHS];
+        for (double liquid = 0; liquid <= 1; liquid += 0.5) {
+            assert_close(way_apart(preset, packing, liquid, 1, path), 1, 0.02);
+            assert_close(way_apart(preset, packing, liquid, 1.02, path), 1, 0.02);
+            assert_close(way_apart(preset, packing, liquid, 0.98, path), 0, 0.02);
+        }
+    }
+}
+
 /* What is added molten has the melt's density and is at rest in its room, whether melt is lighter than
  * the solid or heavier. */
 static void what_starts_molten_is_at_rest(void **state)
@@ -808,6 +860,7 @@ int main(void)
         cmocka_unit_test(the_sky_radiates_by_stefan_and_boltzmann),
         cmocka_unit_test(slush_and_refrozen_bodies_keep_their_volume),
         cmocka_unit_test(what_starts_molten_is_at_rest),
+        cmocka_unit_test(what_melts_moves_apart_unless_it_is_compressed),
         cmocka_unit_test(heat_does_not_shorten_motion),
         cmocka_unit_test(dye_spreads_and_is_kept),
         cmocka_unit_test(a_column_stands_cold_and_spreads_heated),

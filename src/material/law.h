@@ -69,6 +69,9 @@ typedef struct firn_law {
     void (*tangent)(const firn_lane_constants *k, const firn_lanes *group, firn_tangent *tangent,
                     int n, real dt);
     firn_differential *differential;
+    /* NULL where it is 1. One over det F at rest of a group of one material: what flows or melts
+     * may rest at other volumes than F knows of. */
+    vr (*rest_density)(const firn_law_constants *k, const firn_lanes *group);
 } firn_law;
 
 firn_differential FIRN_KERNEL(firn_isotropic_differential); /* isotropic.c; see tangent.h */

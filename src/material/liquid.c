@@ -80,5 +80,14 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
-const firn_law FIRN_KERNEL(firn_law_liquid) = {
-    .name = "liquid", .stress = stress, .flow = flow, .energy = energy};
+static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
+{
+    (void)k;
+    return v_exp(group->state);
+}
+
+const firn_law FIRN_KERNEL(firn_law_liquid) = {.name = "liquid",
+                                               .stress = stress,
+                                               .flow = flow,
+                                               .energy = energy,
+                                               .rest_density = rest_density};

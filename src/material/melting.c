@@ -31,22 +31,28 @@ typedef struct condition {
     vr log_rest;          /* log J_r */
 } condition;
 
-LANE_INLINE vr liquid_part(const firn_lane_constants *k, const firn_lanes *p)
+LANE_INLINE vr liquid_part(vr melt_rate, const firn_lanes *p)
 {
-    return v_min(v_max(p->enthalpy * k->melt_rate, v_set(0)), v_set(1));
+    return v_min(v_max(p->enthalpy * melt_rate, v_set(0)), v_set(1));
+}
+
+/* J_r, where anything is liquid. */
+LANE_INLINE vr mixed_rest(vr f, vr liquid_log_J, const firn_lanes *p)
+{
+    return (1 - f) * v_exp(p->state) + f * v_exp(liquid_log_J);
 }
 
 LANE_INLINE condition condition_of(const firn_lane_constants *k, const firn_lanes *p)
 {
     const vr zero = v_set(0), most = v_set(FACTOR_MOST);
-    const vr f = liquid_part(k, p), solid = 1 - f;
+    const vr f = liquid_part(k->melt_rate, p), solid = 1 - f;
     const vr cold = v_min(-k->solid_softening * v_min(p->enthalpy, zero), most);
     const vr melt = 1 / v_max(k->melt_rate, v_set(TINY));
     const vr hot = v_min(k->liquid_thinning * v_max(p->enthalpy - melt, zero), most);
     const vr yield = k->yield * v_exp(cold);
     const vr packed = v_min(v_exp(-k->hardening * v_expm1(p->state)), k->hardening_cap);
     const vr bulk = k->lambda + k->mu * (2 / (real)D);
-    const vr mixed = v_log(solid * v_exp(p->state) + f * v_exp(k->liquid_log_J));
+    const vr mixed = v_log(mixed_rest(f, k->liquid_log_J, p));
     return (condition){.yield = solid * yield + f * k->liquid_yield,
                        .relaxation = v_exp(k->log_fluidity + hot),
                        .bulk = bulk * (solid * packed + f),
@@ -89,7 +95,7 @@ LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_sing
     const vr mean = h_split(e, deviator);
 
     /* Packing, where the pressure exceeds what it takes: J_P becomes what makes J_r bear it. */
-    const vr f = liquid_part(k, p);
+    const vr f = liquid_part(k->melt_rate, p);
     const vi porous = k->crush_pressure < (real)1e29, melts = f >= 1;
     const vr bulk = k->lambda + k->mu * (2 / (real)D), melt = v_exp(k->liquid_log_J);
     const vr borne = v_exp(v_min(D * mean + k->crush_pressure / bulk, v_set(LOG_MOST)));
@@ -150,10 +156,17 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
     }
 }
 
+static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
+{
+    const vr f = liquid_part(v_set(k->melt_rate), group);
+    return 1 / mixed_rest(f, v_set(k->liquid_log_J), group);
+}
+
 const firn_law FIRN_KERNEL(firn_law_melting) = {
     .name = "melting",
     .stress = stress,
     .flow = flow,
     .energy = energy,
     .tangent = tangent,
-    .differential = FIRN_KERNEL(firn_isotropic_differential)};
+    .differential = FIRN_KERNEL(firn_isotropic_differential),
+    .rest_density = rest_density};

@@ -411,7 +411,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
                                 (firn_law_constants *)sim->constant_pool.data + i);
         ((firn_heat_curve *)sim->heat.curve.data)[i] = firn_material_heat_curve(&sim->materials[i]);
         ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
-        sim->liquids |= sim->materials[i].law == FIRN_LIQUID;
+        sim->rest_density |= sim->kernels->has_rest_density((int)sim->materials[i].law);
     }
     if (colliders) {
         sim->key_pools = sim->key_pools_pool.data;

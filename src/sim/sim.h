@@ -115,7 +115,7 @@ struct firn_sim {
     firn_integrator integrator; /* the def's, or explicit where implicit steps do not serve */
     int32_t planes; /* of arenas: 2 where impulses are apart from the momentum, else 1 */
     int32_t threads;
-    bool liquids; /* some material is one */
+    bool rest_density; /* some material's law has one */
 
     firn_store store;
     firn_directory directory[4]; /* two under way, two in the snapshot */

@@ -90,7 +90,7 @@ firn_pass firn_sim_pass(const firn_sim *sim)
         .materials = sim->constant_pool.data,
         .laws = sim->law_pool.data,
         .material_count = def->material_count,
-        .liquids = sim->liquids,
+        .rest_density = sim->rest_density,
         .colliders = sim->posed_pool.data,
         .collider_count = def->collider_count,
         .extremes = sim->extremes_pool.data,

@@ -368,17 +368,17 @@ LANE_INLINE bool call_law(int law, law_call call, const firn_lane_constants *k, 
     return call != FLOW;
 }
 
-/* The laws of W particles, and whether no lane before this one has its law. */
+/* The laws of W particles, and whether no lane before this one is of its kind. */
 LANE_INLINE vi laws_of(const firn_pass *s, const uint32_t material[W])
 {
 #define AT(l) (lane_int) s->laws[material[l]]
     return (vi){V_LANES(AT)};
 #undef AT
 }
-LANE_INLINE bool is_first_of_law(vi law, int lane)
+LANE_INLINE bool is_first_of_kind(vi kind, int lane)
 {
     for (int l = 0; l < lane; l++) {
-        if (law[l] == law[lane]) return false;
+        if (kind[l] == kind[lane]) return false;
     }
     return true;
 }
@@ -397,7 +397,7 @@ static void respond_mixed(const firn_pass *s, law_call call, firn_lanes *g,
         return;
     }
     for (int l = 0; l < W; l++) {
-        if (!is_first_of_law(law, l)) continue;
+        if (!is_first_of_kind(law, l)) continue;
         const vi mine = law == law[l];
         firn_lanes t = *g;
         if (!call_law((int)law[l], call, &k, &t, 1, (real)s->dt)) continue;
@@ -450,7 +450,7 @@ static void make_tangent(const firn_pass *s, const firn_lanes *g, const uint32_t
     t->law = laws_of(s, material);
     for (int a = 0; a < D; a++) t->x[a] = g->x[a];
     for (int l = 0; l < W; l++) {
-        if (!is_first_of_law(t->law, l)) continue;
+        if (!is_first_of_kind(t->law, l)) continue;
         const int law = (int)t->law[l];
         const vi mine = t->law == law;
         firn_tangent part;
@@ -470,7 +470,7 @@ LANE_INLINE void differentiate(const firn_pass *s, const firn_tangent *t, const 
     }
     for (int i = 0; i < n; i++) {
         for (int l = 0; l < W; l++) {
-            if (!is_first_of_law(t[i].law, l)) continue;
+            if (!is_first_of_kind(t[i].law, l)) continue;
             const vi mine = t[i].law == t[i].law[l];
             vr part[1][DD];
             FIRN_KERNEL(firn_laws)[t[i].law[l]]->differential(&t[i], &C[i], part, 1);
@@ -588,18 +588,31 @@ static __attribute__((noinline)) vi in_collider(const firn_pass *s, int32_t bloc
     return inside;
 }
 
-/* The elastic J of the lanes' particles; a liquid has it in the state. */
+/* 1 / det F at rest of the lanes' particles. */
+static __attribute__((noinline)) vr rest_density(const firn_pass *s, const firn_lanes *g,
+                                                 const uint32_t index[W])
+{
+#define AT(l) (lane_int) s->store->material[index[l]]
+    const vi material = {V_LANES(AT)};
+#undef AT
+    vr density = v_set(1);
+    for (int l = 0; l < W; l++) {
+        if (!is_first_of_kind(material, l)) continue;
+        const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[material[l]]];
+        if (!law->rest_density) continue;
+        density = v_select(material == material[l],
+                           law->rest_density(&s->materials[material[l]], g), density);
+    }
+    return density;
+}
+
+/* J of the lanes' particles over J at rest. */
 LANE_INLINE vr elastic_volume(const firn_pass *s, const firn_lanes *g, const uint32_t index[W])
 {
     vr F[DD];
     identity_plus(g->H, F);
     const vr det = m_det(F);
-    if (!s->liquids) return det;
-    vi liquid;
-    for (int l = 0; l < W; l++) {
-        liquid[l] = -(s->laws[s->store->material[index[l]]] == FIRN_LIQUID);
-    }
-    return det * v_select(liquid, v_exp(g->state), v_set(1));
+    return s->rest_density ? det * rest_density(s, g, index) : det;
 }
 
 /* Whether ASFLIP moves particles by their own velocity, too: not those that are compressed or in a

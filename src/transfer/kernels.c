@@ -19,6 +19,7 @@ firn_pass_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter
 #endif
 
 static bool has_tangent(int law) { return FIRN_KERNEL(firn_laws)[law]->tangent != NULL; }
+static bool has_rest_density(int law) { return FIRN_KERNEL(firn_laws)[law]->rest_density != NULL; }
 static bool same_differential(int law, int other)
 {
     return FIRN_KERNEL(firn_laws)[law]->differential == FIRN_KERNEL(firn_laws)[other]->differential;
@@ -41,6 +42,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},
     .tangent_bytes = sizeof(firn_tangent),
     .has_tangent = has_tangent,
+    .has_rest_density = has_rest_density,
     .same_differential = same_differential,
     .pressure = FIRN_KERNEL(firn_pressure),
 #ifndef FIRN_DOUBLE

@@ -99,7 +99,7 @@ typedef struct firn_pass {
     const firn_law_constants *materials;
     const uint8_t *laws; /* firn_law_kind of each material */
     int32_t material_count;
-    bool liquids; /* some of them are liquids */
+    bool rest_density; /* some of their laws have one; see material/law.h */
 
     const firn_posed_collider *colliders; /* at the end of the step */
     int32_t collider_count;
@@ -143,6 +143,7 @@ typedef struct firn_kernels {
     firn_pass_function *moved_gather[2]; /* fast_gather with velocity_moved */
     size_t tangent_bytes;                /* of a group */
     bool (*has_tangent)(int law);
+    bool (*has_rest_density)(int law);
     bool (*same_differential)(int law, int other);
 } firn_kernels;
 
