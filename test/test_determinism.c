@@ -2,6 +2,8 @@
  *
  * Runs under ThreadSanitizer too, so the worlds are as small as they can be and still have several
  * superblocks, contact, two materials in one block, and retried steps. */
+#include <pthread.h>
+
 #include "worlds.h"
 
 static const int32_t thread_counts[] = {1, 2, 3, 7};
@@ -128,6 +130,39 @@ static void same_bytes_with_1_2_3_and_7_threads_plain_3d(void **state)
     check_thread_counts(3, FIRN_PATH_PLAIN, FIRN_APIC, true);
 }
 
+/* ---- sims at the same time ---- */
+
+static void *advance_sim(void *sim)
+{
+    return firn_sim_advance(sim, 0.02, NULL, NULL) == FIRN_OK ? sim : NULL;
+}
+
+static void sims_on_several_host_threads_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    enum { SIMS = 4 };
+    pthread_t thread[SIMS];
+    firn_sim *sim[SIMS + 1];
+    for (int i = 0; i <= SIMS; i++) {
+        world w = contact_world(2 + i % 2, FIRN_PATH_AUTO);
+        w.def.threads = 3;
+        sim[i] = world_create(&w);
+        add_bodies(sim[i], &w);
+    }
+    for (int i = 0; i < SIMS; i++) {
+        assert_int_equal(pthread_create(&thread[i], NULL, advance_sim, sim[i]), 0);
+    }
+    for (int i = 0; i < SIMS; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(thread[i], &result), 0);
+        assert_ptr_equal(result, sim[i]);
+    }
+    for (int i = 2; i < SIMS; i++) assert_same_hash(hash_of(sim[i]), hash_of(sim[i % 2]));
+    assert_non_null(advance_sim(sim[SIMS])); /* alone */
+    assert_same_hash(hash_of(sim[SIMS]), hash_of(sim[0]));
+    for (int i = 0; i <= SIMS; i++) firn_sim_destroy(sim[i]);
+}
+
 /* ---- adding and removing ---- */
 
 static int keep_most(void *user_data, uint64_t id, const double position[3], uint16_t material,
@@ -244,6 +279,7 @@ int main(void)
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_3d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_2d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_3d),
+        cmocka_unit_test(sims_on_several_host_threads_do_not_disturb_each_other),
         cmocka_unit_test(the_same_after_adding_and_removing),
         cmocka_unit_test(a_repeated_sequence_repeats_the_bytes),
         cmocka_unit_test(looking_changes_nothing),

@@ -1,19 +1,30 @@
-/* The seam to threads. Runs under ThreadSanitizer with the pthread backend: plain memory is written
- * by one task and read after the call, so a seam that does not order the two is found out. */
+/* The seam to threads. Runs under ThreadSanitizer: plain memory is written by one task and read after
+ * the call, so a seam that does not order the two is found out. */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
+#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/parallel.h"
 
-enum { MOST_THREADS = 16 };
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define THREAD_SANITIZER
+#endif
+#endif
+
+enum { MOST_THREADS = 40 };
 
 typedef struct tally {
     int64_t count;
@@ -76,11 +87,16 @@ static verdict run_tally(int32_t threads, int64_t count, int64_t grain, int spin
     return v;
 }
 
+static bool is_good(const verdict *v)
+{
+    return !(v->not_once || v->split || v->missing || v->strays || v->clashes);
+}
+
 /* Fails unless every index was visited once; returns the most tasks at once. */
 static int check_tally(int32_t threads, int64_t count, int64_t grain, int spins)
 {
     const verdict v = run_tally(threads, count, grain, spins);
-    if (v.not_once || v.split || v.missing || v.strays || v.clashes) {
+    if (!is_good(&v)) {
         print_error("threads %d count %lld grain %lld: %lld visited not once, %lld grains split, "
                     "sum short by %lld, %d strays, %d tasks shared a thread number\n",
                     (int)threads, (long long)count, (long long)grain, (long long)v.not_once,
@@ -93,7 +109,7 @@ static int check_tally(int32_t threads, int64_t count, int64_t grain, int spins)
 static void every_index_is_visited_exactly_once(void **state)
 {
     (void)state;
-    static const int32_t threads[] = {1, 2, 3, 7, MOST_THREADS};
+    static const int32_t threads[] = {1, 2, 3, 7, 16};
     static const int64_t counts[] = {0, 1, 2, 3, 7, 16, 64, 1000, 4097};
     static const int64_t grains[] = {1, 2, 4, 16, 1000, 5000};
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
@@ -141,29 +157,89 @@ static void one_call_sees_all_that_the_one_before_wrote(void **state)
 }
 
 /* A sim belongs to one thread at a time, but different sims may run at once. */
+typedef struct caller {
+    pthread_t thread;
+    int32_t threads; /* of its loops */
+    int bad;
+} caller;
+
 static void *call_from_a_thread(void *argument)
 {
-    verdict *sum = argument;
+    caller *c = argument;
     for (int round = 0; round < 20; round++) {
-        const verdict v = run_tally(3, 500, 7, 100);
-        sum->not_once += v.not_once + v.split + v.missing;
-        sum->clashes += v.clashes + v.strays;
+        const verdict v = run_tally(c->threads, 500, 7, 100);
+        c->bad += !is_good(&v);
     }
     return NULL;
 }
 
-static void two_callers_do_not_disturb_each_other(void **state)
+static void callers_at_once_do_not_disturb_each_other(void **state)
 {
     (void)state;
-    pthread_t other;
-    verdict sum[2] = {{0}};
-    assert_int_equal(pthread_create(&other, NULL, call_from_a_thread, &sum[0]), 0);
-    call_from_a_thread(&sum[1]);
-    assert_int_equal(pthread_join(other, NULL), 0);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(sum[i].not_once, 0);
-        assert_int_equal(sum[i].clashes, 0);
+    enum { CALLERS = 5 };
+    caller c[CALLERS];
+    for (int i = 0; i < CALLERS; i++) {
+        c[i] = (caller){.threads = 2 + i % 3};
+        assert_int_equal(pthread_create(&c[i].thread, NULL, call_from_a_thread, &c[i]), 0);
     }
+    for (int i = 0; i < CALLERS; i++) assert_int_equal(pthread_join(c[i].thread, NULL), 0);
+    for (int i = 0; i < CALLERS; i++) assert_int_equal(c[i].bad, 0);
+}
+
+/* Threads of this process. */
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    int count = -2; /* . and .. */
+    while (readdir(tasks)) count++;
+    closedir(tasks);
+    return count;
+}
+
+static void calls_one_after_another_share_their_threads(void **state)
+{
+    (void)state;
+    check_tally(7, 64, 1, 0);
+    const int before = count_threads();
+    for (int round = 0; round < 20; round++) check_tally(1 + round % 7, 64, 1, 0);
+    assert_int_equal(count_threads(), before);
+}
+
+/* ---- calls within calls ---- */
+
+typedef struct outer {
+    int32_t visits[12][40];
+    atomic_int others; /* visits on another thread than the outer task's */
+} outer;
+typedef struct inner {
+    outer *o;
+    int64_t row;
+    pthread_t thread;
+} inner;
+
+static void visit_inner(void *context, int64_t index, int32_t thread)
+{
+    inner *in = context;
+    in->o->visits[in->row][index] += thread == 0;
+    if (!pthread_equal(pthread_self(), in->thread)) atomic_fetch_add(&in->o->others, 1);
+}
+
+static void visit_outer(void *context, int64_t index, int32_t thread)
+{
+    (void)thread;
+    inner in = {context, index, pthread_self()};
+    firn_parallel_for(4, 40, 3, visit_inner, &in);
+}
+
+static void a_call_within_a_task_runs_on_its_thread(void **state)
+{
+    (void)state;
+    outer o = {0};
+    firn_parallel_for(3, 12, 1, visit_outer, &o);
+    for (int i = 0; i < 12; i++)
+        for (int k = 0; k < 40; k++) assert_int_equal(o.visits[i][k], 1);
+    assert_int_equal(atomic_load(&o.others), 0);
 }
 
 #if defined(__SSE2__) || defined(__aarch64__)
@@ -189,13 +265,74 @@ static void denormals_are_flushed_inside_and_only_there(void **state)
 }
 #endif
 
+/* ---- a system that refuses ---- */
+
+/* Stacks as large as the address space cannot be had, so no thread starts. */
+static void refuse_threads(bool refuse)
+{
+    static pthread_attr_t usual;
+    pthread_attr_t huge;
+    if (refuse) {
+        pthread_getattr_default_np(&usual);
+        pthread_attr_init(&huge);
+        pthread_attr_setstacksize(&huge, (size_t)1 << 47);
+        assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    } else {
+        assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    }
+}
+
+static void fewer_threads_do_when_no_more_can_be_had(void **state)
+{
+    (void)state;
+    refuse_threads(true);
+    const int before = count_threads();
+    check_tally(MOST_THREADS, 1000, 1, 100);
+    assert_int_equal(count_threads(), before);
+    refuse_threads(false);
+}
+
+/* ThreadSanitizer knows no threads after a fork. */
+#if !defined(__SANITIZE_THREAD__) && !defined(THREAD_SANITIZER)
+static void the_child_of_a_fork_has_threads_of_its_own(void **state)
+{
+    (void)state;
+    check_tally(4, 64, 1, 1000);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        refuse_threads(true);
+        const verdict alone = run_tally(4, 64, 1, 1000);
+        refuse_threads(false);
+        bool good = is_good(&alone) && alone.most == 1;
+        int most = 1;
+        for (int round = 0; round < 200 && most < 2 && firn_parallel_max_threads() > 1; round++) {
+            const verdict v = run_tally(4, 64, 1, 100000);
+            good = good && is_good(&v);
+            most = v.most;
+        }
+        _exit(good && (most > 1 || firn_parallel_max_threads() == 1) ? 0 : 1);
+    }
+    int code = -1;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+    check_tally(4, 64, 1, 1000);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_exactly_once),
         cmocka_unit_test(long_tasks_overlap_and_never_share_a_thread_number),
         cmocka_unit_test(one_call_sees_all_that_the_one_before_wrote),
-        cmocka_unit_test(two_callers_do_not_disturb_each_other),
+        cmocka_unit_test(callers_at_once_do_not_disturb_each_other),
+        cmocka_unit_test(calls_one_after_another_share_their_threads),
+        cmocka_unit_test(a_call_within_a_task_runs_on_its_thread),
+        cmocka_unit_test(fewer_threads_do_when_no_more_can_be_had),
+#if !defined(__SANITIZE_THREAD__) && !defined(THREAD_SANITIZER)
+        cmocka_unit_test(the_child_of_a_fork_has_threads_of_its_own),
+#endif
 #if defined(__SSE2__) || defined(__aarch64__)
         cmocka_unit_test(denormals_are_flushed_inside_and_only_there),
 #endif

@@ -850,7 +850,6 @@ static void memory_follows_the_material(void **state)
         picture p;
         set_up(&p, &c, 96, 54);
         p.options.quality = FIRN_DRAFT;
-        p.options.threads = 1; /* the parent's threads are not here */
         firn_image image;
         firn_error error;
         if (firn_render(&p.input, &p.options, &image, &error) != FIRN_OK) _exit(2);

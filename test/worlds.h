@@ -110,8 +110,7 @@ typedef struct world {
 } world;
 
 /* One neo-Hookean material, no gravity, no colliders; others are there to be counted in. One
- * thread: test_determinism.c says that more make no difference, and on a busy machine OpenMP's
- * threads spend their time waiting for each other (measured: 160 s instead of 13). */
+ * thread: test_determinism.c says that more make no difference, and tests run side by side. */
 static inline world world_default(int dimension, double cell_size)
 {
     world w = {.def = firn_sim_def_default()};

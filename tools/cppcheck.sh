@@ -15,6 +15,6 @@ check() {
         --suppress=readdirCalled \
         -Iinclude -Isrc -D__GNUC__=12 -D__x86_64__=1
 }
-check "$@" -DFIRN_SCALAR -DFIRN_ISA=scalar -DFIRN_DIM=3 -DFIRN_HAVE_SCALAR -DFIRN_PARALLEL_OPENMP \
+check "$@" -DFIRN_SCALAR -DFIRN_ISA=scalar -DFIRN_DIM=3 -DFIRN_HAVE_SCALAR -DFIRN_PARALLEL_PTHREAD \
     "${lanes[@]}" src/base src/data src/material src/transfer src/collider src/sim
 check "$@" src/io src/scene apps examples

@@ -7,7 +7,7 @@ set -euo pipefail
 # group | Debian packages | found when this succeeds | why
 table='
 build | make           | have make                  | the commands of daily work (Makefile)
-build | gcc libc6-dev  | have gcc && header stdio.h | compiles the engine; brings OpenMP and the sanitizers
+build | gcc libc6-dev  | have gcc && header stdio.h | compiles the engine; brings the sanitizers
 build | cmake          | have cmake                 | describes the build
 build | ninja-build    | have ninja                 | runs the build
 build | zlib1g-dev     | header zlib.h              | reads and closely packs PRT and gzipped geometry
@@ -21,7 +21,6 @@ test  | fish           | have fish                  | tests its completion of th
 test  | groff          | have groff                 | tests the manual page
 test  | mandoc         | have mandoc                | tests the manual page, by other means
 check | clang          | have clang                 | a second opinion on warnings
-check | libomp-dev     | clang_openmp               | OpenMP for clang
 check | clang-tidy     | have clang-tidy            | finds bug patterns
 check | clang-format   | have clang-format          | lays out the code
 check | cppcheck       | have cppcheck              | finds bug patterns, by other means
@@ -29,7 +28,6 @@ check | cppcheck       | have cppcheck              | finds bug patterns, by oth
 
 have() { command -v "$1" >/dev/null; }
 header() { echo "#include <$1>" | gcc -E -xc - >/dev/null 2>&1; }
-clang_openmp() { echo 'int main(void) { return 0; }' | clang -fopenmp -xc - -o /dev/null 2>/dev/null; }
 
 if [ "${1-}" = --list ]; then
     echo "$table"

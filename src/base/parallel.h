@@ -13,6 +13,7 @@ typedef void firn_task(void *context, int64_t index, int32_t thread);
 void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
                        void *context);
 
+/* How many processors this process may use; 1 in a build without threads. */
 int32_t firn_parallel_max_threads(void);
 
 #endif
