@@ -503,10 +503,11 @@ static void neighbours_are_right_across_superblock_borders_and_signs(void **stat
                                               (2 << FIRN_AXIS_BITS) - 64};
             cloud c = make_cloud(dim, 1 + 300 * many, 2 + 4 * many, centres[trial / 2 % 4]);
             bin_cloud(&c, &d[0]);
-            assert_ok(firn_directory_build(&d[1], &d[0], 0, 1 + trial % 3, &a, &scratch, &error));
+            const firn_workers workers = {.count = 1 + trial % 3};
+            assert_ok(firn_directory_build(&d[1], &d[0], 0, &workers, &a, &scratch, &error));
             check_built(&c, &d[1], &d[0]);
             move_cloud(&c, &d[0]);
-            assert_ok(firn_directory_build(&d[1], &d[0], 0, 1 + trial % 3, &a, &scratch, &error));
+            assert_ok(firn_directory_build(&d[1], &d[0], 0, &workers, &a, &scratch, &error));
             check_built(&c, &d[1], &d[0]);
             free_cloud(&c);
         }
@@ -534,6 +535,7 @@ static void a_failed_build_leaves_the_source_alone_and_the_target_empty(void **s
 {
     (void)state;
     const firn_allocator a = memory();
+    const firn_workers workers = {.count = 1};
     random_state = 6;
     cloud few = make_cloud(3, 20, 4, 0), many = make_cloud(3, 3000, 40, 0);
     firn_directory from[2] = {{0}}, before = {0}; /* before: the same, binned once more */
@@ -543,11 +545,12 @@ static void a_failed_build_leaves_the_source_alone_and_the_target_empty(void **s
     for (int64_t allowed = 0;; allowed++) {
         firn_directory d = {0};
         firn_pool scratch = {0};
-        assert_ok(firn_directory_build(&d, &from[0], 0, 1, &a, &scratch, &error));
+        assert_ok(firn_directory_build(&d, &from[0], 0, &workers, &a, &scratch, &error));
         miser m = {allowed};
         const firn_allocator mean = {miserly, &m};
         firn_error error = {0};
-        const firn_status st = firn_directory_build(&d, &from[1], 0, 1, &mean, &scratch, &error);
+        const firn_status st =
+            firn_directory_build(&d, &from[1], 0, &workers, &mean, &scratch, &error);
         if (st == FIRN_OK) {
             check_built(&many, &d, &from[1]);
         } else {

@@ -4,6 +4,7 @@
  * superblocks, contact, two materials in one block, and retried steps. */
 #include <pthread.h>
 
+#include "hosts.h"
 #include "worlds.h"
 
 static const int32_t thread_counts[] = {1, 2, 3, 7};
@@ -128,6 +129,29 @@ static void same_bytes_with_1_2_3_and_7_threads_plain_3d(void **state)
     (void)state;
     check_thread_counts(3, FIRN_PATH_PLAIN, FIRN_APIC, false);
     check_thread_counts(3, FIRN_PATH_PLAIN, FIRN_APIC, true);
+}
+
+/* ---- on the host's threads ---- */
+
+static void same_bytes_on_the_hosts_threads(void **state)
+{
+    (void)state;
+    for (int path = FIRN_PATH_PLAIN; path <= FIRN_PATH_FUSED; path++) {
+        firn_hash own = {{0}};
+        for (int host = -1; host < HOSTS; host++) { /* -1: none */
+            int loops = 0;
+            world w = contact_world(3, (firn_path)path);
+            w.def.threads = 3;
+            if (host >= 0) w.def.tasks = (firn_task_hook){host_runs[host], &loops};
+            firn_sim *sim = world_create(&w);
+            add_bodies(sim, &w);
+            advance_part(sim, 0.02);
+            if (host < 0) own = hash_of(sim);
+            assert_same_hash(hash_of(sim), own);
+            assert_true(host < 0 || loops > 10);
+            firn_sim_destroy(sim);
+        }
+    }
 }
 
 /* ---- sims at the same time ---- */
@@ -279,6 +303,7 @@ int main(void)
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_3d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_2d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_3d),
+        cmocka_unit_test(same_bytes_on_the_hosts_threads),
         cmocka_unit_test(sims_on_several_host_threads_do_not_disturb_each_other),
         cmocka_unit_test(the_same_after_adding_and_removing),
         cmocka_unit_test(a_repeated_sequence_repeats_the_bytes),

@@ -67,7 +67,7 @@ static void check_solver(bool residuals, int negative)
         double partial[SIZE / BLOCK];
         real x[SIZE] = {0}, want[SIZE], b[SIZE], r[SIZE], work[4][SIZE];
         real *const vectors[4] = {work[0], work[1], work[2], work[3]};
-        const firn_system system = {.threads = 1,
+        const firn_system system = {.workers = &(firn_workers){.count = 1},
                                     .blocks = SIZE / BLOCK,
                                     .block_reals = BLOCK,
                                     .apply = dense_apply,
@@ -112,7 +112,7 @@ static void conjugate_gradients_stop_where_the_system_is_not_positive(void **sta
     double partial[SIZE / BLOCK];
     real x[SIZE] = {0}, r[SIZE], work[2][SIZE];
     real *const vectors[2] = {work[0], work[1]};
-    const firn_system system = {.threads = 1,
+    const firn_system system = {.workers = &(firn_workers){.count = 1},
                                 .blocks = SIZE / BLOCK,
                                 .block_reals = BLOCK,
                                 .apply = dense_apply,

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/parallel.h"
+#include "hosts.h"
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -63,15 +64,15 @@ typedef struct verdict {
     int strays, clashes, most;
 } verdict;
 
-static verdict run_tally(int32_t threads, int64_t count, int64_t grain, int spins)
+static verdict run_tally(const firn_workers *workers, int64_t count, int64_t grain, int spins)
 {
-    tally t = {.count = count, .threads = threads, .spins = spins};
+    tally t = {.count = count, .threads = workers->count, .spins = spins};
     t.visits = calloc((size_t)count + 1, sizeof *t.visits);
     t.thread = calloc((size_t)count + 1, sizeof *t.thread);
     t.per_thread = calloc(MOST_THREADS, sizeof *t.per_thread);
     verdict v = {0};
     if (!t.visits || !t.thread || !t.per_thread) abort();
-    firn_parallel_for(threads, count, grain, count_visit, &t);
+    firn_workers_run(workers, count, grain, count_visit, &t);
     v.missing = count * (count + 1) / 2;
     for (int i = 0; i < MOST_THREADS; i++) v.missing -= t.per_thread[i];
     for (int64_t i = 0; i < count; i++) v.not_once += t.visits[i] != 1;
@@ -93,17 +94,22 @@ static bool is_good(const verdict *v)
 }
 
 /* Fails unless every index was visited once; returns the most tasks at once. */
-static int check_tally(int32_t threads, int64_t count, int64_t grain, int spins)
+static int check_workers(const firn_workers *workers, int64_t count, int64_t grain, int spins)
 {
-    const verdict v = run_tally(threads, count, grain, spins);
+    const verdict v = run_tally(workers, count, grain, spins);
     if (!is_good(&v)) {
         print_error("threads %d count %lld grain %lld: %lld visited not once, %lld grains split, "
                     "sum short by %lld, %d strays, %d tasks shared a thread number\n",
-                    (int)threads, (long long)count, (long long)grain, (long long)v.not_once,
+                    (int)workers->count, (long long)count, (long long)grain, (long long)v.not_once,
                     (long long)v.split, (long long)v.missing, v.strays, v.clashes);
         fail();
     }
     return v.most;
+}
+
+static int check_tally(int32_t threads, int64_t count, int64_t grain, int spins)
+{
+    return check_workers(&(firn_workers){.count = threads}, count, grain, spins);
 }
 
 static void every_index_is_visited_exactly_once(void **state)
@@ -167,7 +173,7 @@ static void *call_from_a_thread(void *argument)
 {
     caller *c = argument;
     for (int round = 0; round < 20; round++) {
-        const verdict v = run_tally(c->threads, 500, 7, 100);
+        const verdict v = run_tally(&(firn_workers){.count = c->threads}, 500, 7, 100);
         c->bad += !is_good(&v);
     }
     return NULL;
@@ -242,6 +248,24 @@ static void a_call_within_a_task_runs_on_its_thread(void **state)
     assert_int_equal(atomic_load(&o.others), 0);
 }
 
+/* ---- hosts that run the loops themselves ---- */
+
+static void a_host_runs_the_loops_as_it_likes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < HOSTS; i++) {
+        int loops = 0;
+        const firn_workers workers = {.count = 5, .hook = {host_runs[i], &loops}};
+        check_workers(&workers, 1000, 3, 0);
+        check_workers(&workers, 64, 1, 1000);
+        check_workers(&workers, 7, 3, 0);
+        assert_int_equal(loops, 3);
+        check_workers(&workers, 3, 3, 0); /* nothing to share */
+        check_workers(&workers, 0, 1, 0);
+        assert_int_equal(loops, 3);
+    }
+}
+
 #if defined(__SSE2__) || defined(__aarch64__)
 static void halve_smallest(void *context, int64_t index, int32_t thread)
 {
@@ -301,13 +325,14 @@ static void the_child_of_a_fork_has_threads_of_its_own(void **state)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        const firn_workers workers = {.count = 4};
         refuse_threads(true);
-        const verdict alone = run_tally(4, 64, 1, 1000);
+        const verdict alone = run_tally(&workers, 64, 1, 1000);
         refuse_threads(false);
         bool good = is_good(&alone) && alone.most == 1;
         int most = 1;
         for (int round = 0; round < 200 && most < 2 && firn_parallel_max_threads() > 1; round++) {
-            const verdict v = run_tally(4, 64, 1, 100000);
+            const verdict v = run_tally(&workers, 64, 1, 100000);
             good = good && is_good(&v);
             most = v.most;
         }
@@ -329,6 +354,7 @@ int main(void)
         cmocka_unit_test(callers_at_once_do_not_disturb_each_other),
         cmocka_unit_test(calls_one_after_another_share_their_threads),
         cmocka_unit_test(a_call_within_a_task_runs_on_its_thread),
+        cmocka_unit_test(a_host_runs_the_loops_as_it_likes),
         cmocka_unit_test(fewer_threads_do_when_no_more_can_be_had),
 #if !defined(__SANITIZE_THREAD__) && !defined(THREAD_SANITIZER)
         cmocka_unit_test(the_child_of_a_fork_has_threads_of_its_own),

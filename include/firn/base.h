@@ -73,6 +73,21 @@ typedef struct firn_allocator {
  * limit, wrap it. */
 FIRN_API firn_allocator firn_allocator_default(void);
 
+/* Part of one of the engine's loops. `worker` tells the calls of a loop apart. */
+typedef void firn_task_function(void *task_data, int32_t worker);
+
+/* Runs the engine's loops on the host's threads. `run` must call task(task_data, worker) once for
+ * every worker from 0 to count - 1, on any threads, at the same time or one after another in any
+ * order, and return when all calls have returned. The calls share a loop's work and do not wait for
+ * each other: one that starts late finds little or none left and returns, and a single thread may
+ * make all of them. `run` is called from the thread that called the library, about ten times per
+ * step, more in implicit steps. Results do not depend on it. A zero hook stands for the engine's own
+ * threads. */
+typedef struct firn_task_hook {
+    void (*run)(void *user_data, firn_task_function *task, void *task_data, int32_t count);
+    void *user_data;
+} firn_task_hook;
+
 #ifdef __cplusplus
 }
 #endif

@@ -165,8 +165,9 @@ typedef struct firn_sim_def {
     double solver_tolerance;   /* residual over the forces of the step, in (0, 0.1] */
     int32_t solver_iterations; /* >= 1; a solve that takes more is tried with a shorter step */
 
-    int32_t threads; /* 0: all that the machine offers */
-    const char *isa; /* NULL: the best this machine runs; else "scalar", "sse2", "avx2", ... */
+    int32_t threads;      /* 0: all that the machine offers; with tasks: workers per loop */
+    firn_task_hook tasks; /* zero: the engine's own threads */
+    const char *isa;      /* NULL: the best this machine runs; else "scalar", "sse2", "avx2", ... */
 
     firn_log log;             /* zero: silent */
     firn_allocator allocator; /* zero: firn_allocator_default */

@@ -69,24 +69,14 @@ static float_mode flush_denormals(void) { return 0; }
 static void restore_denormals(float_mode old) { (void)old; }
 #endif
 
-/* In a task that shares its job with other threads. */
-static _Thread_local bool inside;
-
-static void work_alone(int64_t count, firn_task *task, void *context)
-{
-    const float_mode old = flush_denormals();
-    for (int64_t i = 0; i < count; i++) task(context, i, 0);
-    restore_denormals(old);
-}
-
-#if defined(FIRN_PARALLEL_PTHREAD)
-
 /* ---- waiting ---- */
 
 /* A number that threads wait on, and how many sleep on it. */
 typedef struct bell {
     _Atomic uint32_t number, sleepers;
 } bell;
+
+#if defined(FIRN_PARALLEL_PTHREAD)
 
 /* Nanoseconds. */
 #define SPIN 200000      /* of spinning: several times what waking a thread takes */
@@ -155,6 +145,12 @@ static void ring(bell *b, int most)
     }
 }
 
+#else
+
+static void ring(bell *b, int most) { (void)b, (void)most; }
+
+#endif
+
 /* ---- a job ---- */
 
 typedef struct job {
@@ -191,6 +187,9 @@ static uint32_t job_take(job *j, int32_t thread)
     return (uint32_t)t;
 }
 
+/* In a task that shares its job with other threads. */
+static _Thread_local bool inside;
+
 /* Takes chunks until none are left. */
 static void job_work(job *j, int32_t thread)
 {
@@ -206,7 +205,16 @@ static void job_work(job *j, int32_t thread)
     restore_denormals(old);
 }
 
+static void work_alone(int64_t count, firn_task *task, void *context)
+{
+    const float_mode old = flush_denormals();
+    for (int64_t i = 0; i < count; i++) task(context, i, 0);
+    restore_denormals(old);
+}
+
 /* ---- crews ---- */
+
+#if defined(FIRN_PARALLEL_PTHREAD)
 
 typedef struct crew {
     alignas(64) job job;
@@ -365,12 +373,25 @@ int32_t firn_parallel_max_threads(void) { return 1; }
 
 /* ---- the seam ---- */
 
+static void work_for_host(void *task_data, int32_t worker) { job_work(task_data, worker); }
+
+void firn_workers_run(const firn_workers *workers, int64_t count, int64_t grain, firn_task *task,
+                      void *context)
+{
+    if (workers->count <= 1 || count <= grain || inside) {
+        work_alone(count, task, context);
+    } else if (workers->hook.run) {
+        job j = {0};
+        job_open(&j, task, context, count, grain, workers->count);
+        workers->hook.run(workers->hook.user_data, work_for_host, &j,
+                          j.chunks < (uint32_t)workers->count ? (int32_t)j.chunks : workers->count);
+    } else {
+        run(workers->count, count, grain, task, context);
+    }
+}
+
 void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
                        void *context)
 {
-    if (threads <= 1 || count <= grain || inside) {
-        work_alone(count, task, context);
-    } else {
-        run(threads, count, grain, task, context);
-    }
+    firn_workers_run(&(firn_workers){.count = threads}, count, grain, task, context);
 }

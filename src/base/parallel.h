@@ -4,12 +4,24 @@
 
 #include <stdint.h>
 
-/* `thread` is below the number given to firn_parallel_for and picks per-thread scratch; which
- * indices a thread gets is not determined, so results must depend on the index alone. */
+#include <firn/base.h>
+
+/* `thread` is below the number of workers and picks per-thread scratch; which indices a thread gets
+ * is not determined, so results must depend on the index alone. */
 typedef void firn_task(void *context, int64_t index, int32_t thread);
 
-/* Calls task for every index in [0, count), `grain` neighbours at a time, on up to `threads`
+/* How many threads may work, and on whose: the host's where it gave a hook. */
+typedef struct firn_workers {
+    int32_t count;
+    firn_task_hook hook;
+} firn_workers;
+
+/* Calls task for every index in [0, count), `grain` neighbours at a time, on up to that many
  * threads, with denormals flushed to zero; returns when all are done. */
+void firn_workers_run(const firn_workers *workers, int64_t count, int64_t grain, firn_task *task,
+                      void *context);
+
+/* The same on threads of our own. */
 void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
                        void *context);
 

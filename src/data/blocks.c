@@ -406,7 +406,7 @@ static void link_block(void *context, int64_t b, int32_t thread)
 }
 
 firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
-                                 int32_t threads, const firn_allocator *allocator,
+                                 const firn_workers *workers, const firn_allocator *allocator,
                                  firn_pool *scratch, firn_error *error)
 {
     assert(d != from);
@@ -474,8 +474,8 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
     link_peers(d, set.hash, set.mask);
 
     link_job job = {d, from};
-    firn_parallel_for(threads, d->count, 64, clear_block, d);
-    firn_parallel_for(threads, from->count, 16, link_block, &job);
+    firn_workers_run(workers, d->count, 64, clear_block, d);
+    firn_workers_run(workers, from->count, 16, link_block, &job);
     uint32_t start = 0;
     for (int32_t b = 0; b < d->count; b++) {
         d->start[b] = start;

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 enum {
     FIRN_BLOCK = 4,         /* cells per axis of a block */
@@ -102,7 +103,7 @@ int firn_directory_neighbours(const firn_directory *d, int32_t block,
  * blocks of every node they reach, with room for at least `room` blocks. d != from. Failure leaves
  * `from` alone and `d` empty. */
 firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
-                                 int32_t threads, const firn_allocator *allocator,
+                                 const firn_workers *workers, const firn_allocator *allocator,
                                  firn_pool *scratch, firn_error *error);
 
 /* Room for `count` blocks; empties the directory. */

@@ -232,35 +232,35 @@ static void number_chunk(void *context, int64_t chunk, int32_t thread)
     for (int64_t i = chunk * CHUNK; i < end; i++) order[i] = (uint32_t)i;
 }
 
-static void in_chunks(firn_store *s, int32_t threads, firn_task *task, void *to, const void *from,
-                      size_t size)
+static void in_chunks(firn_store *s, const firn_workers *workers, firn_task *task, void *to,
+                      const void *from, size_t size)
 {
     copy_job job = {s, to, from, size};
-    firn_parallel_for(threads, (s->count + CHUNK - 1) / CHUNK, 1, task, &job);
+    firn_workers_run(workers, (s->count + CHUNK - 1) / CHUNK, 1, task, &job);
 }
 
-void firn_store_reorder(firn_store *s, int32_t threads)
+void firn_store_reorder(firn_store *s, const firn_workers *workers)
 {
     const size_t record = FIRN_RECORD * sizeof(real), heat = FIRN_HEAT_RECORD * sizeof(real);
 #define SIDE(type, name, ...)                                                                      \
-    in_chunks(s, threads, gather_chunk, s->spare, s->name, sizeof(type));                          \
-    in_chunks(s, threads, copy_chunk, s->name, s->spare, sizeof(type));
+    in_chunks(s, workers, gather_chunk, s->spare, s->name, sizeof(type));                          \
+    in_chunks(s, workers, copy_chunk, s->name, s->spare, sizeof(type));
     FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
     if (s->heat) {
-        in_chunks(s, threads, gather_chunk, s->spare, s->heat, heat);
-        in_chunks(s, threads, copy_chunk, s->heat, s->spare, heat);
+        in_chunks(s, workers, gather_chunk, s->spare, s->heat, heat);
+        in_chunks(s, workers, copy_chunk, s->heat, s->spare, heat);
     }
-    in_chunks(s, threads, gather_chunk, s->spare, s->record, record);
-    in_chunks(s, threads, copy_chunk, s->record, s->spare, record);
-    in_chunks(s, threads, number_chunk, s->order[s->current], NULL, sizeof(uint32_t));
+    in_chunks(s, workers, gather_chunk, s->spare, s->record, record);
+    in_chunks(s, workers, copy_chunk, s->record, s->spare, record);
+    in_chunks(s, workers, number_chunk, s->order[s->current], NULL, sizeof(uint32_t));
 }
 
-void firn_store_restore(firn_store *s, int32_t threads)
+void firn_store_restore(firn_store *s, const firn_workers *workers)
 {
-    in_chunks(s, threads, copy_chunk, s->record, s->spare, FIRN_RECORD * sizeof(real));
+    in_chunks(s, workers, copy_chunk, s->record, s->spare, FIRN_RECORD * sizeof(real));
     s->current = 0;
-    in_chunks(s, threads, number_chunk, s->order[0], NULL, sizeof(uint32_t));
+    in_chunks(s, workers, number_chunk, s->order[0], NULL, sizeof(uint32_t));
 }
 
 void firn_store_free(firn_store *s, const firn_allocator *allocator)

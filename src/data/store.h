@@ -87,10 +87,10 @@ void firn_store_compact(firn_store *s, uint64_t *key, uint32_t *order, int64_t s
 
 /* Moves every particle to its place in the current order list, which becomes 0, 1, 2, ...; loses
  * the velocity gradients, leaves a copy of the records in the spare buffer. */
-void firn_store_reorder(firn_store *s, int32_t threads);
+void firn_store_reorder(firn_store *s, const firn_workers *workers);
 
 /* Puts the copy left by firn_store_reorder back. */
-void firn_store_restore(firn_store *s, int32_t threads);
+void firn_store_restore(firn_store *s, const firn_workers *workers);
 
 void firn_store_free(firn_store *s, const firn_allocator *allocator);
 

@@ -154,7 +154,7 @@ static void resolve_ring(void *context, int64_t ring, int32_t thread)
 
 void firn_grid_contact(firn_sim *sim)
 {
-    firn_parallel_for(sim->threads, sim->at->meeting_count, 1, resolve_ring, sim);
+    firn_workers_run(&sim->workers, sim->at->meeting_count, 1, resolve_ring, sim);
 }
 
 static void approach_ring(void *context, int64_t ring, int32_t thread)
@@ -186,7 +186,7 @@ double firn_grid_approach(firn_sim *sim)
 {
     const int32_t rings = sim->at->meeting_count;
     double most = 0;
-    firn_parallel_for(sim->threads, rings, 1, approach_ring, sim);
+    firn_workers_run(&sim->workers, rings, 1, approach_ring, sim);
     for (int32_t i = 0; i < rings; i++) {
         most = fmax(most, ((const double *)sim->implicit.partial.data)[i]);
     }

@@ -338,8 +338,8 @@ static firn_status choose_kernels(firn_sim *sim, firn_error *error)
     }
     sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
     sim->planes = sim->path == FIRN_PATH_PLAIN || firn_transfer_is_flip(def->transfer) ? 2 : 1;
-    int32_t most = firn_parallel_max_threads();
-    sim->threads = def->threads ? def->threads : most;
+    sim->workers = (firn_workers){
+        .count = def->threads ? def->threads : firn_parallel_max_threads(), .hook = def->tasks};
     return FIRN_OK;
 }
 
@@ -394,7 +394,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     COPY(heat.curve, NULL, materials * sizeof(firn_heat_curve));
     COPY(posed_pool, NULL, colliders * sizeof(firn_posed_collider));
     COPY(key_pools_pool, NULL, colliders * sizeof(firn_pool));
-    COPY(scratch_pool, NULL, (size_t)sim->threads * sizeof(firn_scratch));
+    COPY(scratch_pool, NULL, (size_t)sim->workers.count * sizeof(firn_scratch));
 #undef COPY
     if (st != FIRN_OK) return st;
     def->materials = sim->materials = sim->material_pool.data;
@@ -405,7 +405,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     st = copy_source_keys(sim, error);
     if (st != FIRN_OK) return st;
     sim->scratch = sim->scratch_pool.data;
-    memset(sim->scratch, 0, (size_t)sim->threads * sizeof *sim->scratch);
+    memset(sim->scratch, 0, (size_t)sim->workers.count * sizeof *sim->scratch);
     for (int32_t i = 0; i < def->material_count; i++) {
         firn_material_constants(&sim->materials[i],
                                 (firn_law_constants *)sim->constant_pool.data + i);
@@ -477,7 +477,7 @@ void firn_sim_destroy(firn_sim *sim)
     firn_store_free(&sim->store, &a);
     for (int i = 0; i < 4; i++) firn_directory_free(&sim->directory[i], &a);
     if (sim->scratch) {
-        for (int32_t t = 0; t < sim->threads; t++) firn_pool_free(&a, &sim->scratch[t].pool);
+        for (int32_t t = 0; t < sim->workers.count; t++) firn_pool_free(&a, &sim->scratch[t].pool);
     }
     if (sim->key_pools) {
         for (int32_t i = 0; i < sim->def.collider_count; i++)
@@ -533,7 +533,7 @@ firn_sim_info firn_sim_get_info(const firn_sim *sim)
 {
     return (firn_sim_info){.isa = sim->kernels->isa,
                            .lanes = sim->kernels->lanes,
-                           .threads = sim->threads,
+                           .threads = sim->workers.count,
                            .path = sim->path,
                            .real_bytes = sizeof(real)};
 }

@@ -345,7 +345,7 @@ static void sum_block(void *context, int64_t block, int32_t thread)
 void firn_grid_sum(firn_sim *sim, bool hook)
 {
     grid_job job = {.sim = sim, .source = sim->at, .planes = 2, .hook = hook};
-    firn_parallel_for(sim->threads, sim->at->count, 4, sum_block, &job);
+    firn_workers_run(&sim->workers, sim->at->count, 4, sum_block, &job);
 }
 
 /* So many light nodes of a particle together may count as one. */
@@ -394,7 +394,7 @@ static void merge_partials(firn_sim *sim)
 void firn_grid_probe(firn_sim *sim, double dt)
 {
     grid_job job = make_job(sim, sim->at, 2, dt);
-    firn_parallel_for(sim->threads, sim->at->count, 16, probe_block, &job);
+    firn_workers_run(&sim->workers, sim->at->count, 16, probe_block, &job);
     merge_partials(sim);
 }
 
@@ -418,7 +418,7 @@ static void apply_block(void *context, int64_t block, int32_t thread)
 firn_status firn_grid_apply(firn_sim *sim, double dt, firn_error *error)
 {
     grid_job job = make_job(sim, sim->at, 2, dt);
-    firn_parallel_for(sim->threads, sim->at->count, 4, apply_block, &job);
+    firn_workers_run(&sim->workers, sim->at->count, 4, apply_block, &job);
     return firn_grid_collide(sim, error);
 }
 
@@ -476,7 +476,7 @@ firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, 
                                    firn_error *error)
 {
     grid_job job = make_job(sim, source, sim->planes, dt);
-    firn_parallel_for(sim->threads, sim->at->count, 4, update_block, &job);
+    firn_workers_run(&sim->workers, sim->at->count, 4, update_block, &job);
     const firn_status st = firn_grid_collide(sim, error);
     merge_partials(sim);
     return st;

@@ -92,7 +92,7 @@ typedef struct heat_job {
 
 static void over_blocks(heat_job *job, firn_task *task)
 {
-    firn_parallel_for(job->sim->threads, job->sim->at->count, 4, task, job);
+    firn_workers_run(&job->sim->workers, job->sim->at->count, 4, task, job);
 }
 
 static double sum_over_blocks(heat_job *job, firn_task *task)
@@ -106,7 +106,7 @@ static double sum_over_blocks(heat_job *job, firn_task *task)
 static void over_particles(heat_job *job, firn_task *task)
 {
     const int64_t chunks = (job->sim->store.count + PARTICLES - 1) / PARTICLES;
-    firn_parallel_for(job->sim->threads, chunks, 1, task, job);
+    firn_workers_run(&job->sim->workers, chunks, 1, task, job);
 }
 
 static int64_t chunk_end(const heat_job *job, int64_t chunk)
@@ -608,7 +608,7 @@ static firn_status conduct(heat_job *job, const firn_pass *pass, firn_error *err
     job->whole = false;
     multiply(job, job->value, m->residual.data);
     const double start = sqrt(sum_over_blocks(job, start_block));
-    const firn_system system = {.threads = sim->threads,
+    const firn_system system = {.workers = &sim->workers,
                                 .blocks = sim->at->count,
                                 .block_reals = job->nodes,
                                 .apply = multiply,

@@ -106,7 +106,7 @@ static double *partial(const firn_sim *sim) { return sim->implicit.partial.data;
 
 static void run(implicit_job *job, firn_task *task)
 {
-    firn_parallel_for(job->sim->threads, job->sim->at->count, 4, task, job);
+    firn_workers_run(&job->sim->workers, job->sim->at->count, 4, task, job);
 }
 
 /* Runs a task that leaves a number per block, and sums them in order. */
@@ -525,7 +525,7 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     job.lead = job.theta * dt;
     job.squared = stomakhin ? def->beta * dt * dt : job.lead * job.lead;
     firn_grid_body_acceleration(sim, dt, job.body);
-    const firn_system system = {.threads = sim->threads,
+    const firn_system system = {.workers = &sim->workers,
                                 .blocks = sim->at->count,
                                 .block_reals = firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE,
                                 .apply = apply,

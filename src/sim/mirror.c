@@ -187,7 +187,7 @@ static firn_status find_mirrors(firn_sim *sim, firn_error *error)
 {
     firn_mirror_range *range = sim->grid.mirror_range.data;
     int32_t sum = 0;
-    firn_parallel_for(sim->threads, sim->at->count, 16, find_task, sim);
+    firn_workers_run(&sim->workers, sim->at->count, 16, find_task, sim);
     for (int32_t b = 0; b < sim->at->count; b++) {
         range[b].first = sum;
         sum += __builtin_popcountll(range[b].pressed);
@@ -195,7 +195,7 @@ static firn_status find_mirrors(firn_sim *sim, firn_error *error)
     firn_status st =
         firn_pool_renew(sim->allocator, &sim->grid.mirror, (size_t)sum * sizeof(mirror), error);
     if (st == FIRN_OK && sum > 0) {
-        firn_parallel_for(sim->threads, sim->at->count, 16, aim_task, sim);
+        firn_workers_run(&sim->workers, sim->at->count, 16, aim_task, sim);
     }
     return st;
 }
@@ -297,8 +297,8 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
     }
     const firn_status st = find_mirrors(sim, error);
     if (st != FIRN_OK) return st;
-    firn_parallel_for(sim->threads, blocks, 4, fold_task, sim);
+    firn_workers_run(&sim->workers, blocks, 4, fold_task, sim);
     firn_grid_contact(sim);
-    firn_parallel_for(sim->threads, blocks, 16, reflect_task, sim);
+    firn_workers_run(&sim->workers, blocks, 16, reflect_task, sim);
     return FIRN_OK;
 }

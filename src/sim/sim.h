@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "data/store.h"
 #include "transfer/pass.h"
 
@@ -114,7 +115,7 @@ struct firn_sim {
     firn_path path;
     firn_integrator integrator; /* the def's, or explicit where implicit steps do not serve */
     int32_t planes; /* of arenas: 2 where impulses are apart from the momentum, else 1 */
-    int32_t threads;
+    firn_workers workers;
     bool rest_density; /* some material's law has one */
 
     firn_store store;

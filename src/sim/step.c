@@ -101,22 +101,22 @@ firn_pass firn_sim_pass(const firn_sim *sim)
     };
 }
 
-typedef struct sweep_job {
+typedef struct pass_job {
     const firn_pass *pass;
     firn_pass_function *kernel;
     firn_scratch *scratch;
-} sweep_job;
+} pass_job;
 
-static void sweep_superblock(void *context, int64_t superblock, int32_t thread)
+static void pass_superblock(void *context, int64_t superblock, int32_t thread)
 {
-    const sweep_job *job = context;
+    const pass_job *job = context;
     job->kernel(job->pass, job->pass->at->super_order[superblock], &job->scratch[thread]);
 }
 
 void firn_sim_run_pass(firn_sim *sim, const firn_pass *pass, firn_pass_function *kernel)
 {
-    sweep_job job = {pass, kernel, sim->scratch};
-    firn_parallel_for(sim->threads, sim->at->super_count, 1, sweep_superblock, &job);
+    pass_job job = {pass, kernel, sim->scratch};
+    firn_workers_run(&sim->workers, sim->at->super_count, 1, pass_superblock, &job);
 }
 
 /* The step that a gather finishes. */
@@ -172,7 +172,7 @@ static firn_status reserve_scratch(firn_sim *sim, firn_scratch *s, uint32_t larg
 firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
 {
     enum { MOST_IN_BLOCK = 1 << 26 }; /* 32-bit offsets reach 44 numbers of each */
-    firn_status st = firn_directory_build(sim->at, sim->from, sim->block_peak, sim->threads,
+    firn_status st = firn_directory_build(sim->at, sim->from, sim->block_peak, &sim->workers,
                                           sim->allocator, &sim->key_scratch, error);
     if (st == FIRN_OK && sim->at->largest > MOST_IN_BLOCK) {
         return firn_fail(error, FIRN_NO_MEMORY, "%u particles in one grid block; use smaller cells",
@@ -184,7 +184,7 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error)
         st = firn_pool_reserve_slack(sim->allocator, &sim->extremes_pool,
                                      (size_t)sim->at->super_count * sizeof(firn_extremes), error);
     }
-    for (int32_t t = 0; t < sim->threads && st == FIRN_OK; t++) {
+    for (int32_t t = 0; t < sim->workers.count && st == FIRN_OK; t++) {
         st = reserve_scratch(sim, &sim->scratch[t], sim->at->largest, error);
     }
     return st;
@@ -323,7 +323,7 @@ static firn_status open_step(firn_sim *sim, firn_pass *pass, firn_error *error)
 static void reorder_in_turn(firn_sim *sim, double *mark)
 {
     if (++sim->plain_steps % REORDER_EVERY != 0) return;
-    firn_store_reorder(&sim->store, sim->threads);
+    firn_store_reorder(&sim->store, &sim->workers);
     book(sim, FIRN_PHASE_REORDER, mark);
 }
 
@@ -570,7 +570,7 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     s->size = size;
     s->from = sim->from;
     s->at = sim->at;
-    firn_store_reorder(&sim->store, sim->threads);
+    firn_store_reorder(&sim->store, &sim->workers);
     s->cap = sim->retry_cap;
     s->until = sim->retry_until;
     s->step = *step;
@@ -586,7 +586,7 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
 static void restore_snapshot(firn_sim *sim, firn_dt *step)
 {
     firn_snapshot *s = &sim->snapshot;
-    firn_store_restore(&sim->store, sim->threads);
+    firn_store_restore(&sim->store, &sim->workers);
     sim->from = s->from;
     sim->at = s->at;
     memcpy(sim->grid.velocity.data, s->velocity.data, s->size);

@@ -85,7 +85,7 @@ firn_status firn_walls_find(firn_sim *sim, firn_error *error)
     int32_t *first = sim->implicit.wall_first.data, sum = 0;
     memset(first, 0, (size_t)(blocks + 1) * sizeof *first);
     if (!sim->def.collider_count) return FIRN_OK;
-    firn_parallel_for(sim->threads, blocks, 16, count_task, sim);
+    firn_workers_run(&sim->workers, blocks, 16, count_task, sim);
     for (int32_t b = 0; b <= blocks; b++) {
         const int32_t count = first[b];
         first[b] = sum;
@@ -93,7 +93,7 @@ firn_status firn_walls_find(firn_sim *sim, firn_error *error)
     }
     firn_status st = firn_pool_renew(sim->allocator, &sim->implicit.wall,
                                      (size_t)sum * sizeof(firn_wall_node), error);
-    if (st == FIRN_OK) firn_parallel_for(sim->threads, blocks, 16, list_task, sim);
+    if (st == FIRN_OK) firn_workers_run(&sim->workers, blocks, 16, list_task, sim);
     return st;
 }
 

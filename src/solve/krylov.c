@@ -15,7 +15,7 @@ typedef struct pass {
 
 static void run(pass *job, firn_task *task)
 {
-    firn_parallel_for(job->system->threads, job->system->blocks, GRAIN, task, job);
+    firn_workers_run(job->system->workers, job->system->blocks, GRAIN, task, job);
 }
 
 /* Runs a task that leaves a number per block, and sums them in order. */

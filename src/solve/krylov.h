@@ -12,10 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/parallel.h"
 #include "base/real.h"
 
 typedef struct firn_system {
-    int32_t threads;
+    const firn_workers *workers;
     int64_t blocks;
     int32_t block_reals;
     /* out = A in; returns in . out. */
