@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "golden.h"
 #include "render/pictures.h"
 #include "render/flat.h"
 #include "worlds.h"
@@ -196,20 +197,6 @@ static void text_is_as_wide_as_it_says(void **state)
 
 /* ---- pictures kept ---- */
 
-/* FIRN_UPDATE_PICTURES=1 writes them anew: look at them before they are committed. */
-static void assert_picture(const firn_image *image, const char *name, double least)
-{
-    char path[512];
-    snprintf(path, sizeof path, FIRN_TEST_DATA "/%s", name);
-    if (getenv("FIRN_UPDATE_PICTURES")) assert_ok(firn_image_write_png(path, image, 8, &error));
-    firn_image kept;
-    assert_ok(firn_image_read_png(path, &kept, &error));
-    const double psnr = firn_image_psnr(image, &kept);
-    if (psnr < least) print_error("%s: PSNR %.1f dB, below %.1f\n", name, psnr, least);
-    assert_true(psnr >= least);
-    firn_image_free(&kept);
-}
-
 static void text_looks_as_it_did(void **state)
 {
     (void)state;
@@ -220,7 +207,7 @@ static void text_looks_as_it_did(void **state)
     firn_draw_text(&image, 8, 88, 16, "0123456789 !\"#$%&'()*+,-./", white);
     firn_draw_text(&image, 8, 118, 16, ":;<=>?@[\\]^_`{|}~", white);
     firn_draw_text(&image, 8, 140, 8, "frame 12   0.458 s   density, kg/m3   1.25e-06", white);
-    assert_picture(&image, "text.png", 45);
+    assert_golden(&image, "text.png", 45);
     firn_image_free(&image);
 }
 
@@ -430,7 +417,7 @@ static void figures_look_as_they_did(void **state)
 {
     (void)state;
     firn_image image = figure(~0u, 2);
-    assert_picture(&image, "figure.png", 40);
+    assert_golden(&image, "figure.png", 40);
     firn_image_free(&image);
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "golden.h"
 #include "render/volume.h"
 #include "scene/scene.h"
 
@@ -398,25 +399,6 @@ static bool same_bytes(const firn_image *a, const firn_image *b)
     return memcmp(a->rgba, b->rgba, (size_t)a->width * (size_t)a->height * 4 * sizeof(float)) == 0;
 }
 
-/* Where the picture must be what it was when it was last looked at. FIRN_GOLDEN=write keeps what is
- * drawn now: look at it first. */
-static void compare_golden(firn_image *image, const char *name, double least)
-{
-    char path[512];
-    firn_error error;
-    firn_image golden;
-    snprintf(path, sizeof path, "%s/%s", FIRN_TEST_DATA, name);
-    firn_image_tone_map(image, 0);
-    if (getenv("FIRN_GOLDEN")) {
-        take(firn_image_write_png(path, image, 8, &error), &error);
-        return;
-    }
-    take(firn_image_read_png(path, &golden, &error), &error);
-    const double psnr = firn_image_psnr(image, &golden);
-    firn_image_free(&golden);
-    if (!(psnr >= least)) fail_msg("%s: %.1f dB, must be %.1f", name, psnr, least);
-}
-
 static void pictures_look_as_they_did(void **state)
 {
     (void)state;
@@ -435,7 +417,8 @@ static void pictures_look_as_they_did(void **state)
         p.options.mode = cases[i].mode;
         p.options.quality = cases[i].quality;
         firn_image image = draw(&p);
-        compare_golden(&image, cases[i].name, 38);
+        firn_image_tone_map(&image, 0);
+        assert_golden(&image, cases[i].name, 38);
         firn_image_free(&image);
     }
     firn_points_free(&c.points);
