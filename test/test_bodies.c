@@ -324,7 +324,7 @@ static void bad_fields_are_refused(void **state)
     for (int i = 0; i < 5; i++) {
         world w = bodies_world(3, FIRN_PATH_AUTO, false);
         static const char *const words[] = {
-            "object_bodies[1] 128", "contacts[0] is of fields 1 and 1", "contacts[0].friction -1",
+            "object_bodies[1] 128", "contacts[0] is of bodies 1 and 1", "contacts[0].friction -1",
             "object_bodies is NULL", "contact_friction -0.5"};
         if (i == 0) {
             w.def.object_bodies = far;
