@@ -6,6 +6,7 @@
 
 #include "program.h"
 #include "run/job.h"
+#include "sim/sim.h"
 
 static const char drop_scene[] = FIRN_SCENES "/drop.yaml";
 static const char hose_scene[] = FIRN_SCENES "/hose.yaml";
@@ -845,6 +846,20 @@ static void files_and_messages_speak_of_the_materials_of_the_scene(void **state)
     assert_no_complaints();
 }
 
+static void a_state_of_other_bodies_is_refused(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("bodies", folder);
+    expect_exit(run(folder, WORDS("run", chunks_scene, "--frames", "1:2")), 0, "chunks");
+    const outcome *o =
+        run(folder, WORDS("run", chunks_scene, "--resume", "--set", "contacts=[]", "--set",
+                          "objects.ball.body=one", "--set", "objects.cushion.body=one"));
+    expect_exit(o, 3, "one body");
+    if (!strstr(o->err, "bodies that can part")) complain("one body: %s\n", o->err);
+    assert_no_complaints();
+}
+
 static void a_state_of_other_variants_is_refused(void **state)
 {
     (void)state;
@@ -1313,6 +1328,156 @@ static void elastic_objects_part_and_others_merge(void **state)
         firn_scene_free(&scene);
     }
     assert_no_complaints();
+}
+
+/* Which velocity fields objects share. In a body the materials may differ. */
+static void objects_of_a_body_share_a_velocity_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *objects[3];
+        int32_t want[3];
+    } cases[] = {
+        {{"material: jelly", "material: jelly", "material: clay"}, {1, 2, 0}},
+        {{"material: jelly, body: a", "material: jelly, body: b", "material: jelly, body: a"},
+         {1, 2, 1}},
+        {{"material: clay, body: a", "material: clay", "material: jelly, body: a"}, {1, 0, 1}},
+        {{"material: clay, body: a", "material: clay", "material: clay, body: a, contact: apart"},
+         {1, 0, 1}},
+        {{"material: jelly, body: a", "material: jelly",
+          "material: jelly, body: a, contact: merge"},
+         {0, 1, 0}},
+        {{"material: jelly, body: a", "material: jelly, body: a", "material: clay, body: a"}, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[900];
+        const char *const *o = cases[i].objects;
+        snprintf(text, sizeof text,
+                 "{firn: 1, materials: {jelly: {preset: jelly_soft}, clay: {preset: clay}}, "
+                 "objects: [{shape: {box: {}}, %s}, {shape: {box: {}}, %s}, {shape: {box: {}}, "
+                 "%s}]}",
+                 o[0], o[1], o[2]);
+        firn_scene scene = {0};
+        firn_job job = {0};
+        const firn_job_options options = {.threads = 1};
+        read_scene(text, &scene);
+        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        for (uint16_t k = 0; k < 3; k++) {
+            const int32_t got = firn_sim_body(job.sim, k);
+            if (got != cases[i].want[k]) complain("case %zu, object %d: %d\n", i, k, got);
+        }
+        firn_job_free(&job);
+        firn_scene_free(&scene);
+    }
+    assert_no_complaints();
+}
+
+/* Beyond 127 bodies that part, bodies share fields, but the objects of one stay together. */
+static void many_bodies_keep_their_objects_together(void **state)
+{
+    (void)state;
+    static char text[20000];
+    int used = snprintf(text, sizeof text, "{firn: 1, materials: {jelly: {}}, objects: [");
+    for (int i = 0; i < 260; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s{shape: {sphere: {}}, body: b%d}", i ? ", " : "", i % 130);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "]}");
+    firn_scene scene = {0};
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 1};
+    read_scene(text, &scene);
+    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    for (uint16_t i = 0; i < 260; i++) {
+        assert_int_equal(firn_sim_body(job.sim, i), 1 + i % 130 % 127);
+    }
+    firn_job_free(&job);
+    firn_scene_free(&scene);
+}
+
+static int64_t root_of(int64_t *parent, int64_t i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* How many pieces the particles are in: those closer than `reach` are connected. */
+static int64_t count_pieces(const float *x, int64_t count, double reach)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * count; i++) {
+        low[i % 3] = fmin(low[i % 3], (double)x[i]);
+        high[i % 3] = fmax(high[i % 3], (double)x[i]);
+    }
+    int64_t size[3]; /* of a grid of cells as wide as the reach, with an empty one on every side */
+    for (int a = 0; a < 3; a++) size[a] = 3 + (int64_t)((high[a] - low[a]) / reach);
+    int64_t *first = malloc((size_t)(size[0] * size[1] * size[2]) * sizeof *first),
+            *next = malloc((size_t)count * sizeof *next),
+            *parent = malloc((size_t)count * sizeof *parent), pieces = count;
+    assert_true(first && next && parent);
+    for (int64_t c = 0; c < size[0] * size[1] * size[2]; c++) first[c] = -1;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t cell = 0;
+        for (int a = 0; a < 3; a++) {
+            cell = cell * size[a] + 1 + (int64_t)(((double)x[3 * i + a] - low[a]) / reach);
+        }
+        parent[i] = i;
+        for (int n = 0; n < 27; n++) {
+            const int64_t near =
+                cell + ((n / 9 - 1) * size[1] + n / 3 % 3 - 1) * size[2] + n % 3 - 1;
+            for (int64_t k = first[near]; k >= 0; k = next[k]) {
+                const double d = hypot(
+                    hypot((double)(x[3 * i] - x[3 * k]), (double)(x[3 * i + 1] - x[3 * k + 1])),
+                    (double)(x[3 * i + 2] - x[3 * k + 2]));
+                const int64_t one = root_of(parent, i), other = root_of(parent, k);
+                if (d > reach || one == other) continue;
+                parent[one] = other;
+                pieces--;
+            }
+        }
+        next[i] = first[cell];
+        first[cell] = i;
+    }
+    free(first);
+    free(next);
+    free(parent);
+    return pieces;
+}
+
+/* The first of 60 frames at which the creature is in more than one piece; 0: none. */
+static int frame_of_break(bool one_body)
+{
+    firn_tree tree = {0};
+    firn_scene scene = {0};
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 1};
+    int64_t pieces = 1;
+    int frame = 0;
+    assert_ok(firn_tree_read(&tree, FIRN_EXAMPLES "/creature_small.yaml", &error));
+    assert_ok(firn_scene_read(&scene, &tree, &error));
+    for (int32_t i = 0; i < scene.object_count && !one_body; i++) scene.object[i].body = NULL;
+    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
+    while (frame < 60 && pieces == 1) {
+        firn_report report = {0};
+        firn_points points;
+        frame++;
+        assert_ok(firn_job_advance(&job, frame / scene.frames.fps, &report, &error));
+        assert_ok(firn_job_points(&job, NULL, INT64_MAX, &points, &error));
+        pieces =
+            count_pieces(firn_points_find(&points, "P")->data, points.count, 2 * scene.resolution);
+        firn_points_free(&points);
+    }
+    firn_job_free(&job);
+    firn_scene_free(&scene);
+    return pieces == 1 ? 0 : frame;
+}
+
+static void the_creature_stays_in_one_piece(void **state)
+{
+    (void)state;
+    assert_int_equal(frame_of_break(true), 0);
+    assert_int_not_equal(frame_of_break(false), 0); /* what its body is for */
 }
 
 static void what_objects_lose_to_earlier_ones_is_said(void **state)
@@ -1804,6 +1969,7 @@ int main(void)
         cmocka_unit_test(presets_and_materials_choose_the_method),
         cmocka_unit_test(drafts_of_snow_break_as_the_final_does),
         cmocka_unit_test(files_and_messages_speak_of_the_materials_of_the_scene),
+        cmocka_unit_test(a_state_of_other_bodies_is_refused),
         cmocka_unit_test(a_state_of_other_variants_is_refused),
         cmocka_unit_test(resuming_keeps_time),
         cmocka_unit_test(what_files_bring_along_survives_sinks_emitters_and_resume),
@@ -1819,6 +1985,9 @@ int main(void)
         cmocka_unit_test(a_kill_leaves_whole_files_only),
         cmocka_unit_test(outputs_that_cannot_be_written_stop_before_the_first_step),
         cmocka_unit_test(elastic_objects_part_and_others_merge),
+        cmocka_unit_test(objects_of_a_body_share_a_velocity_field),
+        cmocka_unit_test(many_bodies_keep_their_objects_together),
+        cmocka_unit_test(the_creature_stays_in_one_piece),
         cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
         cmocka_unit_test(a_plan_brackets_what_files_take),
         cmocka_unit_test(a_plan_says_how_far_snow_hardens),

@@ -75,19 +75,56 @@ static firn_collider_def domain_walls(const firn_scene *scene)
     return def;
 }
 
-/* Gives every object that parts from others a velocity body of its own, as long as there are any; the
- * others share body 0. Returns for how many objects bodies count: 0 where none parts from another. */
-static int32_t choose_bodies(const firn_scene *scene, uint8_t *body)
+static bool same_body(const firn_scene_object *a, const firn_scene_object *b)
+{
+    return a == b || (a->body && b->body && strcmp(a->body, b->body) == 0);
+}
+
+/* Whether the body that begins with an object parts from others: as any of its objects says, or, if none
+ * does, whether any is elastic. */
+static firn_status body_parts(const firn_scene *scene, const firn_scene_object *first, bool *parts,
+                              firn_error *error)
+{
+    const firn_scene_object *end = scene->object + scene->object_count, *said = NULL;
+    bool elastic = false;
+    for (const firn_scene_object *o = first; o < end; o++) {
+        if (!same_body(o, first)) continue;
+        elastic |= scene->material[o->material_index].def.law <= FIRN_HENCKY;
+        if (!o->contact) continue;
+        if (said && said->contact != o->contact) {
+            char place[FIRN_LOCATION_SIZE];
+            return firn_value_fail(
+                firn_value_get(o->where, "contact"), error,
+                "contact contradicts that of body %.60s at %s; remove one: a body parts as one",
+                o->body, firn_value_location(firn_value_get(said->where, "contact"), place));
+        }
+        said = o;
+    }
+    *parts = said ? said->contact == 1 : elastic;
+    return FIRN_OK;
+}
+
+/* Gives every body that parts from others a velocity field of its own, as long as there are any; the
+ * others share field 0. *count receives for how many objects that matters: 0 if all share one. */
+static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t *count,
+                                 firn_error *error)
 {
     enum { BODIES = 127 };
     int32_t apart = 0;
+    *count = 0;
     for (int32_t i = 0; i < scene->object_count; i++) {
-        const firn_scene_object *o = &scene->object[i];
-        const bool elastic = scene->material[o->material_index].def.law <= FIRN_HENCKY;
-        const bool parts = o->contact == 1 || (o->contact == 0 && elastic);
-        body[i] = parts ? (uint8_t)(1 + apart++ % BODIES) : 0;
+        int32_t first = 0;
+        while (!same_body(&scene->object[first], &scene->object[i])) first++;
+        body[i] = body[first];
+        if (first == i) {
+            bool parts = false;
+            const firn_status st = body_parts(scene, &scene->object[i], &parts, error);
+            if (st != FIRN_OK) return st;
+            body[i] = parts ? (uint8_t)(1 + apart++ % BODIES) : 0;
+        }
+        if (body[i] != body[0]) *count = scene->object_count;
     }
-    return apart > 0 && scene->object_count > 1 ? scene->object_count : 0;
+    return FIRN_OK;
 }
 
 /* Frictions of pairs of objects as those of their bodies. */
@@ -100,10 +137,15 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body,
         const char *first = scene->object[c->object[0]].name,
                    *second = scene->object[c->object[1]].name;
         if (one == other) {
-            return firn_value_fail(c->where, error, "%.60s and %.60s merge, without friction; %s",
-                                   first, second,
-                                   one ? "more objects are apart than can be told apart"
-                                       : "give one of them contact: apart");
+            const bool named =
+                same_body(&scene->object[c->object[0]], &scene->object[c->object[1]]);
+            return firn_value_fail(c->where, error, "%.60s and %.60s %s", first, second,
+                                   named ? "are one body, without friction; remove the contact, or "
+                                           "the body of one of them"
+                                   : one ? "merge, without friction; more objects are apart than "
+                                           "can be told apart"
+                                         : "merge, without friction; give one of them contact: "
+                                           "apart");
         }
         for (int32_t k = 0; k < i; k++) {
             const uint8_t *before = out[k].body;
@@ -183,7 +225,8 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     firn_status st = job->object && contacts && colliders && sources && body
                          ? firn_variants_make(&job->variants, scene, error)
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    const int32_t parted = st == FIRN_OK ? choose_bodies(scene, body) : 0;
+    int32_t parted = 0;
+    if (st == FIRN_OK) st = choose_bodies(scene, body, &parted, error);
     if (st == FIRN_OK) st = choose_contacts(scene, body, contacts, error);
     if (st == FIRN_OK) {
         for (int32_t i = 0; i < scene->collider_count; i++) {

@@ -90,7 +90,7 @@ typedef enum firn_fill_choice {
 typedef struct firn_scene_object {
     firn_given given;
     const firn_value *where;
-    const char *name, *material;
+    const char *name, *material, *body;
     const firn_value *shape_value, *shell_value, *emit_value, *temperature_noise_value;
     const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
     double translate[3], rotate[3], scale[3];
