@@ -395,9 +395,10 @@ static void bad_calls_are_refused_and_change_nothing(void **state)
         assert_null(firn_shape_name((firn_shape_kind)-1));
         assert_null(firn_isa_name(-1));
         assert_null(firn_isa_name(1000));
-        assert_string_equal(firn_limit_name((firn_limit)-1), "unknown");
-        assert_string_equal(firn_phase_name(FIRN_PHASES), "unknown");
-        assert_string_equal(firn_status_name((firn_status)-1), "unknown");
+        assert_null(firn_limit_name((firn_limit)-1));
+        assert_null(firn_limit_name(FIRN_LIMIT_COUNT));
+        assert_null(firn_phase_name(FIRN_PHASES));
+        assert_null(firn_status_name((firn_status)-1));
         assert_same_hash(hash_of(sim), before);
         assert_int_equal(firn_sim_remove(sim, keep_all, NULL, NULL, NULL), FIRN_OK);
         assert_same_hash(hash_of(sim), before);
@@ -551,9 +552,38 @@ static void wild_arguments_are_refused_not_followed(void **state)
     assert_no_complaints();
 }
 
+/* ---- lists ---- */
+
+static void every_word_of_a_list_has_help(void **state)
+{
+    (void)state;
+#define WORD(NAME, name, help) {#name, help},
+#define TRANSFER(NAME, name, affine, flip, separates, help) {#name, help},
+    static const char *const words[][2] = {
+        FIRN_TRANSFERS(TRANSFER) FIRN_SPLINES(WORD) FIRN_FORCE_FORMS(WORD) FIRN_PATHS(WORD)
+            FIRN_INTEGRATORS(WORD) FIRN_LIMITS(WORD) FIRN_PHASE_LIST(WORD) FIRN_BOUNDARIES(WORD)};
+#undef WORD
+#undef TRANSFER
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!words[i][0][0] || !words[i][1][0]) complain("word \"%s\" has no help\n", words[i][0]);
+    }
+    for (int i = 0; i < FIRN_TRANSFER_COUNT; i++) {
+        const firn_transfer_info info = firn_transfer_get_info((firn_transfer)i);
+        assert_string_equal(info.name, words[i][0]);
+        assert_string_equal(info.help, words[i][1]);
+        assert_true(info.flip || !info.separates);
+    }
+    assert_null(firn_transfer_get_info(FIRN_TRANSFER_COUNT).name);
+    assert_null(firn_integrator_name((firn_integrator)-1));
+    assert_string_equal(firn_limit_name(FIRN_LIMIT_IMPLICIT), "dt_implicit");
+    assert_string_equal(firn_phase_name(FIRN_PHASE_HEAT), "heat");
+    assert_no_complaints();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_word_of_a_list_has_help),
         cmocka_unit_test(bad_numbers_in_a_def_are_refused),
         cmocka_unit_test(bad_choices_and_counts_in_a_def_are_refused),
         cmocka_unit_test(the_fused_path_is_refused_for_what_is_in_its_way),

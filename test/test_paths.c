@@ -28,7 +28,7 @@ static void run_two_laws(int d, firn_transfer transfer, firn_path path, const ch
     w.def.transfer = transfer;
     /* With FLIP a particle keeps for long what a wall that just touched it, or just did not, has made
      * of its last bit: those bodies meet each other only. */
-    const bool lands = transfer == FIRN_PIC || transfer == FIRN_APIC;
+    const bool lands = !firn_transfer_get_info(transfer).flip;
     w.def.collider_count = lands;
     firn_sim *sim = world_create(&w);
     assert_string_equal(firn_sim_get_info(sim).isa, isa);
@@ -82,7 +82,7 @@ static void fused_equals_plain_within_rounding_growth(void **state)
                     run_two_laws(d, (firn_transfer)t, both_paths[p], firn_isa_name(isa), got);
                     for (int i = 0; i < MARKS; i++) {
                         /* After many steps some particle has met ASFLIP's threshold to a bit. */
-                        if (t != FIRN_ASFLIP || marks[i] < 100)
+                        if (!firn_transfer_get_info((firn_transfer)t).separates || marks[i] < 100)
                             compare_at_mark(who, d, marks[i], &got[i], &want[i]);
                         forget(&got[i]);
                     }

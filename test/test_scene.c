@@ -153,7 +153,7 @@ static void defaults_are_those_of_the_engine(void **state)
     assert_ok(firn_section_read(&firn_section_simulation, NULL, &s, &error));
     const firn_sim_def def = firn_sim_def_default();
     assert_close(s.damping, def.damping, 0);
-    assert_int_equal(s.transfer, FIRN_TRANSFER_COUNT); /* auto: by the materials */
+    assert_int_equal(s.transfer, FIRN_TRANSFER_AUTO); /* by the materials */
     assert_int_equal(s.spline, def.spline);
     assert_int_equal(s.force_form, def.force_form);
     assert_int_equal(s.path, def.path);

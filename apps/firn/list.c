@@ -125,6 +125,16 @@ static void list_laws(bool markdown)
     }
 }
 
+static void list_transfers(bool markdown)
+{
+    heading("transfers", "how velocities go between particles and grid", markdown);
+    if (markdown) printf("| name | |\n|---|---|\n");
+    for (int i = 0; i < FIRN_TRANSFER_COUNT; i++) {
+        const firn_transfer_info transfer = firn_transfer_get_info((firn_transfer)i);
+        printf(markdown ? "| `%s` | %s |\n" : "  %-10s %s\n", transfer.name, transfer.help);
+    }
+}
+
 static void list_looks(bool markdown)
 {
     heading("looks", "what materials can look like in pictures", markdown);
@@ -172,6 +182,7 @@ static const struct {
     {"materials", list_presets},
     {"presets", list_presets}, /* by either name */
     {"laws", list_laws},
+    {"transfers", list_transfers},
     {"looks", list_looks},
     {"formats", list_formats},
     {"attributes", list_attributes},
@@ -216,8 +227,8 @@ static int run(void)
 const firn_command firn_list_command = {
     .name = "firn list",
     .line = "what scenes can say: parameters, shapes, materials, formats",
-    .summary = "Lists what a scene can say: parameters, shapes, materials, laws, looks, formats or "
-               "attributes; all without a topic.",
+    .summary = "Lists what a scene can say: parameters, shapes, materials, laws, transfers, looks, "
+               "formats or attributes; all without a topic.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

@@ -17,6 +17,11 @@ extern "C" {
 #define FIRN_MUST_CHECK
 #endif
 
+/* Things that come in kinds, such as laws and transfers, stand in lists with a row each: NAME, name
+ * and more. Enums, names, scene words and help are made of them. A list only grows at its end. */
+#define FIRN_LIST_ENUM(NAME, ...) FIRN_##NAME,
+#define FIRN_LIST_NAME(NAME, name, ...) #name,
+
 #define FIRN_VERSION_MAJOR 0
 #define FIRN_VERSION_MINOR 1
 #define FIRN_VERSION_PATCH 0
@@ -41,7 +46,8 @@ typedef struct firn_error {
     int line;
 } firn_error;
 
-/* A short name of a status: "ok", "invalid", ... Static storage. */
+/* A short name of a status: "ok", "invalid", ..., or NULL when there is no such status. Static
+ * storage. */
 FIRN_API const char *firn_status_name(firn_status status);
 
 /* "0.1.0". Static storage. */

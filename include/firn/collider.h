@@ -30,12 +30,11 @@ typedef enum firn_shape_kind {
     FIRN_SHAPE_COUNT
 } firn_shape_kind;
 
-typedef enum firn_boundary {
-    FIRN_STICKY,   /* material takes the surface's velocity */
-    FIRN_SLIP,     /* no velocity through the surface either way, free along it */
-    FIRN_SEPARATE, /* may leave; pressed against it, Coulomb friction */
-    FIRN_BOUNDARY_COUNT
-} firn_boundary;
+#define FIRN_BOUNDARIES(X)                                                                         \
+    X(STICKY, sticky, "material takes the surface's velocity")                                     \
+    X(SLIP, slip, "no velocity through the surface either way, free along it")                     \
+    X(SEPARATE, separate, "may leave; pressed against it, Coulomb friction")
+typedef enum firn_boundary { FIRN_BOUNDARIES(FIRN_LIST_ENUM) FIRN_BOUNDARY_COUNT } firn_boundary;
 
 /* Where the shape's frame is at a time. Between keys position is linear and rotation a slerp the
  * shorter way round: less than half a turn from key to key, so a longer turn takes keys in between.

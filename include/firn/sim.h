@@ -15,43 +15,58 @@
 extern "C" {
 #endif
 
-typedef enum firn_transfer {
-    FIRN_PIC,
-    FIRN_FLIP, /* PIC/FLIP blend: flip_ratio of the difference kept per flip_interval */
-    FIRN_APIC,
-    FIRN_AFLIP,  /* APIC with the FLIP blend */
-    FIRN_ASFLIP, /* AFLIP that also separates positions (Fei et al. 2021) */
-    FIRN_TRANSFER_COUNT
-} firn_transfer;
+/* How velocities go between particles and grid: X(NAME, name, affine, flip, separates, help).
+ *   affine     particles carry their velocity gradient C to the grid
+ *   flip       particles keep part of the velocity that the grid does not see, by flip_ratio
+ *   separates  that part moves them, too */
+#define FIRN_TRANSFERS(X)                                                                          \
+    X(PIC, pic, 0, 0, 0, "velocities of the grid alone: stable, damps most")                       \
+    X(FLIP, flip, 0, 1, 0, "PIC/FLIP blend: flip_ratio of the difference kept per flip_interval")  \
+    X(APIC, apic, 1, 0, 0, "affine: keeps angular momentum (Jiang et al. 2015)")                   \
+    X(AFLIP, aflip, 1, 1, 0, "APIC with the FLIP blend (Fei et al. 2021)")                         \
+    X(ASFLIP, asflip, 1, 1, 1, "AFLIP that also separates positions (Fei et al. 2021)")            \
+    X(TRANSFER_AUTO, auto, 0, 0, 0, "asflip where a material crumbles, as snow does; else apic")
+typedef enum firn_transfer { FIRN_TRANSFERS(FIRN_LIST_ENUM) FIRN_TRANSFER_COUNT } firn_transfer;
+
+typedef struct firn_transfer_info {
+    const char *name; /* NULL when there is no such transfer */
+    const char *help; /* one line */
+    int32_t affine, flip, separates;
+} firn_transfer_info;
+FIRN_API firn_transfer_info firn_transfer_get_info(firn_transfer transfer);
 
 /* "asflip", or NULL when there is no such transfer. */
 FIRN_API const char *firn_transfer_name(firn_transfer transfer);
 
-typedef enum firn_spline { FIRN_QUADRATIC, FIRN_CUBIC, FIRN_SPLINE_COUNT } firn_spline;
+#define FIRN_SPLINES(X)                                                                            \
+    X(QUADRATIC, quadratic, "3 nodes along an axis")                                               \
+    X(CUBIC, cubic, "4 nodes along an axis")
+typedef enum firn_spline { FIRN_SPLINES(FIRN_LIST_ENUM) FIRN_SPLINE_COUNT } firn_spline;
 
+#define FIRN_FORCE_FORMS(X)                                                                        \
+    X(MLS, mls, "moving least squares (Hu et al. 2018)")                                           \
+    X(GRADIENT, gradient, "weight gradients (Stomakhin et al. 2013)")
 typedef enum firn_force_form {
-    FIRN_MLS,      /* moving least squares (Hu et al. 2018) */
-    FIRN_GRADIENT, /* weight gradients (Stomakhin et al. 2013) */
-    FIRN_FORCE_FORM_COUNT
+    FIRN_FORCE_FORMS(FIRN_LIST_ENUM) FIRN_FORCE_FORM_COUNT
 } firn_force_form;
 
 /* AUTO takes the fused path where it serves: every transfer with quadratic splines, MLS forces and no
  * force hook, in single precision. Elsewhere it takes the plain one. */
-typedef enum firn_path {
-    FIRN_PATH_AUTO,
-    FIRN_PATH_PLAIN,
-    FIRN_PATH_FUSED,
-    FIRN_PATH_COUNT
-} firn_path;
+#define FIRN_PATHS(X)                                                                              \
+    X(PATH_AUTO, auto, "fused where it serves, else plain")                                        \
+    X(PATH_PLAIN, plain, "serves everything")                                                      \
+    X(PATH_FUSED, fused, "gathers and scatters in one pass")
+typedef enum firn_path { FIRN_PATHS(FIRN_LIST_ENUM) FIRN_PATH_COUNT } firn_path;
 
 /* How a step takes forces into account. Implicit steps solve for the velocities at their end, so
  * that stiffness does not limit them; each costs as much as ten to thirty explicit ones. AUTO takes
  * whichever looks cheaper at the start of each advance; the report says which. */
+#define FIRN_INTEGRATORS(X)                                                                        \
+    X(EXPLICIT, explicit, "short steps, each cheap")                                               \
+    X(IMPLICIT, implicit, "long steps through stiff material")                                     \
+    X(INTEGRATOR_AUTO, auto, "whichever looks cheaper")
 typedef enum firn_integrator {
-    FIRN_EXPLICIT,
-    FIRN_IMPLICIT,
-    FIRN_INTEGRATOR_AUTO,
-    FIRN_INTEGRATOR_COUNT
+    FIRN_INTEGRATORS(FIRN_LIST_ENUM) FIRN_INTEGRATOR_COUNT
 } firn_integrator;
 
 /* "implicit", or NULL when there is no such integrator. */
@@ -297,38 +312,41 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
 
 /* ---- time ---- */
 
-typedef enum firn_limit {
-    FIRN_LIMIT_NONE,
-    FIRN_LIMIT_FIXED,     /* the def's dt */
-    FIRN_LIMIT_MAXIMUM,   /* the def's dt_max */
-    FIRN_LIMIT_GROWTH,    /* at most 1.1 times the step before; implicit: 1.25 */
-    FIRN_LIMIT_FRAME,     /* the time asked for ends here */
-    FIRN_LIMIT_VELOCITY,  /* courant: |v| + h |C|; implicit: |v| */
-    FIRN_LIMIT_STRAIN,    /* velocity gradient: 0.2 / max |L|; implicit: 0.5 */
-    FIRN_LIMIT_WAVE,      /* sound: wave_factor h / c */
-    FIRN_LIMIT_PARTICLE,  /* a lone particle on its own kernel */
-    FIRN_LIMIT_VISCOSITY, /* h^2 / (4 d viscosity / density) */
-    FIRN_LIMIT_COLLIDER,  /* collider surface speed */
-    FIRN_LIMIT_FORCE,     /* velocities after forces broke the courant limit */
-    FIRN_LIMIT_FINITE,    /* a non-finite number */
-    FIRN_LIMIT_RETRY,     /* kept small after a rolled-back step */
-    FIRN_LIMIT_SOLVER,    /* an implicit step's solver did not converge with more */
-    FIRN_LIMIT_IMPACT,    /* an implicit step in which nodes close in on each other too fast */
-    FIRN_LIMIT_IMPLICIT,  /* the def's dt_implicit */
-    FIRN_LIMIT_COUNT
-} firn_limit;
+/* What can limit a time step. */
+#define FIRN_LIMITS(X)                                                                             \
+    X(LIMIT_NONE, none, "no step was taken")                                                       \
+    X(LIMIT_FIXED, fixed, "the def's dt")                                                          \
+    X(LIMIT_MAXIMUM, dt_max, "the def's dt_max")                                                   \
+    X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25")                   \
+    X(LIMIT_FRAME, frame, "the time asked for ends here")                                          \
+    X(LIMIT_VELOCITY, velocity, "courant: |v| + h |C|; implicit: |v|")                             \
+    X(LIMIT_STRAIN, strain, "velocity gradient: 0.2 / max |L|; implicit: 0.5")                     \
+    X(LIMIT_WAVE, wave, "sound: wave_factor h / c")                                                \
+    X(LIMIT_PARTICLE, particle, "a lone particle on its own kernel")                               \
+    X(LIMIT_VISCOSITY, viscosity, "h^2 / (4 d viscosity / density)")                               \
+    X(LIMIT_COLLIDER, collider, "collider surface speed")                                          \
+    X(LIMIT_FORCE, force, "velocities after forces broke the courant limit")                       \
+    X(LIMIT_FINITE, finite, "a non-finite number")                                                 \
+    X(LIMIT_RETRY, retry, "kept small after a rolled-back step")                                   \
+    X(LIMIT_SOLVER, solver, "an implicit step's solver did not converge with more")                \
+    X(LIMIT_IMPACT, impact, "in an implicit step nodes close in on each other too fast")           \
+    X(LIMIT_IMPLICIT, dt_implicit, "the def's dt_implicit")
+typedef enum firn_limit { FIRN_LIMITS(FIRN_LIST_ENUM) FIRN_LIMIT_COUNT } firn_limit;
+
+/* "wave", or NULL when there is no such limit. */
 FIRN_API const char *firn_limit_name(firn_limit limit);
 
-enum {
-    FIRN_PHASE_DIRECTORY,
-    FIRN_PHASE_PARTICLES,
-    FIRN_PHASE_GRID,
-    FIRN_PHASE_REORDER,
-    FIRN_PHASE_SOLVE,
-    FIRN_PHASE_HEAT,
-    FIRN_PHASES
-};
-/* "directory", "particles", "grid", "reorder", "solve", "heat" */
+/* Where the time of an advance goes. */
+#define FIRN_PHASE_LIST(X)                                                                         \
+    X(PHASE_DIRECTORY, directory, "which blocks of the grid there are")                            \
+    X(PHASE_PARTICLES, particles, "gathering, laws and scattering")                                \
+    X(PHASE_GRID, grid, "forces and colliders on nodes")                                           \
+    X(PHASE_REORDER, reorder, "sorting particles in memory")                                       \
+    X(PHASE_SOLVE, solve, "the solver of implicit steps")                                          \
+    X(PHASE_HEAT, heat, "conduction, of dye too")
+enum { FIRN_PHASE_LIST(FIRN_LIST_ENUM) FIRN_PHASES };
+
+/* "directory", or NULL when there is no such phase. */
 FIRN_API const char *firn_phase_name(int phase);
 
 /* What an advance did; filled when the caller passes one. */

@@ -30,7 +30,7 @@ const char *firn_status_name(firn_status status)
 {
     static const char *const name[] = {"ok",          "invalid", "no memory", "diverged",
                                        "unsupported", "output",  "stopped"};
-    return status >= FIRN_OK && status <= FIRN_STOPPED ? name[status] : "unknown";
+    return status >= FIRN_OK && status <= FIRN_STOPPED ? name[status] : NULL;
 }
 
 #define TEXT_(x) #x

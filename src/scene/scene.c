@@ -846,8 +846,7 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
     return st;
 }
 
-/* What the simulation's preset sets where the scene does not, and the transfer that suits the
- * materials: snow crumbles as it should with one that lets particles part. */
+/* What the simulation's preset sets where the scene does not. */
 static void choose_method(firn_scene *scene)
 {
     firn_scene_simulation *s = &scene->simulation;
@@ -857,11 +856,6 @@ static void choose_method(firn_scene *scene)
         if (!firn_section_given(section, s, "spline")) s->spline = FIRN_CUBIC;
         if (!firn_section_given(section, s, "force_form")) s->force_form = FIRN_GRADIENT;
         if (!firn_section_given(section, s, "volumes")) s->volumes = 1;
-    }
-    if (s->transfer != FIRN_TRANSFER_COUNT) return; /* the word after the last transfer: auto */
-    s->transfer = FIRN_APIC;
-    for (int32_t i = 0; i < scene->material_count; i++) {
-        if (scene->material[i].def.law == FIRN_SNOW) s->transfer = FIRN_ASFLIP;
     }
 }
 

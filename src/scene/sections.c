@@ -43,14 +43,18 @@
 
 static const char *const up_words[] = {"y", "z", NULL};
 static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
-static const char *const transfer_words[] = {"pic",    "flip", "apic", "aflip",
-                                             "asflip", "auto", NULL};
+/* The engine's words for a choice. */
+#define WORDS(list)                                                                                \
+    {                                                                                              \
+        list(FIRN_LIST_NAME) NULL                                                                  \
+    }
+static const char *const transfer_words[] = WORDS(FIRN_TRANSFERS);
+static const char *const spline_words[] = WORDS(FIRN_SPLINES);
+static const char *const form_words[] = WORDS(FIRN_FORCE_FORMS);
+static const char *const path_words[] = WORDS(FIRN_PATHS);
+static const char *const integrator_words[] = WORDS(FIRN_INTEGRATORS);
+static const char *const boundary_words[] = WORDS(FIRN_BOUNDARIES);
 static const char *const volume_words[] = {"geometric", "grid", NULL};
-static const char *const spline_words[] = {"quadratic", "cubic", NULL};
-static const char *const form_words[] = {"mls", "gradient", NULL};
-static const char *const path_words[] = {"auto", "plain", "fused", NULL};
-static const char *const integrator_words[] = {"explicit", "implicit", "auto", NULL};
-static const char *const boundary_words[] = {"sticky", "slip", "separate", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
 static const char *const contact_words[] = {"auto", "apart", "merge", NULL};
 static const char *const output_words[] = {"particles", "grid", NULL};

@@ -250,24 +250,6 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     return st;
 }
 
-const char *firn_transfer_name(firn_transfer transfer)
-{
-    static const char *const name[FIRN_TRANSFER_COUNT] = {[FIRN_PIC] = "pic",
-                                                          [FIRN_FLIP] = "flip",
-                                                          [FIRN_APIC] = "apic",
-                                                          [FIRN_AFLIP] = "aflip",
-                                                          [FIRN_ASFLIP] = "asflip"};
-    return (unsigned)transfer < FIRN_TRANSFER_COUNT ? name[transfer] : NULL;
-}
-
-const char *firn_integrator_name(firn_integrator integrator)
-{
-    static const char *const name[FIRN_INTEGRATOR_COUNT] = {[FIRN_EXPLICIT] = "explicit",
-                                                            [FIRN_IMPLICIT] = "implicit",
-                                                            [FIRN_INTEGRATOR_AUTO] = "auto"};
-    return (unsigned)integrator < FIRN_INTEGRATOR_COUNT ? name[integrator] : NULL;
-}
-
 /* Whether the fused path serves this combination. */
 static bool fused_serves(const firn_sim_def *def, const firn_kernels *kernels)
 {
@@ -292,6 +274,16 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
     }
     return firn_fail(error, FIRN_UNSUPPORTED,
                      "no isa of this build runs on this machine; use a build that has scalar");
+}
+
+/* What AUTO stands for with these materials. */
+static firn_transfer choose_transfer(const firn_sim_def *def)
+{
+    if (def->transfer != FIRN_TRANSFER_AUTO) return def->transfer;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        if (def->materials[i].law == FIRN_SNOW) return FIRN_ASFLIP;
+    }
+    return FIRN_APIC;
 }
 
 /* Whether all laws have tangents: an implicit step needs them, and AUTO goes without and says so. */
@@ -449,6 +441,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->from = &sim->directory[0];
     sim->at = &sim->directory[1];
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
+    sim->def.transfer = choose_transfer(def);
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);

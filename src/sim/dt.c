@@ -81,30 +81,6 @@ firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
     return step;
 }
 
-const char *firn_limit_name(firn_limit limit)
-{
-    static const char *const name[FIRN_LIMIT_COUNT] = {
-        [FIRN_LIMIT_NONE] = "none",
-        [FIRN_LIMIT_FIXED] = "fixed",
-        [FIRN_LIMIT_MAXIMUM] = "dt_max",
-        [FIRN_LIMIT_GROWTH] = "growth",
-        [FIRN_LIMIT_FRAME] = "frame",
-        [FIRN_LIMIT_VELOCITY] = "velocity",
-        [FIRN_LIMIT_STRAIN] = "strain",
-        [FIRN_LIMIT_WAVE] = "wave",
-        [FIRN_LIMIT_PARTICLE] = "particle",
-        [FIRN_LIMIT_COLLIDER] = "collider",
-        [FIRN_LIMIT_FORCE] = "force",
-        [FIRN_LIMIT_FINITE] = "finite",
-        [FIRN_LIMIT_RETRY] = "retry",
-        [FIRN_LIMIT_VISCOSITY] = "viscosity",
-        [FIRN_LIMIT_SOLVER] = "solver",
-        [FIRN_LIMIT_IMPACT] = "impact",
-        [FIRN_LIMIT_IMPLICIT] = "dt_implicit",
-    };
-    return limit >= 0 && limit < FIRN_LIMIT_COUNT ? name[limit] : "unknown";
-}
-
 /* How much a particle presses on a limit. Only used to name the worst one. */
 static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
 {

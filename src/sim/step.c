@@ -50,13 +50,6 @@ static void book(firn_sim *sim, int phase, double *mark)
     *mark = now;
 }
 
-const char *firn_phase_name(int phase)
-{
-    static const char *const name[FIRN_PHASES] = {"directory", "particles", "grid",
-                                                  "reorder",   "solve",     "heat"};
-    return phase >= 0 && phase < FIRN_PHASES ? name[phase] : "unknown";
-}
-
 bool firn_sim_is_idle(const firn_sim *sim, firn_error *error)
 {
     if (sim && !sim->advancing) return true;

@@ -520,7 +520,7 @@ LANE_INLINE void keep_own(const firn_pass *s, int32_t block, const local_nodes *
 {
     vr seen[D];
     gather_velocity(old, run, cell, w, seen);
-    const bool separable = s->transfer == FIRN_ASFLIP;
+    const bool separable = firn_transfer_separates(s->transfer);
     const vi apart = separable ? moves_apart(s, block, g, index, L, near) : vi_set(0);
     for (int a = 0; a < D; a++) {
         const vr kept = s->flip * (own[a] - seen[a]);

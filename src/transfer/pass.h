@@ -150,13 +150,26 @@ typedef struct firn_kernels {
 /* The kernels of that instruction set (NULL: the best this machine runs), or NULL. */
 const firn_kernels *firn_kernels_find(const char *isa, int32_t dim);
 
-/* Whether particles carry C to the grid. */
-static inline bool firn_transfer_is_affine(firn_transfer t) { return t >= FIRN_APIC; }
-
-/* Whether particles keep part of what the grid does not see of their velocity. */
-static inline bool firn_transfer_is_flip(firn_transfer t)
+/* What FIRN_TRANSFERS says of each, a bit per transfer. */
+enum {
+#define AFFINE(NAME, name, affine, flip, separates, help) | affine << FIRN_##NAME
+#define FLIP(NAME, name, affine, flip, separates, help) | flip << FIRN_##NAME
+#define SEPARATES(NAME, name, affine, flip, separates, help) | separates << FIRN_##NAME
+    FIRN_AFFINE_TRANSFERS = 0 FIRN_TRANSFERS(AFFINE),
+    FIRN_FLIP_TRANSFERS = 0 FIRN_TRANSFERS(FLIP),
+    FIRN_SEPARATING_TRANSFERS = 0 FIRN_TRANSFERS(SEPARATES)
+#undef AFFINE
+#undef FLIP
+#undef SEPARATES
+};
+static inline bool firn_transfer_is_affine(firn_transfer t)
 {
-    return t == FIRN_FLIP || t == FIRN_AFLIP || t == FIRN_ASFLIP;
+    return FIRN_AFFINE_TRANSFERS >> t & 1;
+}
+static inline bool firn_transfer_is_flip(firn_transfer t) { return FIRN_FLIP_TRANSFERS >> t & 1; }
+static inline bool firn_transfer_separates(firn_transfer t)
+{
+    return FIRN_SEPARATING_TRANSFERS >> t & 1;
 }
 
 /* Where the stencil starts: world position = (4 block + local + shift) x cell_size, nodes sit at

@@ -327,7 +327,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
             }
         }
         for (int a = 0; a < D; a++) g.v[a] += kept[a];
-        if (s->transfer == FIRN_ASFLIP) {
+        if (firn_transfer_separates(s->transfer)) {
             const vi apart = moves_apart(s, block, &g, index, L, near);
             for (int a = 0; a < D; a++) y[a] += v_select(apart, kept[a], v_set(0));
         }

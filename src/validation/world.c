@@ -220,7 +220,7 @@ void firn_world_add(firn_world *w, const firn_world_body *body)
     if (firn_world_failed(w)) return;
     const int dim = w->def.dimension;
     const double spacing = w->def.cell_size / 2;
-    const bool affine = w->def.transfer != FIRN_PIC && w->def.transfer != FIRN_FLIP;
+    const bool affine = firn_transfer_get_info(w->def.transfer).affine;
     int64_t side[3];
     const size_t most = (size_t)count_sides(body, dim, spacing, side);
     double *position = malloc(most * (size_t)(2 * dim + dim * dim) * sizeof *position);
