@@ -34,13 +34,12 @@ static int pack(firn_lanes group[GROUPS], int n, const real *F, const real *stat
 static firn_lane_constants widen(const firn_law_constants *k)
 {
     firn_lane_constants wide;
-#define WIDEN(name) wide.name = v_set(k->name);
+#define WIDEN(name, value) wide.name = v_set(k->name);
     FIRN_LAW_CONSTANTS(WIDEN)
 #undef WIDEN
     return wide;
 }
 
-static const char *name(int law) { return FIRN_KERNEL(firn_laws)[law]->name; }
 static bool flows(int law) { return FIRN_KERNEL(firn_laws)[law]->flow; }
 
 static void take(const firn_lanes *g, int lane, int p, law_results *out)
@@ -127,7 +126,6 @@ static bool differential(int law, const firn_law_constants *k, int n, const real
 const law_kernel FIRN_KERNEL(law_kernel) = {.isa = TEXT(FIRN_ISA),
                                             .dim = D,
                                             .lanes = W,
-                                            .name = name,
                                             .flows = flows,
                                             .enthalpy = &enthalpy,
                                             .stress = stress,

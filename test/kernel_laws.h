@@ -16,7 +16,6 @@ typedef struct law_results {
 typedef struct law_kernel {
     const char *isa;
     int dim, lanes;
-    const char *(*name)(int law);
     bool (*flows)(int law);
     real *enthalpy; /* that particles have in the calls below, J/kg */
     void (*stress)(int law, const firn_law_constants *k, int n, const real *F, const real *state,

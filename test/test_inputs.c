@@ -574,6 +574,7 @@ static void every_word_of_a_list_has_help(void **state)
         assert_true(info.flip || !info.separates);
     }
     assert_null(firn_transfer_get_info(FIRN_TRANSFER_COUNT).name);
+    assert_null(firn_law_get_info(FIRN_LAW_COUNT).name);
     assert_null(firn_integrator_name((firn_integrator)-1));
     assert_string_equal(firn_limit_name(FIRN_LIMIT_IMPLICIT), "dt_implicit");
     assert_string_equal(firn_phase_name(FIRN_PHASE_HEAT), "heat");

@@ -890,7 +890,7 @@ static void presets_have_looks(void **state)
     }
     const firn_preset *p;
     for (int32_t i = 0; (p = firn_preset_get(i)); i++) { /* puddles of several objects are one */
-        if (p->law == FIRN_MELTING) assert_false(firn_look_of(p)->by_object);
+        if (firn_law_get_info(p->law).melts) assert_false(firn_look_of(p)->by_object);
     }
     for (const firn_look_row *row = firn_looks; row->name; row++) {
         assert_string_equal(row->look.name, row->name);

@@ -75,9 +75,7 @@ static world random_world(uint64_t seed, brick *b, double *speed)
     for (int m = 0; m < w.def.material_count; m++) {
         w.material[m].law = (firn_law_kind)random_below(FIRN_LAW_COUNT);
         w.material[m].young = pow(10, uniform(3, 8));
-        /* Fixed corotated is refused below zero. */
-        const bool upright =
-            w.material[m].law == FIRN_FIXED_COROTATED || w.material[m].law == FIRN_SNOW;
+        const bool upright = firn_law_get_info(w.material[m].law).poisson_from_0;
         w.material[m].poisson = uniform(upright ? 0 : -0.5, 0.49);
         w.material[m].density = pow(10, uniform(2, 3.7));
     }

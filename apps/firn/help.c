@@ -124,19 +124,22 @@ static void colliders(void)
 static void heat(void)
 {
     printf("Scenes with `heat: {}` have temperatures, in kelvin, or in degrees Celsius with\n"
-           "a C, as 34C. Materials of law melting melt and freeze. Of heat:\n\n");
+           "a C, as 34C. Materials of some laws melt and freeze. Of heat:\n\n");
     print_rows(&firn_section_heat, "speed ambient sources");
     printf("\nOf colliders, and of objects:\n\n");
     print_rows(&firn_section_collider, "temperature");
     print_rows(&firn_section_object, "temperature");
-    char text[600];
-    size_t used = (size_t)snprintf(text, sizeof text, "The law melting reads");
-    const firn_param *const *reads = firn_law_params(FIRN_MELTING);
-    for (int i = 0; reads[i] && used < sizeof text; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s", reads[i]->name);
+    for (int i = 0; i < FIRN_LAW_COUNT; i++) {
+        const firn_law_info law = firn_law_get_info((firn_law_kind)i);
+        if (!law.melts) continue;
+        char text[600];
+        size_t used = (size_t)snprintf(text, sizeof text, "The law %s reads", law.name);
+        for (int k = 0; law.params[k] && used < sizeof text; k++) {
+            used += (size_t)snprintf(text + used, sizeof text - used, " %s", law.params[k]->name);
+        }
+        printf("\n");
+        firn_print_wrapped(0, text);
     }
-    printf("\n");
-    firn_print_wrapped(0, text);
     printf("`firn help NAME` explains each, `firn list materials` has presets. doc/scenes.md\n"
            "has a section on heat, doc/melting.md says what is computed.\n");
 }

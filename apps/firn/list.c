@@ -116,11 +116,11 @@ static void list_presets(bool markdown)
 static void list_laws(bool markdown)
 {
     heading("laws", "what materials obey", markdown);
-    if (markdown) printf("| name | reads |\n|---|---|\n");
-    for (int law = 0; law < FIRN_LAW_COUNT; law++) {
-        const firn_param *const *params = firn_law_params((firn_law_kind)law);
-        printf(markdown ? "| `%s` | " : "  %-20s ", firn_law_name((firn_law_kind)law));
-        for (int i = 0; params[i]; i++) printf("%s%s", i ? ", " : "", params[i]->name);
+    if (markdown) printf("| name | | reads |\n|---|---|---|\n");
+    for (int i = 0; i < FIRN_LAW_COUNT; i++) {
+        const firn_law_info law = firn_law_get_info((firn_law_kind)i);
+        printf(markdown ? "| `%s` | %s | " : "  %s: %s; reads ", law.name, law.help);
+        for (int k = 0; law.params[k]; k++) printf("%s%s", k ? ", " : "", law.params[k]->name);
         printf(markdown ? " |\n" : "\n");
     }
 }

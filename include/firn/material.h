@@ -3,38 +3,24 @@
 #define FIRN_MATERIAL_H
 
 #include <firn/base.h>
+#include <firn/laws.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The laws, in the order of the table in src/material/table.c. */
-typedef enum firn_law_kind {
-    FIRN_LINEAR,
-    FIRN_ST_VENANT_KIRCHHOFF,
-    FIRN_COROTATED,
-    FIRN_FIXED_COROTATED,
-    FIRN_NEO_HOOKEAN,
-    FIRN_HENCKY,
-    FIRN_SNOW,
-    FIRN_DRUCKER_PRAGER,   /* sand */
-    FIRN_VON_MISES,        /* clay, metal */
-    FIRN_HERSCHEL_BULKLEY, /* paste, mud */
-    FIRN_LIQUID,
-    FIRN_NACC,    /* what crushes, tears and crumbles: foam, concrete, fruit */
-    FIRN_MELTING, /* a solid that melts to a liquid and freezes again: needs heat */
-    FIRN_LAW_COUNT
-} firn_law_kind;
+/* FIRN_LINEAR, ...: one per row of firn/laws.h. */
+typedef enum firn_law_kind { FIRN_LAWS(FIRN_LIST_ENUM) FIRN_LAW_COUNT } firn_law_kind;
 
 /* Make one with firn_material_def_default. A law reads some of the fields (firn_law_params), and
  * those are checked when a sim is created. Ranges include their ends; the upper ends of density and
  * young are far above any matter: beyond is a mistake of units. */
 typedef struct firn_material_def {
     firn_law_kind law;
-    double density; /* kg/m3 at rest, 1e-6 to 1e6 */
-    double young;   /* Young's modulus, Pa, 1e-6 to 1e13 */
-    double poisson; /* Poisson's ratio, -0.999 to 0.4999; FIRN_FIXED_COROTATED and FIRN_SNOW take
-                       none below 0 */
+    double density;              /* kg/m3 at rest, 1e-6 to 1e6 */
+    double young;                /* Young's modulus, Pa, 1e-6 to 1e13 */
+    double poisson;              /* Poisson's ratio, -0.999 to 0.4999; laws with poisson_from_0
+                       take none below 0 */
     double critical_compression; /* compression along an axis beyond which it stays, 0 to 0.9 */
     double critical_stretch;     /* stretch along an axis beyond which it stays, 0 to 10 */
     double hardening;            /* how fast packing stiffens or strengthens it, 0 to 100 */
@@ -85,6 +71,21 @@ typedef enum firn_state_kind {
     FIRN_STATE_PLASTIC_SHEAR, /* plastic shear strain so far */
     FIRN_STATE_LOG_PACKING,   /* log of the volume ratio that strength goes by; J = det F */
 } firn_state_kind;
+
+/* A law, as its row in firn/laws.h says. Traits are 0 or 1. */
+typedef struct firn_law_info {
+    const char *name;                /* snake_case; NULL when there is no such law */
+    const char *help;                /* one line */
+    const firn_param *const *params; /* those that it reads, up to a NULL; static storage */
+    firn_state_kind state;
+    int32_t elastic;  /* no step changes F by more than the motion; objects of it part in scenes */
+    int32_t liquid;   /* no shear modulus: reads bulk, and its viscosity limits the time step */
+    int32_t melts;    /* reads melting_point; what it is depends on its enthalpy */
+    int32_t crumbles; /* breaks into loose pieces, which FIRN_TRANSFER_AUTO lets part */
+    int32_t packs;    /* packing multiplies its moduli, by at most hardening_cap */
+    int32_t poisson_from_0; /* its energy has no floor for a poisson below 0, which is refused */
+} firn_law_info;
+FIRN_API firn_law_info firn_law_get_info(firn_law_kind law);
 
 /* Soft jelly: neo-Hookean, density 1000, young 1e4, poisson 0.2. */
 FIRN_API firn_material_def firn_material_def_default(void);

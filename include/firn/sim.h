@@ -112,8 +112,8 @@ typedef struct firn_heat_source {
 } firn_heat_source;
 
 /* Heat: conduction on the grid, phase change in the particles' enthalpy. Switched on, particles have
- * temperatures, and materials of law FIRN_MELTING melt and freeze. A dye, the concentration, spreads
- * by the same solver where a material's diffusivity is above 0. */
+ * temperatures, and materials whose law melts (firn_law_info) melt and freeze. A dye, the
+ * concentration, spreads by the same solver where a material's diffusivity is above 0. */
 typedef struct firn_heat_def {
     int32_t enabled;
     double speed; /* time of heat over time of motion, > 0: 100 melts a hundred times as fast, with

@@ -65,7 +65,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_corotated) = {
-    .name = "corotated",
     .stress = stress,
     .energy = energy,
     .tangent = tangent,

@@ -23,7 +23,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_fixed_corotated) = {
-    .name = "fixed_corotated",
     .stress = stress,
     .energy = energy,
     .tangent = tangent,

@@ -43,7 +43,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_hencky) = {
-    .name = "hencky",
     .stress = FIRN_KERNEL(firn_hencky_stress),
     .energy = FIRN_KERNEL(firn_hencky_energy),
     .tangent = tangent,

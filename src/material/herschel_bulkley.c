@@ -57,7 +57,6 @@ static void flow(const firn_lane_constants *k, firn_lanes *group, int n, real dt
     p_with_singular_values(k, group, n, dt, yield);
 }
 
-const firn_law FIRN_KERNEL(firn_law_herschel_bulkley) = {.name = "herschel_bulkley",
-                                                         .stress = FIRN_KERNEL(firn_hencky_stress),
+const firn_law FIRN_KERNEL(firn_law_herschel_bulkley) = {.stress = FIRN_KERNEL(firn_hencky_stress),
                                                          .flow = flow,
                                                          .energy = FIRN_KERNEL(firn_hencky_energy)};

@@ -1,12 +1,11 @@
-/* What a constitutive law is: one row, one file.
+/* What a constitutive law is: one row in firn/laws.h, one file here.
  *
  * A law sees W particles at a time (firn_lanes) and never loops over nodes or knows the transfer.
  * Kernel code calls each function once per run of particles of one material, or per group where
  * materials meet. The file is compiled
- * per instruction set and dimension, so the row is named with FIRN_KERNEL. To add one: the enum in
- * firn/material.h, my_law.c here, its declaration below, and a row each in laws.c (functions) and
- * table.c (name, parameters). test/test_laws.c walks the tables and tests the new row as it
- * stands. */
+ * per instruction set and dimension, so what it exports is named with FIRN_KERNEL. To add one: a row
+ * in firn/laws.h and my_law.c here, which exports firn_law_my_law. test/test_laws.c walks the list
+ * and tests the new law as it stands. */
 #ifndef FIRN_LAW_H
 #define FIRN_LAW_H
 
@@ -33,7 +32,7 @@ typedef struct firn_lanes {
 
 /* The materials of W particles, one per lane. */
 typedef struct firn_lane_constants {
-#define DECLARE(name) vr name;
+#define DECLARE(name, value) vr name;
     FIRN_LAW_CONSTANTS(DECLARE)
 #undef DECLARE
 } firn_lane_constants;
@@ -51,7 +50,6 @@ typedef struct firn_tangent {
 typedef void firn_differential(const firn_tangent *tangent, const vr (*C)[DD], vr (*T)[DD], int n);
 
 typedef struct firn_law {
-    const char *name; /* as in table.c */
     /* Reads F and state; writes tau, J, stiffness and modulus of n groups, all with the same
      * constants. Any F, inverted and singular ones included, gives finite results while no entry
      * exceeds 1e6 and no modulus 3e11 Pa. */
@@ -76,19 +74,9 @@ typedef struct firn_law {
 
 firn_differential FIRN_KERNEL(firn_isotropic_differential); /* isotropic.c; see tangent.h */
 
-extern const firn_law FIRN_KERNEL(firn_law_linear);
-extern const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff);
-extern const firn_law FIRN_KERNEL(firn_law_corotated);
-extern const firn_law FIRN_KERNEL(firn_law_fixed_corotated);
-extern const firn_law FIRN_KERNEL(firn_law_neo_hookean);
-extern const firn_law FIRN_KERNEL(firn_law_hencky);
-extern const firn_law FIRN_KERNEL(firn_law_snow);
-extern const firn_law FIRN_KERNEL(firn_law_drucker_prager);
-extern const firn_law FIRN_KERNEL(firn_law_von_mises);
-extern const firn_law FIRN_KERNEL(firn_law_herschel_bulkley);
-extern const firn_law FIRN_KERNEL(firn_law_liquid);
-extern const firn_law FIRN_KERNEL(firn_law_nacc);
-extern const firn_law FIRN_KERNEL(firn_law_melting);
+#define DECLARE(NAME, name, ...) extern const firn_law FIRN_KERNEL(firn_law_##name);
+FIRN_LAWS(DECLARE)
+#undef DECLARE
 
 /* Indexed by firn_law_kind. */
 extern const firn_law *const FIRN_KERNEL(firn_laws)[FIRN_LAW_COUNT];

@@ -72,8 +72,5 @@ static void differential(const firn_tangent *tangent, const vr (*C)[DD], vr (*T)
     }
 }
 
-const firn_law FIRN_KERNEL(firn_law_linear) = {.name = "linear",
-                                               .stress = stress,
-                                               .energy = energy,
-                                               .tangent = tangent,
-                                               .differential = differential};
+const firn_law FIRN_KERNEL(firn_law_linear) = {
+    .stress = stress, .energy = energy, .tangent = tangent, .differential = differential};

@@ -86,8 +86,5 @@ static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
     return v_exp(group->state);
 }
 
-const firn_law FIRN_KERNEL(firn_law_liquid) = {.name = "liquid",
-                                               .stress = stress,
-                                               .flow = flow,
-                                               .energy = energy,
-                                               .rest_density = rest_density};
+const firn_law FIRN_KERNEL(firn_law_liquid) = {
+    .stress = stress, .flow = flow, .energy = energy, .rest_density = rest_density};

@@ -10,7 +10,7 @@
 #include "base/real.h"
 
 /* Every parameter of every law: the one place its unit, default, range and help are written. Which
- * laws read it stands in table.c; it needs a double of its name in firn_material_def.
+ * laws read it stands in firn/laws.h; it needs a double of its name in firn_material_def.
  * X(name, unit, fallback, least, most, help, cure, alias in scenes). The upper ends of the first two
  * are far above any matter: beyond them is a mistake of units, found here rather than as an
  * overflow. */
@@ -82,44 +82,48 @@
     X(thinning, "1/K", 0, 0, 10, "how fast viscosity falls as the melt warms",                     \
       "0.1 halves it every 7 K", NULL)
 
-/* What laws read of a material, derived from its def once. X(name); kernels hold each W wide, so that
- * lanes may differ in material (see law.h).
- *   mu, lambda         Lame, Pa; in 2D those of plane strain, which are the same
- *   stretch_least      1 - critical_compression
- *   stretch_most       1 + critical_stretch
- *   hardening, hardening_cap, yield, viscosity, exponent, tait_exponent  as in the def
- *   yield_rise         hardening_modulus, Pa
+/* What laws read of a material: X(name, value), computed once by firn_material_constants, whose
+ * variables `value` is written in. Kernels hold each W wide, so that lanes may differ in material
+ * (see law.h).
+ *   mu, lambda         Lame, Pa; in 2D those of plane strain, which are the same; mu = 0 in liquids
  *   friction_sine      of the friction angle
- *   tip_tension        cohesion x cotangent of that angle, Pa: tension that grains bear
- *   log_fluidity       -log(viscosity) / exponent: log of the rate of shear at a stress of 1 Pa
+ *   tip_tension        tension that grains bear, Pa
+ *   log_fluidity       log of the rate of shear at a stress of 1 Pa
+ *   viscosity          of laws whose stress has a viscous part, 0 for others: limits the time step
  *   log_J_most         where `tension` is reached
- *   tensile_ratio, compaction, liquid_yield  as in the def
  *   crush_pressure     as in the def, or far above any pressure
  *   melt_rate          liquid fraction per enthalpy from the melting point on, kg/J
  *   liquid_log_J       log of the melt's volume over the solid's
  *   solid_softening    of log yield, per enthalpy below the melting point, kg/J
  *   liquid_thinning    of log viscosity, per enthalpy above that of all melt, kg/J
- * A liquid has mu = 0 and lambda = bulk. viscosity is that of laws whose stress has a viscous part,
- * and 0 for others: it limits the time step. */
+ * The others are as in the def. */
 #define FIRN_LAW_CONSTANTS(X)                                                                      \
-    X(mu)                                                                                          \
-    X(lambda)                                                                                      \
-    X(stretch_least)                                                                               \
-    X(stretch_most)                                                                                \
-    X(hardening)                                                                                   \
-    X(hardening_cap)                                                                               \
-    X(friction_sine)                                                                               \
-    X(tip_tension)                                                                                 \
-    X(yield)                                                                                       \
-    X(yield_rise)                                                                                  \
-    X(log_fluidity)                                                                                \
-    X(exponent)                                                                                    \
-    X(viscosity)                                                                                   \
-    X(tait_exponent) X(log_J_most) X(tensile_ratio) X(compaction) X(crush_pressure)                \
-        X(liquid_yield) X(melt_rate) X(liquid_log_J) X(solid_softening) X(liquid_thinning)
+    X(mu, liquid ? 0 : E / (2 * (1 + nu)))                                                         \
+    X(lambda, liquid ? m.bulk : E *nu / ((1 + nu) * (1 - 2 * nu)))                                 \
+    X(stretch_least, 1 - m.critical_compression)                                                   \
+    X(stretch_most, 1 + m.critical_stretch)                                                        \
+    X(hardening, m.hardening)                                                                      \
+    X(hardening_cap, m.hardening_cap)                                                              \
+    X(friction_sine, sin(angle))                                                                   \
+    X(tip_tension, m.cohesion / tan(angle))                                                        \
+    X(yield, m.yield)                                                                              \
+    X(yield_rise, m.hardening_modulus)                                                             \
+    X(log_fluidity, -log(fmax(m.viscosity, 1e-12)) / m.exponent)                                   \
+    X(exponent, m.exponent)                                                                        \
+    X(viscosity, liquid ? m.viscosity : 0)                                                         \
+    X(tait_exponent, m.tait_exponent)                                                              \
+    X(log_J_most, log_J_most(&m))                                                                  \
+    X(tensile_ratio, m.tensile_ratio)                                                              \
+    X(compaction, m.compaction)                                                                    \
+    X(crush_pressure, m.crush_pressure > 0 ? m.crush_pressure : 1e30)                              \
+    X(liquid_yield, m.liquid_yield)                                                                \
+    X(melt_rate, 1 / curve.melt)                                                                   \
+    X(liquid_log_J, m.liquid_density > 0 ? log(m.density / m.liquid_density) : 0)                  \
+    X(solid_softening, m.softening / curve.solid)                                                  \
+    X(liquid_thinning, m.thinning / curve.liquid)
 
 typedef struct firn_law_constants {
-#define DECLARE(name) real name;
+#define DECLARE(name, value) real name;
     FIRN_LAW_CONSTANTS(DECLARE)
 #undef DECLARE
 } firn_law_constants;
@@ -136,15 +140,12 @@ double firn_heat_temperature(const firn_heat_curve *c, double enthalpy);
 double firn_heat_liquid(const firn_heat_curve *c, double enthalpy);
 double firn_heat_enthalpy(const firn_heat_curve *c, double temperature);
 
-/* Volume at rest over that of the solid at first, of a particle of law FIRN_MELTING with that state (how
- * far it is packed) which is so far liquid: J_r of melting.c. */
+/* Volume at rest over that of the solid at first, of a particle with that state (how far it is packed)
+ * which is so far liquid: J_r of melting.c; 1 where the law does not melt. */
 double firn_material_rest_ratio(const firn_material_def *def, double state, double liquid);
 
 /* Whether heat or dye can move in it. */
 bool firn_material_conducts(const firn_material_def *def);
-
-/* By firn_law_kind; ends with NULL. */
-extern const char *const firn_law_names[FIRN_LAW_COUNT + 1];
 
 /* FIRN_OK or what is wrong with the index-th def, by field name: stamp, law, every parameter. */
 FIRN_MUST_CHECK firn_status firn_material_check(const firn_material_def *def, int index,
@@ -152,8 +153,5 @@ FIRN_MUST_CHECK firn_status firn_material_check(const firn_material_def *def, in
 
 /* Of a def that has been checked. */
 void firn_material_constants(const firn_material_def *def, firn_law_constants *constants);
-
-/* Modulus of a pressure wave at rest, Pa, of a particle with that state. */
-double firn_material_modulus(const firn_material_def *def, double state);
 
 #endif

@@ -163,7 +163,6 @@ static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
 }
 
 const firn_law FIRN_KERNEL(firn_law_melting) = {
-    .name = "melting",
     .stress = stress,
     .flow = flow,
     .energy = energy,

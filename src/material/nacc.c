@@ -178,5 +178,4 @@ static void energy(const firn_lane_constants *k, const firn_lanes *group, int n,
     }
 }
 
-const firn_law FIRN_KERNEL(firn_law_nacc) = {
-    .name = "nacc", .stress = stress, .flow = flow, .energy = energy};
+const firn_law FIRN_KERNEL(firn_law_nacc) = {.stress = stress, .flow = flow, .energy = energy};

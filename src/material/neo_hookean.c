@@ -86,7 +86,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_neo_hookean) = {
-    .name = "neo_hookean",
     .stress = stress,
     .energy = energy,
     .tangent = tangent,

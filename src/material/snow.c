@@ -74,7 +74,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_snow) = {
-    .name = "snow",
     .stress = stress,
     .flow = flow,
     .energy = energy,

@@ -69,7 +69,6 @@ static void tangent(const firn_lane_constants *k, const firn_lanes *group, firn_
 }
 
 const firn_law FIRN_KERNEL(firn_law_st_venant_kirchhoff) = {
-    .name = "st_venant_kirchhoff",
     .stress = stress,
     .energy = energy,
     .tangent = tangent,

@@ -89,7 +89,7 @@ static firn_status body_parts(const firn_scene *scene, const firn_scene_object *
     bool elastic = false;
     for (const firn_scene_object *o = first; o < end; o++) {
         if (!same_body(o, first)) continue;
-        elastic |= scene->material[o->material_index].def.law <= FIRN_HENCKY;
+        elastic |= firn_law_get_info(scene->material[o->material_index].def.law).elastic != 0;
         if (!o->contact) continue;
         if (said && said->contact != o->contact) {
             char place[FIRN_LOCATION_SIZE];

@@ -399,7 +399,7 @@ static void hint_at_heat(const run *r)
         const firn_scene_material *m = &scene->material[i];
         char place[FIRN_LOCATION_SIZE];
         hint_at_kelvin(r, &firn_section_material, m->where);
-        if (m->def.law != FIRN_MELTING || scene->heat_value) continue;
+        if (!firn_law_get_info(m->def.law).melts || scene->heat_value) continue;
         note(r, "%s: material %s stays as it is, as the scene has no heat; add heat: {}",
              firn_value_location(m->where, place), m->name);
     }
@@ -702,7 +702,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         const bool bound = report.integrator == FIRN_EXPLICIT && report.limit != FIRN_LIMIT_FIXED;
         for (int32_t i = 0; bound && i < scene->material_count; i++) {
             const firn_material_def *m = &scene->material[i].def;
-            if (m->law != FIRN_SNOW) continue;
+            if (!firn_law_get_info(m->law).packs) continue;
             const double most = fmin(exp(m->hardening), m->hardening_cap); /* of young */
             plan->stiffening = fmax(plan->stiffening, sqrt(most));
         }

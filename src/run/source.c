@@ -38,7 +38,7 @@ double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
 {
     const firn_material_def *m =
         &scene->material[b->material ? b->material[i] : o->material_index].def;
-    if (!scene->heat_value || b->deformation_gradient || m->law != FIRN_MELTING) return 1;
+    if (!scene->heat_value || b->deformation_gradient) return 1;
     const firn_heat_curve curve = firn_material_heat_curve(m);
     const bool given = firn_section_given(&firn_section_object, o, "temperature");
     const double temperature = b->temperature ? b->temperature[i]

@@ -249,9 +249,8 @@ const firn_look *firn_look_of(const firn_preset *preset)
     for (const firn_look_row *row = firn_looks; row->name; row++) {
         if (strstr(preset->name, row->name)) return &row->look;
     }
-    return firn_look_find(preset->law == FIRN_LIQUID    ? "water"
-                          : preset->law == FIRN_MELTING ? "wax"
-                                                        : "plain");
+    const firn_law_info law = firn_law_get_info(preset->law);
+    return firn_look_find(law.liquid ? "water" : law.melts ? "wax" : "plain");
 }
 
 /* The row of that number, or NULL. */

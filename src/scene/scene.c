@@ -296,7 +296,8 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
 {
     const firn_value *v = m->look_value, *name = v;
     m->look = *firn_look_of(preset);
-    if (m->def.law == FIRN_MELTING && preset->law != FIRN_MELTING) m->look = *firn_look_find("wax");
+    if (firn_law_get_info(m->def.law).melts && !firn_law_get_info(preset->law).melts)
+        m->look = *firn_look_find("wax");
     if (!v) return FIRN_OK;
     if (v->kind == FIRN_MAP) name = firn_value_get(v, "name");
     if (name) {

@@ -48,6 +48,7 @@ static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
     {                                                                                              \
         list(FIRN_LIST_NAME) NULL                                                                  \
     }
+static const char *const law_words[] = WORDS(FIRN_LAWS);
 static const char *const transfer_words[] = WORDS(FIRN_TRANSFERS);
 static const char *const spline_words[] = WORDS(FIRN_SPLINES);
 static const char *const form_words[] = WORDS(FIRN_FORCE_FORMS);
@@ -189,7 +190,7 @@ static const firn_row simulation_rows[] = {
 static const firn_row material_rows[] = {
     {"preset", FIRN_TEXT, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
      NULL, NULL},
-    {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), firn_law_names, NULL},
+    {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
 #define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
     {#name, FIRN_REAL, unit, "", least, most, help, AT(def.name), NULL, alias},
     FIRN_MATERIAL_PARAMS(ROW)

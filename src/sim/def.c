@@ -281,7 +281,7 @@ static firn_transfer choose_transfer(const firn_sim_def *def)
 {
     if (def->transfer != FIRN_TRANSFER_AUTO) return def->transfer;
     for (int32_t i = 0; i < def->material_count; i++) {
-        if (def->materials[i].law == FIRN_SNOW) return FIRN_ASFLIP;
+        if (firn_law_get_info(def->materials[i].law).crumbles) return FIRN_ASFLIP;
     }
     return FIRN_APIC;
 }

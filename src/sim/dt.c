@@ -82,7 +82,7 @@ firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
 }
 
 /* How much a particle presses on a limit. Only used to name the worst one. */
-static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
+static double pressure_on(const firn_sim *sim, const firn_pass *pass, firn_limit limit, int64_t i)
 {
     const firn_store *s = &sim->store;
     const int dim = s->dim;
@@ -96,25 +96,23 @@ static double pressure_on(const firn_sim *sim, firn_limit limit, int64_t i)
         v2 += (double)r[firn_offset_velocity(dim) + a] * r[firn_offset_velocity(dim) + a];
     }
     if (!isfinite(F2) || !isfinite(v2)) return INFINITY;
-    const double specific = (double)s->volume[i] / (double)s->mass[i];
-    const firn_material_def *m = &sim->materials[s->material[i]];
-    const double state = (double)r[firn_offset_state(dim)];
-    if (limit == FIRN_LIMIT_VISCOSITY) {
-        return m->law == FIRN_LIQUID ? m->viscosity * exp(state) * specific : 0;
-    }
-    if (limit == FIRN_LIMIT_WAVE || limit == FIRN_LIMIT_PARTICLE) {
-        return F2 * firn_material_modulus(m, state) * specific;
-    }
+    const uint32_t index = (uint32_t)i;
+    firn_extremes e;
+    sim->kernels->demand(pass, &index, 1, &e);
+    if (limit == FIRN_LIMIT_VISCOSITY) return (double)e.diffusion;
+    if (limit == FIRN_LIMIT_WAVE) return (double)e.wave2;
+    if (limit == FIRN_LIMIT_PARTICLE) return (double)e.lone2;
     return v2;
 }
 
 void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size)
 {
     const firn_store *s = &sim->store;
+    const firn_pass pass = firn_sim_pass(sim);
     int64_t worst = 0;
     double most = -1;
     for (int64_t i = 0; i < s->count; i++) {
-        double p = pressure_on(sim, limit, i);
+        double p = pressure_on(sim, &pass, limit, i);
         if (p > most || (p == most && s->id[i] < s->id[worst])) {
             most = p;
             worst = i;

@@ -145,7 +145,7 @@ static warm look_at(const firn_sim *sim, int64_t i)
               .volume = (double)s->volume[i],
               .capacity = c->solid,
               .conductivity = m->conductivity};
-    if (m->law != FIRN_MELTING) return w;
+    if (isinf(c->melt)) return w;
     w.volume *= rest_ratio(sim, i, w.liquid);
     w.capacity = w.liquid < 0.5 ? c->solid : c->liquid;
     w.conductivity += w.liquid * (m->liquid_conductivity - m->conductivity);
@@ -649,7 +649,6 @@ static firn_status conduct(heat_job *job, const firn_pass *pass, firn_error *err
 static bool has_liquid_volume(const firn_sim *sim, int64_t i)
 {
     const firn_material_def *m = &sim->materials[sim->store.material[i]];
-    if (m->law != FIRN_MELTING) return false;
     const double e = (double)sim->store.heat[i * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
     const double f = firn_heat_liquid(firn_heat_curve_of(sim, i), e);
     return m->liquid_density > 0 && m->liquid_density != m->density ? f >= 1 : f > 0;
@@ -806,7 +805,7 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
         const firn_material_def *m = &sim->materials[i];
         double alpha = m->conductivity / (m->density * m->heat_capacity), most = STEP_MOST;
         dyed |= m->diffusivity > 0;
-        if (m->law == FIRN_MELTING) {
+        if (firn_law_get_info(m->law).melts) {
             melts = true;
             most = MELTING_MOST;
             alpha = fmax(alpha, m->liquid_conductivity / (m->density * m->liquid_heat_capacity));

@@ -141,7 +141,7 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                            (long long)i, material, sim->def.material_count - 1);
             break;
         }
-        const bool melts = sim->materials[material].law == FIRN_MELTING;
+        const bool melts = firn_law_get_info(sim->materials[material].law).melts;
         if (melts && p->state && !(fabs(p->state[i]) <= 3)) {
             st = firn_fail(error, FIRN_INVALID,
                            "state of particle %lld is %g; of what melts it is the logarithm of how "
@@ -210,7 +210,7 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     heat[FIRN_HEAT_ENTHALPY] =
         (real)(p->enthalpy ? p->enthalpy[i] : firn_heat_enthalpy(curve, temperature));
     heat[FIRN_HEAT_CONCENTRATION] = (real)(p->concentration ? p->concentration[i] : 0);
-    if (p->deformation_gradient || sim->materials[s->material[to]].law != FIRN_MELTING) return;
+    if (p->deformation_gradient) return;
     /* What is already molten has the melt's volume, and no stress. */
     const double J = firn_material_rest_ratio(
         &sim->materials[s->material[to]], (double)r[firn_offset_state(dim)],

@@ -336,7 +336,7 @@ LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, 
 LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint32_t material)
 {
     firn_lane_constants k;
-#define SET(name) k.name = v_set(s->materials[material].name);
+#define SET(name, value) k.name = v_set(s->materials[material].name);
     FIRN_LAW_CONSTANTS(SET)
 #undef SET
     return k;
@@ -344,7 +344,7 @@ LANE_INLINE firn_lane_constants same_constants(const firn_pass *s, uint32_t mate
 LANE_INLINE firn_lane_constants load_constants(const firn_pass *s, const uint32_t material[W])
 {
     firn_lane_constants k;
-#define LOAD(name)                                                                                 \
+#define LOAD(name, value)                                                                          \
     k.name = v_gather(&s->materials->name, material, sizeof *s->materials / sizeof(real));
     FIRN_LAW_CONSTANTS(LOAD)
 #undef LOAD

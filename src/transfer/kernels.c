@@ -7,6 +7,7 @@ firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gathe
     FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_pressure_function FIRN_KERNEL(firn_pressure);
+firn_demand_function FIRN_KERNEL(firn_demand);
 #ifndef FIRN_DOUBLE
 firn_pass_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
     FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
@@ -45,6 +46,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .has_rest_density = has_rest_density,
     .same_differential = same_differential,
     .pressure = FIRN_KERNEL(firn_pressure),
+    .demand = FIRN_KERNEL(firn_demand),
 #ifndef FIRN_DOUBLE
     .fast_scatter = {FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip)},
     .fast_gather = {FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip)},

@@ -127,6 +127,11 @@ typedef double firn_energy_function(const firn_pass *pass, const uint32_t *index
 typedef void firn_pressure_function(const firn_pass *pass, const uint64_t *index, int64_t count,
                                     double *out);
 
+/* What the stress of each of `count` particles at record indices `index` asks of the time step: of `out`,
+ * wave2, lone2 and diffusion. */
+typedef void firn_demand_function(const firn_pass *pass, const uint32_t *index, int64_t count,
+                                  firn_extremes *out);
+
 /* One instruction set, one dimension. */
 typedef struct firn_kernels {
     const char *isa;
@@ -137,6 +142,7 @@ typedef struct firn_kernels {
     firn_pass_function *scalar_scatter, *scalar_gather;
     firn_energy_function *energy;
     firn_pressure_function *pressure;
+    firn_demand_function *demand;
     /* Implicit steps, plain and fast: fill tangents; then, as often as the solver asks, gather a
      * velocity's gradients and scatter the forces that the tangents answer with. */
     firn_pass_function *tangent[2], *product[2];

@@ -554,7 +554,7 @@ void FIRN_KERNEL(firn_scalar_gather)(const firn_pass *s, int32_t superblock, fir
     }
 }
 
-/* ---- energy and pressure ---- */
+/* ---- energy, pressure and demands of particles ---- */
 
 double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count);
 double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count)
@@ -586,5 +586,21 @@ void FIRN_KERNEL(firn_pressure)(const firn_pass *s, const uint64_t *index, int64
         if (firn_law_state(law) == FIRN_STATE_LOG_VOLUME) J *= exp((double)g.state[0]);
         for (int a = 0; a < D; a++) trace += (double)g.tau[a * (D + 1)][0];
         out[i] = -trace / (D * fmax(J, 0.05));
+    }
+}
+
+void FIRN_KERNEL(firn_demand)(const firn_pass *s, const uint32_t *index, int64_t count,
+                              firn_extremes *out);
+void FIRN_KERNEL(firn_demand)(const firn_pass *s, const uint32_t *index, int64_t count,
+                              firn_extremes *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        firn_lanes g;
+        lane_extremes e = {0};
+        const firn_lane_constants k = load_one(s, index[i], &g);
+        FIRN_KERNEL(firn_laws)[s->laws[s->store->material[index[i]]]]->stress(&k, &g, 1);
+        note_stiffness(&e, &k, &g, vi_set(-1));
+        out[i] =
+            (firn_extremes){.wave2 = e.wave2[0], .lone2 = e.lone2[0], .diffusion = e.diffusion[0]};
     }
 }
