@@ -67,11 +67,15 @@ static const double sizes[][3] = {
 };
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
+static const double star[] = {0, 1, 0.2, 0.2, 1, 0, 0.2, -0.2, 0, -1, -0.2, -0.2, -1, 0, -0.2, 0.3};
+
 static firn_collider_def def_of(int kind, const double size[3])
 {
     firn_collider_def def = firn_collider_def_default();
     def.shape = (firn_shape_kind)kind;
     memcpy(def.size, size, sizeof def.size);
+    def.points = star;
+    def.point_count = 8;
     return def;
 }
 
@@ -85,6 +89,7 @@ static void each_case(visit *claim)
             for (int dimension = 2; dimension <= 3; dimension++)
                 for (int moved = 0; moved < 2; moved++) {
                     firn_collider_def def = def_of(kind, sizes[s]);
+                    if (firn_shape_check(&def, NULL) != FIRN_OK) continue; /* see good_defs */
                     if (moved) {
                         memcpy(def.position, (double[3]){0.3, -0.2, 0.5}, sizeof def.position);
                         memcpy(def.rotation, (double[4]){2, 0.3, -0.4, 1.5}, sizeof def.rotation);
@@ -97,8 +102,9 @@ static void each_case(visit *claim)
 }
 
 #define about(c, dimension, p)                                                                     \
-    print_error("%s %g %g %g in %dD at %.17g %.17g %.17g\n", (c)->shape->name, (c)->size[0],       \
-                (c)->size[1], (c)->size[2], dimension, (p)[0], (p)[1], (p)[2])
+    print_error("%s %g %g %g in %dD at %.17g %.17g %.17g\n", (c)->shape->name,                     \
+                (c)->values.size[0], (c)->values.size[1], (c)->values.size[2], dimension, (p)[0],  \
+                (p)[1], (p)[2])
 
 static double distance(const firn_posed_collider *c, int dimension, const double p[3])
 {
@@ -130,6 +136,9 @@ static void every_row_is_complete_and_its_name_unique(void **state)
         assert_non_null(row->name);
         assert_non_null(row->distance);
         assert_in_range(row->size_count, 0, 3);
+        assert_true(row->word[0] || row->word[1]);
+        assert_true(row->help && row->help[0]);
+        assert_true(!row->bounded || (row->bounds && row->volume));
         for (int a = 0; a < row->size_count; a++) assert_non_null(row->size_name[a]);
         assert_ptr_equal(firn_shape_name((firn_shape_kind)k), row->name);
         for (int j = 0; j < k; j++)
@@ -207,7 +216,7 @@ static void landing(const firn_posed_collider *c, int dimension)
         }
     }
     assert_true(out > 0);
-    if (c->size[1] > 0.1) assert_true(in > 0); /* thin ones are easily missed */
+    if (c->values.size[1] > 0.1) assert_true(in > 0); /* thin ones are easily missed */
 }
 
 static void stepping_by_the_distance_lands_on_the_surface(void **state)
@@ -230,6 +239,8 @@ static int solid(firn_shape_kind kind, const double s[3], const double p[3], int
     case FIRN_CONE: return y > 0 && r / s[0] + y / s[1] < 1;
     case FIRN_TORUS: return hypot(r - s[0], y) < s[1];
     case FIRN_INSIDE: return fabs(x) > s[0] || fabs(y) > s[1] || fabs(z) > s[2];
+    case FIRN_ELLIPSOID: return hypot(hypot(x / s[0], y / s[1]), z / s[2]) < 1;
+    case FIRN_RING: return hypot(x, y) < s[0] && hypot(x, y) > s[1];
     default: return -1;
     }
 }
@@ -244,7 +255,7 @@ static void sign_of_solid(const firn_posed_collider *c, int dimension)
         if (dimension == 2) p[2] = 0;
         to_local(c, p, local);
         double d = distance(c, dimension, p);
-        const int inside = solid((firn_shape_kind)kind, c->size, local, dimension);
+        const int inside = solid((firn_shape_kind)kind, c->values.size, local, dimension);
         if (inside >= 0 && fabs(d) > 1e-12 && (d < 0) != inside) {
             about(c, dimension, p);
             fail_msg("distance %.17g", d);
@@ -275,7 +286,7 @@ static void nasty_points(const firn_posed_collider *c, int dimension)
 {
     double v[64];
     int count = 0;
-    const double *s = c->size;
+    const double s[3] = {c->values.size[0], c->values.size[1], fmin(c->values.size[2], 1)};
     const double base[] = {
         0, s[0], s[1], s[2], s[0] + s[1], fabs(s[0] - s[1]), sqrt(fabs(s[1] * s[1] - s[0] * s[0]))};
     for (size_t i = 0; i < sizeof base / sizeof base[0]; i++) {
@@ -323,6 +334,16 @@ static void distances_have_the_known_values(void **state)
         {FIRN_TORUS, {3, 5}, {0, 5, 0}, 0.8309518948453007},
         {FIRN_INSIDE, {1, 2, 3}, {0, 0, 0}, 1},
         {FIRN_INSIDE, {1, 2, 3}, {4, 6, 3}, -5},
+        {FIRN_ELLIPSOID, {2, 2, 2}, {0, 3, 4}, 3},
+        {FIRN_ELLIPSOID, {3, 1, 2}, {0, 0, 0}, -1},
+        {FIRN_ELLIPSOID, {3, 1, 2}, {-7, 0, 0}, 4},
+        {FIRN_ELLIPSOID, {5, 1, 4}, {4.8, 0, 0}, -0.2}, /* at the tip's centre of curvature */
+        {FIRN_ELLIPSOID, {5, 3, 4}, {0, 0, 0.5}, -3 * 0.9819805060619657}, /* off to both sides */
+        {FIRN_RING, {2, 1}, {0, 0, 9}, 1},
+        {FIRN_RING, {2, 1}, {0, -1.25, 9}, -0.25},
+        {FIRN_RING, {2, 1}, {3, 4, 9}, 3},
+        {FIRN_POLYGON, {0}, {0, 0, 5}, -0.2828427124746190},
+        {FIRN_POLYGON, {0}, {0, 3, 5}, 2},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         firn_collider_def def = def_of(known[i].shape, known[i].size);
@@ -354,6 +375,81 @@ static void a_moved_shape_keeps_its_distances(void **state)
                 for (int a = 0; a < 3; a++) assert_close(m[a], dot(moved.rotation[a], n), 1e-12);
             }
         }
+}
+
+/* --- Bounds, volume, convexity --------------------------------------------------------------- */
+
+/* Shapes with an end have a far point's distance to tell where that is; those without reach there. */
+static void bounds_touch(const firn_collider_def *def, int dimension)
+{
+    const double far = 1e5;
+    double low[3], high[3], n[3];
+    const bool bounded = firn_shape_bounds(def, dimension, low, high);
+    double least = INFINITY;
+    for (int i = 0; i < 2 * dimension; i++) {
+        double p[3] = {0};
+        p[i / 2] = i % 2 ? far : -far;
+        const double d = firn_shape_distance(def, dimension, p, n);
+        least = fmin(least, d);
+        if (bounded) assert_close(far - d, i % 2 ? high[i / 2] : -low[i / 2], 1e-4);
+    }
+    if (!bounded) assert_at_most(least, 10);
+    if (!bounded) assert_true(isinf(firn_shape_volume(def, dimension)));
+}
+
+/* Points in and around the bounds: those inside are within them, and as many as the volume says. */
+static void volume_by_counting(const firn_collider_def *def, int dimension)
+{
+    enum { POINTS = 20000 };
+    double low[3], high[3], room = 1, n[3];
+    int inside = 0;
+    if (!firn_shape_bounds(def, dimension, low, high)) return;
+    for (int a = 0; a < dimension; a++) room *= 1.2 * (high[a] - low[a]);
+    for (int i = 0; i < POINTS; i++) {
+        double p[3] = {0};
+        bool within = true;
+        for (int a = 0; a < dimension; a++) {
+            const double spare = 0.1 * (high[a] - low[a]);
+            p[a] = uniform(low[a] - spare, high[a] + spare);
+            within = within && p[a] >= low[a] && p[a] <= high[a];
+        }
+        if (firn_shape_distance(def, dimension, p, n) >= 0) continue;
+        assert_true(within);
+        inside++;
+    }
+    const double share = firn_shape_volume(def, dimension) / room;
+    assert_close((double)inside / POINTS, share, 5 * sqrt(share * (1 - share) / POINTS));
+}
+
+static void convex_if_claimed(const firn_collider_def *def, int dimension)
+{
+    double before[3] = {0}, p[3], n[3];
+    bool any = false;
+    if (!firn_shape_get(def->shape)->convex) return;
+    for (int i = 0; i < 5000; i++) {
+        random_point(1.5, p);
+        if (firn_shape_distance(def, dimension, p, n) >= 0) continue;
+        const double middle[3] = {(p[0] + before[0]) / 2, (p[1] + before[1]) / 2,
+                                  (p[2] + before[2]) / 2};
+        if (any) assert_at_most(firn_shape_distance(def, dimension, middle, n), 1e-15);
+        memcpy(before, p, sizeof before);
+        any = true;
+    }
+}
+
+static void bounds_volume_and_convexity_are_as_claimed(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++)
+        for (int s = 0; s < SIZES; s++)
+            for (int dimension = 2; dimension <= 3; dimension++) {
+                const firn_collider_def def = def_of(kind, sizes[s]);
+                if (firn_shape_check(&def, NULL) != FIRN_OK) continue;
+                random_state = (uint64_t)(kind * 100 + s);
+                bounds_touch(&def, dimension);
+                volume_by_counting(&def, dimension);
+                convex_if_claimed(&def, dimension);
+            }
 }
 
 /* --- 2D -------------------------------------------------------------------------------------- */
@@ -755,6 +851,7 @@ static void good_defs_are_taken(void **state)
     for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++)
         for (int s = 0; s < SIZES; s++) {
             firn_collider_def def = def_of(kind, sizes[s]);
+            if (def.size[1] >= def.size[0] && firn_shape_check(&def, NULL) != FIRN_OK) continue;
             assert_taken(&def);
             /* What a shape does not read may be anything. */
             for (int a = firn_shape_get(def.shape)->size_count; a < 3; a++) def.size[a] = NAN;
@@ -803,6 +900,12 @@ static void bad_defs_are_refused_by_name(void **state)
 
     def = good, def.shape = FIRN_SPHERE, def.size[0] = -0.5;
     assert_refused(&def, "colliders[1].size[0] -0.5 must be above 0 (radius of sphere, m)");
+    def = def_of(FIRN_RING, (double[3]){0.5, 0.5, 1});
+    assert_refused(&def, "inner 0.5 m must be below radius 0.5 m");
+    def = good, def.point_count = -1;
+    assert_refused(&def, "colliders[1].points NULL or point_count -1");
+    def = good, def.shape = FIRN_POLYGON;
+    assert_refused(&def, "colliders[1].points has 0 corners");
     for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
         const firn_shape *row = firn_shape_get((firn_shape_kind)kind);
         for (int a = 0; a < row->size_count; a++) {
@@ -868,6 +971,7 @@ int main(void)
         cmocka_unit_test(normals_are_unit_everywhere),
         cmocka_unit_test(distances_have_the_known_values),
         cmocka_unit_test(a_moved_shape_keeps_its_distances),
+        cmocka_unit_test(bounds_volume_and_convexity_are_as_claimed),
         cmocka_unit_test(two_d_is_the_section),
         cmocka_unit_test(two_d_keeps_the_angle_about_z),
         cmocka_unit_test(surface_velocity_is_the_derivative_of_position),

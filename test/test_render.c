@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "golden.h"
+#include "render/flat.h"
 #include "render/volume.h"
 #include "scene/scene.h"
 
@@ -905,6 +906,126 @@ static void presets_have_looks(void **state)
     assert_null(firn_look_find("gold"));
 }
 
+/* ---- shapes ---- */
+
+enum { WIDE = 96, HIGH = 72 };
+
+/* A shape of around half a metre, turned; large enough to be looked at from within if it is a room. */
+static firn_collider_def shape_to_draw(int kind, const double eye[3])
+{
+    static const double outline[] = {-0.3, -0.3, 0.3, -0.2, 0.05, 0, 0.2, 0.3, -0.3, 0.25};
+    firn_collider_def def = firn_collider_def_default();
+    double normal[3];
+    def.shape = (firn_shape_kind)kind;
+    memcpy(def.size, (const double[3]){0.3, 0.15, 0.2}, sizeof def.size);
+    memcpy(def.rotation, (const double[4]){0.9, 0.3, 0.1, 0.2}, sizeof def.rotation);
+    def.points = outline;
+    def.point_count = 5;
+    if (firn_shape_distance(&def, 3, eye, normal) < 0) {
+        for (int a = 0; a < 3; a++) def.size[a] *= 100;
+    }
+    return def;
+}
+
+/* Whether a pixel and its neighbours all are, or all are not. */
+static bool all_around(bool seen[HIGH][WIDE], int x, int y, bool are)
+{
+    for (int i = 0; i < 9; i++) {
+        if (seen[y + i / 3 - 1][x + i % 3 - 1] != are) return false;
+    }
+    return true;
+}
+
+/* The outline again, from random points of the shape. */
+static void every_shape_is_drawn_where_it_is(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
+        static bool seen[HIGH][WIDE];
+        memset(seen, 0, sizeof seen);
+        cloud c = new_cloud(1);
+        picture p;
+        set_up(&p, &c, WIDE, HIGH);
+        const firn_view_camera wish = firn_view_camera_default();
+        const firn_bounds box = {{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
+        p.camera = firn_camera_frame(&wish, &box, 1, 1, (double)WIDE / HIGH, NULL);
+        const firn_collider_def def = shape_to_draw(kind, p.camera.position);
+        const firn_posed_collider *pose = &p.collider[0].pose;
+        firn_collider_pose(&def, 3, 0, &p.collider[0].pose);
+        p.input.collider_count = 1;
+        p.options.transparent = true;
+        p.options.quality = FIRN_DRAFT;
+        double deep[3] = {0, -9, 0}, deepest = 0; /* where the one particle hides */
+        for (int i = 0; i < 80000; i++) {
+            double at[3], normal[3], pixel[2], depth;
+            for (int a = 0; a < 3; a++) at[a] = random_unit() - 0.5;
+            const double d = firn_collider_distance(pose, 3, at, normal);
+            if (d < deepest) memcpy(deep, at, sizeof deep);
+            deepest = fmin(d, deepest);
+            if (d > 0 || i % 2) { /* to the surface */
+                for (int a = 0; a < 3; a++) at[a] -= d * normal[a];
+            }
+            firn_camera_project(&p.camera, WIDE, HIGH, at, pixel, &depth);
+            if (pixel[0] >= 0 && pixel[0] < WIDE && pixel[1] >= 0 && pixel[1] < HIGH) {
+                seen[(int)pixel[1]][(int)pixel[0]] = true;
+            }
+        }
+        put(&c, deep, 0, 0);
+        firn_image image = draw(&p);
+        double low[3], high[3];
+        const bool ends = firn_shape_bounds(&def, 3, low, high);
+        int drawn = 0;
+        for (int i = 0; i < WIDE * HIGH; i++) {
+            const int x = i % WIDE, y = i / WIDE;
+            const double alpha = (double)image.rgba[4 * i + 3];
+            drawn += alpha > 0.9;
+            if (x == 0 || y == 0 || x == WIDE - 1 || y == HIGH - 1) continue;
+            if ((alpha < 0.5 && all_around(seen, x, y, true)) ||
+                (ends && alpha > 0.5 && all_around(seen, x, y, false))) {
+                fail_msg("%s: alpha %g at %d %d", firn_shape_name(def.shape), alpha, x, y);
+            }
+        }
+        if (drawn < 200) fail_msg("%s: %d pixels", firn_shape_name(def.shape), drawn);
+        firn_image_free(&image);
+        firn_points_free(&c.points);
+    }
+}
+
+/* Flat pictures show the sections. */
+static void every_shape_has_a_section(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
+        cloud c = new_cloud(1);
+        put(&c, (const double[3]){0, 0, 0}, 0, 0);
+        const firn_collider_def def = shape_to_draw(kind, (const double[3]){0, 0, 5});
+        firn_render_collider collider = {0};
+        firn_collider_pose(&def, 2, 0, &collider.pose);
+        const firn_bounds box = {{-0.5, -0.5, 0}, {0.5, 0.5, 0}};
+        firn_flat_input input = {.points = &c.points,
+                                 .collider = &collider,
+                                 .plane = firn_flat_plane_across(2, 1, 0, 0),
+                                 .show = 1u << FIRN_LAYER_COLLIDERS};
+        input.window = firn_flat_frame(&input.plane, &box, 0, WIDE, HIGH);
+        firn_image blank, image;
+        firn_error error;
+        take(firn_flat_render(&input, WIDE, HIGH, 1, &blank, &error), &error);
+        input.collider_count = 1;
+        take(firn_flat_render(&input, WIDE, HIGH, 1, &image, &error), &error);
+        for (int i = 0; i < WIDE * HIGH; i++) {
+            const double at[3] = {(i % WIDE + 0.5 - WIDE / 2) / input.window.scale,
+                                  (HIGH / 2 - i / WIDE - 0.5) / input.window.scale, 0};
+            double normal[3];
+            const double d = firn_collider_distance(&collider.pose, 2, at, normal);
+            const bool drawn = memcmp(image.rgba + 4 * i, blank.rgba + 4 * i, 16) != 0;
+            if (fabs(d) * input.window.scale > 3) assert_int_equal(drawn, d < 0);
+        }
+        firn_image_free(&blank);
+        firn_image_free(&image);
+        firn_points_free(&c.points);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -933,6 +1054,8 @@ int main(void)
         cmocka_unit_test(spacing_is_guessed),
         cmocka_unit_test(nonsense_is_refused_or_harmless),
         cmocka_unit_test(presets_have_looks),
+        cmocka_unit_test(every_shape_is_drawn_where_it_is),
+        cmocka_unit_test(every_shape_has_a_section),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -328,17 +328,16 @@ static void shapes_are_as_large_as_the_scene_says(void **state)
 static void every_shape_for_objects_can_be_filled(void **state)
 {
     (void)state;
-    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+    firn_scene_shape_row s;
+    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
         for (int dim = 2; dim <= 3; dim++) {
-            if (!(s->use & FIRN_FOR_OBJECTS) || !(s->use & (dim == 2 ? FIRN_2D : FIRN_3D))) {
-                continue;
-            }
+            if (!(s.filled & (dim == 2 ? FIRN_2D : FIRN_3D))) continue;
             char text[300];
             snprintf(text, sizeof text,
                      "{firn: 1, dimension: %d, resolution: 0.1, materials: {m: {}}, objects: "
                      "[{shape: {%s: {%s}}}]}",
-                     dim, s->section.name,
-                     strcmp(s->section.name, "polygon") ? "" : "points: [[0, 0], [1, 0], [0, 1]]");
+                     dim, s.section.name,
+                     s.rows[0].kind == FIRN_VALUE ? "points: [[0, 0], [1, 0], [0, 1]]" : "");
             firn_scene scene = {0};
             firn_job job = {0};
             const firn_job_options options = {.threads = 1};
@@ -533,7 +532,7 @@ static void walls_are_insulated_held_or_coupled(void **state)
                "{shape: {plane: {}}, temperature: 300, transfer: 500}]}",
                &scene);
     firn_collider_def def[3];
-    for (int i = 0; i < 3; i++) def[i] = firn_job_collider(&scene.collider[i], 3);
+    for (int i = 0; i < 3; i++) def[i] = firn_job_collider(&scene.collider[i]);
     assert_close(def[0].temperature, 0, 0);
     assert_true(isinf(def[1].transfer));
     assert_close(def[1].temperature, 353.15, 1e-10);
@@ -543,8 +542,8 @@ static void walls_are_insulated_held_or_coupled(void **state)
     assert_int_equal(scene.heat.source_count, 1);
     assert_close(s->power, -5, 0);
     assert_close(s->start, 1, 0);
-    assert_close(firn_job_collider(&s->body, 3).position[2], 3, 0);
-    assert_close(firn_job_collider(&s->body, 3).size[0], 0.2, 0);
+    assert_close(firn_job_collider(&s->body).position[2], 3, 0);
+    assert_close(firn_job_collider(&s->body).size[0], 0.2, 0);
     firn_scene_free(&scene);
 }
 

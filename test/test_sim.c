@@ -89,7 +89,9 @@ static world random_world(uint64_t seed, brick *b, double *speed)
             for (int a = 0; a < 3; a++) c->size[a] = 8.3 * h;
             c->position[1] = c->shape == FIRN_PLANE ? -3.7 * h : 0;
         } else { /* something that comes from the right */
-            set_shape(c, 1 + random_below(FIRN_SHAPE_COUNT - 2));
+            double low[3], high[3];
+            do set_shape(c, random_below(FIRN_SHAPE_COUNT));
+            while (!firn_shape_bounds(c, w.def.dimension, low, high));
             for (int a = 0; a < 3; a++) c->size[a] *= h / 0.04;
             c->key_count = 2;
             const double v = uniform(0, 30);

@@ -156,13 +156,17 @@ static inline firn_heat_source everywhere(double power, double begin, double end
 /* Makes it a shape of around 8 cells of 2 cm. */
 static inline void set_shape(firn_collider_def *c, int shape)
 {
+    static const double outline[] = {-0.08, -0.06, 0.08, -0.06, 0.02, 0, 0.06, 0.08, -0.06, 0.08};
     static const double size[FIRN_SHAPE_COUNT][3] = {
         [FIRN_PLANE] = {1, 1, 1},          [FIRN_BOX] = {0.08, 0.06, 0.1},
         [FIRN_SPHERE] = {0.08, 1, 1},      [FIRN_CAPSULE] = {0.05, 0.07, 1},
         [FIRN_CYLINDER] = {0.07, 0.08, 1}, [FIRN_CONE] = {0.08, 0.16, 1},
-        [FIRN_TORUS] = {0.06, 0.05, 1},    [FIRN_INSIDE] = {0.11, 0.1, 0.11}};
+        [FIRN_TORUS] = {0.06, 0.05, 1},    [FIRN_INSIDE] = {0.11, 0.1, 0.11},
+        [FIRN_RING] = {0.09, 0.04, 1}};
     c->shape = (firn_shape_kind)shape;
-    memcpy(c->size, size[shape], sizeof c->size);
+    for (int a = 0; a < 3; a++) c->size[a] = size[shape][a] > 0 ? size[shape][a] : 0.08;
+    c->points = outline;
+    c->point_count = 5;
 }
 
 /* A block of particles: cells from `low` on, `per_axis` particles per cell and axis, each moved

@@ -39,13 +39,14 @@ static void print_rows(const firn_section *section, const char *names)
     }
 }
 
-static void print_shapes(const char *lead, unsigned use)
+static void print_shapes(const char *lead, bool fills)
 {
     char text[600];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", lead);
-    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
-        if (!(s->use & use) || used >= sizeof text) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s", s->section.name);
+    firn_scene_shape_row s;
+    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
+        if ((fills && !s.filled) || used >= sizeof text) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", s.section.name);
     }
     firn_print_wrapped(0, text);
 }
@@ -117,7 +118,7 @@ static void colliders(void)
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
     print_rows(&firn_section_collider,
                "name shape translate rotate keys boundary friction visible color");
-    print_shapes("\nshapes:", FIRN_FOR_COLLIDERS);
+    print_shapes("\nshapes:", false);
     printf("`firn help plane` says what one takes.\n");
 }
 
@@ -152,7 +153,7 @@ static void filling(void)
     print_rows(&firn_section_object, "separation count pattern per_voxel refine refine_distance "
                                      "seed");
     printf("\n");
-    print_shapes("shapes:", FIRN_FOR_OBJECTS);
+    print_shapes("shapes:", true);
 }
 
 static void output(void)
@@ -331,10 +332,11 @@ static int explain(const char *name)
     for (int i = 0; firn_sections[i]; i++) {
         found += explain_section(firn_sections[i], firn_sections[i]->name, name);
     }
-    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+    firn_scene_shape_row s;
+    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
         char called[80];
-        snprintf(called, sizeof called, "shape %s", s->section.name);
-        found += explain_section(&s->section, called, name);
+        snprintf(called, sizeof called, "shape %s", s.section.name);
+        found += explain_section(&s.section, called, name);
     }
     for (int i = 0; firn_format_get_info(i).name; i++) {
         const firn_format_info f = firn_format_get_info(i);
@@ -397,8 +399,9 @@ static int search(const char *word)
         found += mention(word, firn_command_word(c), "command", c->line);
     }
     for (int i = 0; firn_sections[i]; i++) found += mention_rows(word, firn_sections[i]);
-    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
-        found += mention_rows(word, &s->section);
+    firn_scene_shape_row s;
+    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
+        found += mention_rows(word, &s.section);
     }
     const firn_preset *p;
     for (int32_t i = 0; (p = firn_preset_get(i)); i++) {
@@ -434,9 +437,10 @@ static const char *help_name(int32_t index)
             add_name(firn_command_word(firn_program.parts[i]));
         }
         for (int i = 0; firn_sections[i]; i++) add_rows(firn_sections[i]->rows);
-        for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
-            add_name(s->section.name);
-            add_rows(s->section.rows);
+        firn_scene_shape_row s;
+        for (int i = 0; firn_scene_shape_get(i, &s); i++) {
+            add_name(s.section.name);
+            add_rows(s.section.rows);
         }
         for (int i = 0; firn_format_get_info(i).name; i++) add_name(firn_format_get_info(i).name);
         for (int i = 0; firn_attribute_get(i); i++) add_name(firn_attribute_get(i)->name);

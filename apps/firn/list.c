@@ -72,17 +72,15 @@ static void list_parameters(bool markdown)
 
 static void list_shapes(bool markdown)
 {
-    for (const firn_scene_shape_row *s = firn_scene_shapes; s->section.name; s++) {
+    static const char *const where[] = {"", "2D", "3D", "2D and 3D"};
+    firn_scene_shape_row s;
+    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
         char name[64], help[200];
-        snprintf(name, sizeof name, markdown ? "shape %s" : "%s", s->section.name);
-        snprintf(help, sizeof help, "%s; %s%s%s, in %s%s%s", s->section.help,
-                 s->use & FIRN_FOR_OBJECTS ? "objects" : "",
-                 (s->use & FIRN_FOR_OBJECTS) && (s->use & FIRN_FOR_COLLIDERS) ? " and " : "",
-                 s->use & FIRN_FOR_COLLIDERS ? "colliders" : "", s->use & FIRN_2D ? "2D" : "",
-                 (s->use & FIRN_2D) && (s->use & FIRN_3D) ? " and " : "",
-                 s->use & FIRN_3D ? "3D" : "");
+        snprintf(name, sizeof name, markdown ? "shape %s" : "%s", s.section.name);
+        snprintf(help, sizeof help, "%s; %scolliders, in %s", s.section.help,
+                 s.filled ? "objects and " : "", where[s.dimensions]);
         heading(name, help, markdown);
-        print_rows(s->section.rows, markdown);
+        print_rows(s.section.rows, markdown);
     }
 }
 

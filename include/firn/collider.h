@@ -8,27 +8,24 @@
 extern "C" {
 #endif
 
-/* Shapes in their own frame; `size` means, in metres:
- *   plane    nothing; solid where y < 0
- *   box      half extents x, y, z
- *   sphere   radius
- *   capsule  radius, half length of the axis segment (along y)
- *   cylinder radius, half height (along y)
- *   cone     base radius, height (base at y = 0, tip at y = height)
- *   torus    ring radius, tube radius (ring in the x-z plane)
- *   inside   half extents of the free room; solid outside of it
- * In 2D the shapes are their sections at z = 0. */
-typedef enum firn_shape_kind {
-    FIRN_PLANE,
-    FIRN_BOX,
-    FIRN_SPHERE,
-    FIRN_CAPSULE,
-    FIRN_CYLINDER,
-    FIRN_CONE,
-    FIRN_TORUS,
-    FIRN_INSIDE,
-    FIRN_SHAPE_COUNT
-} firn_shape_kind;
+/* Shapes in their own frame: a row names each, its file, and what `size` means, in metres. In 2D
+ * they are their sections at z = 0. Rows are only ever added at the end. */
+#define FIRN_SHAPES(X)                                                                             \
+    X(PLANE, plane)         /* nothing; solid where y < 0 */                                       \
+    X(BOX, box)             /* half extents x, y, z */                                             \
+    X(SPHERE, sphere)       /* radius */                                                           \
+    X(CAPSULE, capsule)     /* radius, half length of the axis segment (along y) */                \
+    X(CYLINDER, cylinder)   /* radius, half height (along y) */                                    \
+    X(CONE, cone)           /* base radius, height (base at y = 0, tip at y = height) */           \
+    X(TORUS, torus)         /* ring radius, tube radius (ring in the x-z plane) */                 \
+    X(INSIDE, inside)       /* half extents of the free room; solid outside of it */               \
+    X(ELLIPSOID, ellipsoid) /* radii along x, y, z */                                              \
+    X(RING, ring)           /* radius, radius of the hole, below it; in 3D endless along z */      \
+    X(POLYGON, polygon)     /* nothing: it has `points`; in 3D endless along z */
+
+#define FIRN_SHAPE_CONSTANT(NAME, name) FIRN_##NAME,
+typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT } firn_shape_kind;
+#undef FIRN_SHAPE_CONSTANT
 
 #define FIRN_BOUNDARIES(X)                                                                         \
     X(STICKY, sticky, "material takes the surface's velocity")                                     \
@@ -45,10 +42,13 @@ typedef struct firn_pose_key {
     double rotation[4]; /* quaternion w, x, y, z; need not be normalised, must not be zero */
 } firn_pose_key;
 
-/* Make one with firn_collider_def_default. The keys are copied when a sim is created. */
+/* Make one with firn_collider_def_default. Keys and points are copied when a sim is created. */
 typedef struct firn_collider_def {
     firn_shape_kind shape;
-    double size[3];     /* m, see firn_shape_kind */
+    double size[3]; /* m, see FIRN_SHAPES */
+    /* Of a polygon: x y of each corner, m, in order around it either way; edges must not cross. */
+    const double *points;
+    int32_t point_count;
     double position[3]; /* m, used when key_count is 0 */
     double rotation[4]; /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
@@ -67,6 +67,20 @@ FIRN_API firn_collider_def firn_collider_def_default(void);
 
 /* The shape's snake_case name ("plane"), or NULL when there is no such shape. */
 FIRN_API const char *firn_shape_name(firn_shape_kind shape);
+
+/* FIRN_OK, or what is wrong with shape, size or points. */
+FIRN_API firn_status firn_shape_check(const firn_collider_def *def, firn_error *error);
+
+/* The shape of a def that firn_shape_check takes, in the shape's own frame: pose and keys are not
+ * read. `dimension` is 2 or 3; 2 ignores the point's z.
+ * distance: signed, m, negative inside, with the outward unit normal.
+ * volume: m3, in 2D the area, m2; INFINITY where it has no end.
+ * bounds: the smallest box around it, or 0 where it has no end. */
+FIRN_API double firn_shape_distance(const firn_collider_def *def, int32_t dimension,
+                                    const double point[3], double normal[3]);
+FIRN_API double firn_shape_volume(const firn_collider_def *def, int32_t dimension);
+FIRN_API int32_t firn_shape_bounds(const firn_collider_def *def, int32_t dimension, double low[3],
+                                   double high[3]);
 
 #ifdef __cplusplus
 }

@@ -4,66 +4,12 @@
 #ifndef FIRN_COLLIDER_INTERNAL_H
 #define FIRN_COLLIDER_INTERNAL_H
 
-#include <math.h>
-#include <stdbool.h>
-
-#include <firn/collider.h>
-
-/* A surface that a point is at: how deep below it, m, and its outward unit normal. */
-typedef struct firn_face {
-    double depth, normal[3];
-} firn_face;
-enum { FIRN_MAX_FACES = 3 };
-
-/* One row per shape: a file defines it, table.c lists it.
- *
- * `distance` is exact, inside and out, and writes the outward unit normal, the gradient of the
- * distance. Where several surface points are equally near (centres, axes, edges from within) it
- * takes the one the shape's file names, so the normal is finite and of unit length everywhere.
- * `faces` is for solids with inner corners, where several surfaces stop the same material: it lists
- * those that the point is below, or less than `slack` above. NULL: there is one, which `distance` tells.
- * Every shape mirrors onto itself under x -> -x and under z -> -z: posing in 2D counts on it. */
-typedef struct firn_shape {
-    const char *name;
-    int size_count;           /* how many of size[3] it reads; all must be > 0 */
-    const char *size_name[3]; /* what those mean, for messages: "radius" */
-    double (*distance)(const double size[3], const double point[3], double normal[3]);
-    int (*faces)(const double size[3], const double point[3], double slack,
-                 firn_face face[FIRN_MAX_FACES]);
-} firn_shape;
-const firn_shape *firn_shape_get(firn_shape_kind kind); /* NULL past the end */
-
-extern const firn_shape firn_shape_plane, firn_shape_box, firn_shape_sphere, firn_shape_capsule,
-    firn_shape_cylinder, firn_shape_cone, firn_shape_torus, firn_shape_inside;
-
-/* Shorter offsets have no direction of their own: their squares leave the range of double. */
-#define FIRN_TINY 1e-150
-
-/* Solids of revolution about y are flat figures in the meridian plane through the point: r >= 0
- * from the axis, towards (x, z); on the axis towards +x. The same holds in 2D, where z is 0. */
-typedef struct firn_meridian {
-    double r, x, z;
-} firn_meridian;
-
-static inline firn_meridian firn_meridian_of(const double point[3])
-{
-    double r = sqrt(point[0] * point[0] + point[2] * point[2]);
-    if (!(r > FIRN_TINY)) return (firn_meridian){0, 1, 0};
-    return (firn_meridian){r, point[0] / r, point[2] / r};
-}
-
-static inline void firn_meridian_normal(const firn_meridian *m, double r, double y,
-                                        double normal[3])
-{
-    normal[0] = r * m->x;
-    normal[1] = y;
-    normal[2] = r * m->z;
-}
+#include "shape/shape.h"
 
 /* A collider at one instant. */
 typedef struct firn_posed_collider {
     const firn_shape *shape;
-    double size[3];
+    firn_shape_values values;
     double position[3];
     double rotation[3][3]; /* local to world */
     double velocity[3];    /* m/s, of the frame's origin */
@@ -75,13 +21,19 @@ typedef struct firn_posed_collider {
 /* FIRN_OK or what is wrong with the index-th def, by field name. */
 firn_status firn_collider_check(const firn_collider_def *def, int index, firn_error *error);
 
+/* Keys and points of a checked def: how many bytes they are, and the def moved onto a copy of them.
+ * Returns where the copy ends. `memory` is aligned as double. */
+size_t firn_collider_extra(const firn_collider_def *def);
+void *firn_collider_move(firn_collider_def *def, void *memory);
+
 /* Where the collider is at a checked def's time, and how fast it moves there. At a key's time the
  * velocity is that of the segment that begins there. Turns take the shorter way round, so a spin
  * needs keys less than half a turn apart.
  *
  * dimension 2 drops z of position and velocity and keeps of each rotation its angle about z; one
  * that turns the x-y plane's back to the viewer (a half turn about x, say) is taken as the angle
- * that brings local y to the same place, which by the shapes' symmetry is the same section. */
+ * that brings local y to the same place, which by the shapes' symmetry is the same section (a
+ * polygon keeps its left and right). */
 void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
                         firn_posed_collider *posed);
 

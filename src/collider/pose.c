@@ -127,7 +127,7 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
     posed->shape = firn_shape_get(def->shape);
     posed->boundary = def->boundary;
     posed->friction = def->friction;
-    for (int a = 0; a < 3; a++) posed->size[a] = def->size[a];
+    posed->values = firn_shape_values_of(def, dimension);
 
     if (def->key_count == 0) {
         pose_still(def->position, def->rotation, dimension, posed);
@@ -145,22 +145,15 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
 
 /* --- Contact --------------------------------------------------------------------------------- */
 
-/* The point and the size in the shape's frame. */
+/* The point in the shape's frame. */
 static void to_local(const firn_posed_collider *c, int dimension, const double point[3],
-                     double local[3], double size[3])
+                     double local[3])
 {
     const double(*R)[3] = c->rotation;
-    bool flat = dimension == 2;
     double x = point[0] - c->position[0];
     double y = point[1] - c->position[1];
-    double z = flat ? 0 : point[2] - c->position[2];
-    for (int a = 0; a < 3; a++) {
-        local[a] = R[0][a] * x + R[1][a] * y + R[2][a] * z;
-        size[a] = c->size[a];
-    }
-    /* Without ends in z a box is a rectangle; the other shapes do not read size[2], and their
-     * nearest surface point lies in the plane z = 0 already. */
-    if (flat) size[2] = INFINITY;
+    double z = dimension == 2 ? 0 : point[2] - c->position[2];
+    for (int a = 0; a < 3; a++) local[a] = R[0][a] * x + R[1][a] * y + R[2][a] * z;
 }
 
 static void to_world(const firn_posed_collider *c, const double n[3], double normal[3])
@@ -172,9 +165,9 @@ static void to_world(const firn_posed_collider *c, const double n[3], double nor
 double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
                               double normal[3])
 {
-    double local[3], size[3], n[3];
-    to_local(c, dimension, point, local, size);
-    double d = c->shape->distance(size, local, n);
+    double local[3], n[3];
+    to_local(c, dimension, point, local);
+    double d = c->shape->distance(&c->values, local, n);
     to_world(c, n, normal);
     return d;
 }
@@ -186,9 +179,9 @@ int firn_collider_faces(const firn_posed_collider *c, int dimension, const doubl
         face[0].depth = -firn_collider_distance(c, dimension, point, face[0].normal);
         return face[0].depth >= -slack;
     }
-    double local[3], size[3];
-    to_local(c, dimension, point, local, size);
-    const int count = c->shape->faces(size, local, slack, face);
+    double local[3];
+    to_local(c, dimension, point, local);
+    const int count = c->shape->faces(&c->values, local, slack, face);
     for (int i = 0; i < count; i++) {
         const double n[3] = {face[i].normal[0], face[i].normal[1], face[i].normal[2]};
         to_world(c, n, face[i].normal);

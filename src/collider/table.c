@@ -1,28 +1,11 @@
-/* The shapes by kind, the default def, and what a def must satisfy. */
+/* The default collider, what a def must satisfy, and copies of one. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "collider/collider.h"
-
-static const firn_shape *const shapes[FIRN_SHAPE_COUNT] = {
-    [FIRN_PLANE] = &firn_shape_plane,       [FIRN_BOX] = &firn_shape_box,
-    [FIRN_SPHERE] = &firn_shape_sphere,     [FIRN_CAPSULE] = &firn_shape_capsule,
-    [FIRN_CYLINDER] = &firn_shape_cylinder, [FIRN_CONE] = &firn_shape_cone,
-    [FIRN_TORUS] = &firn_shape_torus,       [FIRN_INSIDE] = &firn_shape_inside,
-};
-
-const firn_shape *firn_shape_get(firn_shape_kind kind)
-{
-    return (unsigned)kind < FIRN_SHAPE_COUNT ? shapes[kind] : NULL;
-}
-
-const char *firn_shape_name(firn_shape_kind shape)
-{
-    const firn_shape *row = firn_shape_get(shape);
-    return row ? row->name : NULL;
-}
 
 firn_collider_def firn_collider_def_default(void)
 {
@@ -35,19 +18,6 @@ firn_collider_def firn_collider_def_default(void)
         .transfer = INFINITY,
         .stamp = FIRN_STAMP,
     };
-}
-
-static firn_status check_sizes(const firn_collider_def *def, int index, firn_error *error)
-{
-    const firn_shape *shape = firn_shape_get(def->shape);
-    for (int a = 0; a < shape->size_count; a++) {
-        double size = def->size[a];
-        if (size > 0 && isfinite(size)) continue;
-        return firn_fail(error, FIRN_INVALID, "colliders[%d].size[%d] %g must be %s (%s of %s, m)",
-                         index, a, size, size <= 0 ? "above 0" : "finite", shape->size_name[a],
-                         shape->name);
-    }
-    return FIRN_OK;
 }
 
 /* `where` is "" for the def's own pose and "keys[2]." for a key's. */
@@ -130,13 +100,9 @@ firn_status firn_collider_check(const firn_collider_def *def, int index, firn_er
     snprintf(which, sizeof which, "colliders[%d]", index);
     firn_status st = firn_check_stamp(def->stamp, "firn_collider_def", which, error);
     if (st != FIRN_OK) return st;
-    if (!firn_shape_get(def->shape))
-        return firn_fail(error, FIRN_INVALID,
-                         "colliders[%d].shape %d must be a firn_shape_kind, 0 (%s) to %d (%s)",
-                         index, (int)def->shape, shapes[0]->name, FIRN_SHAPE_COUNT - 1,
-                         shapes[FIRN_SHAPE_COUNT - 1]->name);
-    st = check_sizes(def, index, error);
-    if (st != FIRN_OK) return st;
+    firn_error own = {0};
+    st = firn_shape_check(def, &own);
+    if (st != FIRN_OK) return firn_fail(error, st, "colliders[%d].%.400s", index, own.message);
     if ((unsigned)def->boundary >= FIRN_BOUNDARY_COUNT)
         return firn_fail(error, FIRN_INVALID,
                          "colliders[%d].boundary %d must be a firn_boundary: FIRN_STICKY, "
@@ -160,4 +126,22 @@ firn_status firn_collider_check(const firn_collider_def *def, int index, firn_er
             index, def->transfer);
     if (def->key_count != 0) return check_keys(def, index, error);
     return check_pose(def->position, def->rotation, index, "", error);
+}
+
+size_t firn_collider_extra(const firn_collider_def *def)
+{
+    return (size_t)def->key_count * sizeof *def->keys +
+           2 * (size_t)def->point_count * sizeof *def->points;
+}
+
+void *firn_collider_move(firn_collider_def *def, void *memory)
+{
+    firn_pose_key *keys = memory;
+    double *points = (double *)(keys + def->key_count);
+    if (def->key_count) memcpy(keys, def->keys, (size_t)def->key_count * sizeof *keys);
+    if (def->point_count)
+        memcpy(points, def->points, 2 * (size_t)def->point_count * sizeof *points);
+    def->keys = keys;
+    def->points = points;
+    return points + 2 * (ptrdiff_t)def->point_count;
 }

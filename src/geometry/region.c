@@ -7,14 +7,14 @@
 
 /* Places a region whose own bounds and volume are known. */
 static firn_status place(firn_region *region, const firn_placement *placement, const double low[3],
-                         const double high[3], double volume, bool exact, firn_error *error)
+                         const double high[3], double volume, firn_error *error)
 {
     const firn_status st =
         firn_placement_resolve(placement, region->dimension, &region->affine, error);
     if (st != FIRN_OK) return st;
     firn_affine_bounds(&region->affine, low, high, region->low, region->high);
     region->volume = volume * region->affine.volume;
-    region->exact = exact && region->affine.conforms;
+    region->exact = region->affine.conforms;
     for (int a = 0; a < region->dimension; a++) {
         if (isfinite(region->low[a]) && isfinite(region->high[a]) &&
             region->high[a] > region->low[a]) {
@@ -31,23 +31,26 @@ static firn_status place(firn_region *region, const firn_placement *placement, c
                      region->volume);
 }
 
-firn_status firn_region_of_solid(const firn_solid *solid, const firn_solid_values *values,
+firn_status firn_region_of_shape(const firn_collider_def *shape, int32_t dimension,
                                  const firn_placement *placement, firn_region *out,
                                  firn_error *error)
 {
-    *out = (firn_region){.dimension = solid->dimension, .solid = solid, .values = *values};
-    const firn_status st = firn_solid_check(solid, values, error);
+    *out = (firn_region){.dimension = dimension, .shape = *shape};
+    const firn_status st = firn_shape_check(shape, error);
     if (st != FIRN_OK) return st;
     double low[3], high[3];
-    solid->bounds(values, low, high);
-    return place(out, placement, low, high, solid->volume(values), solid->exact, error);
+    if (!firn_shape_bounds(shape, dimension, low, high)) {
+        return firn_fail(error, FIRN_INVALID, "%s has no end in %dD and cannot be filled",
+                         firn_shape_name(shape->shape), (int)dimension);
+    }
+    return place(out, placement, low, high, firn_shape_volume(shape, dimension), error);
 }
 
 firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *placement,
                                 firn_region *out, firn_error *error)
 {
     *out = (firn_region){.dimension = 3, .mesh = mesh};
-    return place(out, placement, mesh->low, mesh->high, mesh->volume, true, error);
+    return place(out, placement, mesh->low, mesh->high, mesh->volume, error);
 }
 
 firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placement *placement,
@@ -56,7 +59,7 @@ firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placemen
     *out = (firn_region){.dimension = 3, .voxels = voxels};
     double high[3];
     for (int a = 0; a < 3; a++) high[a] = voxels->low[a] + voxels->size[a] * voxels->edge;
-    return place(out, placement, voxels->low, high, firn_voxels_volume(voxels), true, error);
+    return place(out, placement, voxels->low, high, firn_voxels_volume(voxels), error);
 }
 
 static void to_local(const firn_region *region, const double point[3], double local[3])
@@ -70,11 +73,11 @@ bool firn_region_inside(const firn_region *region, const double point[3])
     for (int a = 0; a < region->dimension; a++) {
         if (!(point[a] >= region->low[a] && point[a] <= region->high[a])) return false;
     }
-    double p[3];
+    double p[3], normal[3];
     to_local(region, point, p);
     if (region->mesh) return firn_mesh_winding(region->mesh, p) != 0;
     if (region->voxels) return firn_voxels_inside(region->voxels, p);
-    return region->solid->distance(&region->values, p) < 0;
+    return firn_shape_distance(&region->shape, region->dimension, p, normal) < 0;
 }
 
 double firn_region_distance(const firn_region *region, const double point[3], double limit)
@@ -87,7 +90,8 @@ double firn_region_distance(const firn_region *region, const double point[3], do
     } else if (region->voxels) {
         distance = firn_voxels_distance(region->voxels, p, own_limit);
     } else {
-        distance = region->solid->distance(&region->values, p);
+        double normal[3];
+        distance = firn_shape_distance(&region->shape, region->dimension, p, normal);
     }
     return fmin(fmax(distance * shrink, -limit), limit);
 }

@@ -4,25 +4,25 @@
 
 #include <stdbool.h>
 
+#include <firn/collider.h>
+
 #include "geometry/binvox.h"
 #include "geometry/mesh.h"
 #include "geometry/placement.h"
-#include "geometry/shape.h"
 
 /* Points to what it is made of, which must outlive it. Constant once made, so threads may share it. */
 typedef struct firn_region {
     int32_t dimension;
-    const firn_solid *solid; /* one of these three, the others NULL */
-    const firn_mesh *mesh;
+    const firn_mesh *mesh; /* one of these, or both NULL: the shape */
     const firn_voxels *voxels;
-    firn_solid_values values; /* of the solid */
+    firn_collider_def shape; /* its pose is not read */
     firn_affine affine;
     double low[3], high[3]; /* m, bounds in the world */
     double volume;          /* m^3; in 2D the area, m^2 */
     bool exact;             /* whether firn_region_distance is the distance, not only a bound */
 } firn_region;
 
-firn_status firn_region_of_solid(const firn_solid *solid, const firn_solid_values *values,
+firn_status firn_region_of_shape(const firn_collider_def *shape, int32_t dimension,
                                  const firn_placement *placement, firn_region *out,
                                  firn_error *error);
 firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *placement,

@@ -172,8 +172,7 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
 
 static firn_posed_collider pose_of(const firn_scene *scene, int32_t collider, double time)
 {
-    const firn_collider_def def =
-        firn_job_collider(&scene->collider[collider], (int)scene->dimension);
+    const firn_collider_def def = firn_job_collider(&scene->collider[collider]);
     firn_posed_collider pose;
     firn_collider_pose(&def, (int)scene->dimension, time, &pose);
     return pose;
@@ -195,14 +194,13 @@ static bool is_seen(const firn_scene *scene, int32_t collider, double time, cons
     return true;
 }
 
-/* Takes in the points of a collider that are nearest to far away ones all around: its outermost. */
+/* Takes in the points of a collider that are nearest to ones `far` away all around: its outermost. */
 static firn_status add_collider(firn_renderer *renderer, const firn_scene *scene, int32_t collider,
-                                double time, const firn_bounds *room, firn_error *error)
+                                double time, double far, const firn_bounds *room, firn_error *error)
 {
     enum { POINTS = 96 };
     const firn_posed_collider pose = pose_of(scene, collider, time);
     const int dimension = (int)scene->dimension;
-    const double far = 1e3 * (fabs(pose.size[0]) + fabs(pose.size[1]) + fabs(pose.size[2]));
     for (int i = 0; i < POINTS; i++) {
         const double up = 1 - (2 * i + 1) / (double)POINTS, turn = 2.39996323 * i; /* evenly */
         const double flat = sqrt(1 - up * up), way[3] = {flat * cos(turn), up, flat * sin(turn)};
@@ -232,13 +230,16 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
     }
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
-        const firn_collider_def def = firn_job_collider(&scene->collider[i], (int)scene->dimension);
-        if (!scene->collider[i].visible || def.shape == FIRN_PLANE || def.shape == FIRN_INSIDE) {
+        const firn_collider_def def = firn_job_collider(&scene->collider[i]);
+        double low[3], high[3], far = 0;
+        if (!scene->collider[i].visible ||
+            !firn_shape_bounds(&def, (int32_t)scene->dimension, low, high)) {
             continue;
         }
+        for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
         for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
             const double time = def.key_count ? def.keys[k].time : 0;
-            st = add_collider(renderer, scene, i, time, &room, error);
+            st = add_collider(renderer, scene, i, time, far, &room, error);
         }
     }
     return st;

@@ -37,23 +37,14 @@ static float distance(const firn_render_world *w, const firn_scenery *s, vec3 p,
     return (float)(d / w->cloud.voxel);
 }
 
-/* The ball around a shape, from its distances to points far away. INFINITY: it has no end. */
+/* The ball around a shape's origin that holds it. INFINITY: it has no end. */
 static float bound_of(const firn_posed_collider *pose, double voxel)
 {
-    double size = 0;
-    for (int a = 0; a < 3; a++) size = fmax(size, pose->size[a]);
-    const double far = 100 * size;
-    double most = 0;
-    for (int d = 0; d < NEIGHBOURS; d++) {
-        if (d == MIDDLE) continue;
-        const int x = d % 3 - 1, y = d / 3 % 3 - 1, z = d / 9 - 1;
-        const double way[3] = {x, y, z};
-        const double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
-        double point[3], normal[3];
-        for (int a = 0; a < 3; a++) point[a] = far * way[a] / length;
-        most = fmax(most, far - pose->shape->distance(pose->size, point, normal));
-    }
-    return most < 50 * size ? (float)(1.1 * most / voxel) : INFINITY;
+    if (!(pose->shape->bounded & FIRN_3D)) return INFINITY;
+    double low[3], high[3], square = 0;
+    pose->shape->bounds(&pose->values, low, high);
+    for (int a = 0; a < 3; a++) square += pow(fmax(-low[a], high[a]), 2);
+    return (float)(1.01 * sqrt(square) / voxel);
 }
 
 firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *input,
@@ -67,8 +58,8 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         vec3 normal;
         if (distance(w, &s, w->eye, &normal) < 0) continue; /* we look from inside of it */
         s.center = firn_render_world_point(w, c->pose.position);
-        s.plane = c->pose.shape == &firn_shape_plane;
-        s.convex = c->pose.shape != &firn_shape_torus && c->pose.shape != &firn_shape_inside;
+        s.plane = c->pose.shape->half_space;
+        s.convex = c->pose.shape->convex;
         if (s.plane) {
             const double n[3] = {c->pose.rotation[0][1], c->pose.rotation[1][1],
                                  c->pose.rotation[2][1]};

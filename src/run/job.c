@@ -13,38 +13,9 @@
 
 /* ---- the sim ---- */
 
-firn_collider_def firn_job_collider(const firn_scene_collider *c, int dim)
+firn_collider_def firn_job_collider(const firn_scene_collider *c)
 {
-    const firn_scene_shape *s = &c->shape;
-    firn_collider_def def = firn_collider_def_default();
-    def.shape = (firn_shape_kind)firn_scene_shapes[s->kind].collider;
-    switch (def.shape) {
-    case FIRN_BOX:
-    case FIRN_INSIDE:
-        for (int a = 0; a < dim; a++) def.size[a] = 0.5 * s->size[a];
-        break;
-    case FIRN_CAPSULE: {
-        double length = 0;
-        for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
-        def.size[0] = s->radius;
-        def.size[1] = 0.5 * length;
-        break;
-    }
-    case FIRN_CYLINDER:
-        def.size[0] = s->radius;
-        def.size[1] = 0.5 * s->height;
-        break;
-    case FIRN_CONE:
-        def.size[0] = s->radius;
-        def.size[1] = s->height;
-        break;
-    case FIRN_TORUS:
-        def.size[0] = s->radius;
-        def.size[1] = s->tube;
-        break;
-    default: def.size[0] = s->radius; break;
-    }
-    if (def.shape == FIRN_PLANE) def.size[0] = 1;
+    firn_collider_def def = c->shape.def;
     def.boundary = (firn_boundary)c->boundary;
     def.friction = c->friction;
     if (firn_section_given(&firn_section_collider, c, "temperature")) {
@@ -168,8 +139,7 @@ static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources
     const firn_scene_heat *h = &scene->heat;
     for (int32_t i = 0; i < h->source_count; i++) {
         const firn_scene_heat_source *s = &h->source[i];
-        sources[i] = (firn_heat_source){firn_job_collider(&s->body, (int)scene->dimension),
-                                        s->power, s->start, s->end};
+        sources[i] = (firn_heat_source){firn_job_collider(&s->body), s->power, s->start, s->end};
     }
     return (firn_heat_def){.enabled = 1,
                            .speed = h->speed,
@@ -230,7 +200,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     if (st == FIRN_OK) st = choose_contacts(scene, body, contacts, error);
     if (st == FIRN_OK) {
         for (int32_t i = 0; i < scene->collider_count; i++) {
-            colliders[i] = firn_job_collider(&scene->collider[i], (int)scene->dimension);
+            colliders[i] = firn_job_collider(&scene->collider[i]);
         }
         if (walls) colliders[scene->collider_count] = domain_walls(scene);
         firn_sim_def def = firn_sim_def_default();
@@ -472,7 +442,7 @@ static void count_misplaced(firn_job *job, int32_t index, const firn_batch *b)
     const int dim = (int)scene->dimension;
     firn_job_object *o = &job->object[index];
     for (int32_t c = 0; c < scene->collider_count; c++) {
-        const firn_collider_def def = firn_job_collider(&scene->collider[c], dim);
+        const firn_collider_def def = firn_job_collider(&scene->collider[c]);
         firn_posed_collider posed;
         int64_t inside = 0;
         firn_collider_pose(&def, dim, 0, &posed);

@@ -39,7 +39,7 @@ void firn_job_deinit(firn_job *job);
 firn_status firn_job_emit(firn_job *job, firn_error *error);
 
 /* A collider as the sim takes it; its keys are the scene's. */
-firn_collider_def firn_job_collider(const firn_scene_collider *collider, int dimension);
+firn_collider_def firn_job_collider(const firn_scene_collider *collider);
 
 /* ---- attributes.c ---- */
 

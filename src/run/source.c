@@ -1,6 +1,5 @@
 #include "run/source.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@ struct firn_source {
     firn_region region;
     firn_mesh mesh; /* what the region points to */
     firn_voxels voxels;
-    double *points; /* of a polygon */
 };
 
 void firn_batch_free(firn_batch *b)
@@ -63,85 +61,29 @@ static char *beside_scene(const firn_value *where, const char *name)
 
 /* ---- opening ---- */
 
-/* Capsules lie between two points; the others have a centre. */
-static void place_shape(const firn_scene_shape *s, const char *name, firn_placement *own)
+/* The place that the shape has by itself: +y turned to its axis d about y x d = (dz, 0, -dx). */
+static firn_placement own_place(const firn_scene_shape *s)
 {
-    *own = firn_placement_default();
-    memcpy(own->translate, s->center, sizeof s->center);
-    if (strcmp(name, "capsule") != 0) return;
-    double d[3], length = 0;
-    for (int a = 0; a < 3; a++) {
-        own->translate[a] = 0.5 * (s->from[a] + s->to[a]);
-        d[a] = s->to[a] - s->from[a];
-        length = hypot(length, d[a]);
-    }
-    /* From +y to d: about y x d = (dz, 0, -dx). */
-    const double across = hypot(d[0], d[2]);
-    own->axis[0] = across > 0 ? d[2] : 1;
-    own->axis[1] = 0;
-    own->axis[2] = across > 0 ? -d[0] : 0;
-    own->angle_deg = atan2(across, d[1]) * 180 / 3.14159265358979323846;
-    if (length == 0) own->angle_deg = 0;
-}
-
-static firn_status shape_values(firn_source *out, const firn_scene_shape *s, const char *name,
-                                firn_solid_values *values, firn_error *error)
-{
-    double *v = values->value;
-    if (strcmp(name, "box") == 0 || strcmp(name, "rectangle") == 0) {
-        memcpy(v, s->size, sizeof s->size);
-    } else if (strcmp(name, "capsule") == 0) {
-        double length = 0;
-        for (int a = 0; a < 3; a++) length = hypot(length, s->to[a] - s->from[a]);
-        v[0] = s->radius;
-        v[1] = length;
-    } else if (strcmp(name, "cylinder") == 0 || strcmp(name, "cone") == 0) {
-        v[0] = s->radius;
-        v[1] = s->height;
-    } else if (strcmp(name, "torus") == 0) {
-        v[0] = s->radius;
-        v[1] = s->tube;
-    } else if (strcmp(name, "ellipsoid") == 0) {
-        memcpy(v, s->radii, sizeof s->radii);
-    } else if (strcmp(name, "ring") == 0) {
-        v[0] = s->radius;
-        v[1] = s->inner;
-    } else if (strcmp(name, "polygon") == 0) {
-        const int n = firn_value_count(s->points);
-        out->points = calloc(2 * (size_t)n, sizeof *out->points);
-        if (!out->points) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-        int i = 0, count = 0;
-        for (const firn_value *c = s->points->child; c; c = c->next, i += 2) {
-            firn_status st =
-                firn_read_vector(c, "a corner", "m", 2, 2, out->points + i, &count, error);
-            if (st != FIRN_OK) return st;
-        }
-        values->points = out->points;
-        values->point_count = n;
-    } else {
-        v[0] = s->radius;
-    }
-    return FIRN_OK;
+    firn_placement own = firn_placement_default();
+    const double *d = s->up, across = hypot(d[0], d[2]);
+    memcpy(own.translate, s->def.position, sizeof own.translate);
+    own.axis[0] = d[2];
+    own.axis[1] = 0;
+    own.axis[2] = across > 0 ? -d[0] : 1;
+    own.angle_deg = atan2(across, d[1]) * 180 / 3.14159265358979323846;
+    return own;
 }
 
 /* The shape in its own place, then as the object turns and moves it: one placement after another. */
 static firn_status open_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
                               const firn_placement *then, firn_error *error)
 {
-    const char *name = firn_scene_shapes[s->kind].section.name;
     const int dim = (int)scene->dimension;
-    const bool flat_capsule = dim == 2 && strcmp(name, "capsule") == 0;
-    const firn_solid *solid = firn_solid_find(flat_capsule ? "stadium" : name);
-    assert(solid && solid->dimension == dim); /* the table says what can be filled */
-    firn_placement own;
-    place_shape(s, name, &own);
-    firn_solid_values values = {0};
-    firn_status st = shape_values(out, s, name, &values, error);
-    if (st != FIRN_OK) return st;
+    const firn_placement own = own_place(s);
     firn_region *r = &out->region;
     firn_error inner = {0};
     firn_affine after;
-    st = firn_region_of_solid(solid, &values, &own, r, &inner);
+    firn_status st = firn_region_of_shape(&s->def, dim, &own, r, &inner);
     if (st == FIRN_OK) st = firn_placement_resolve(then, dim, &after, &inner);
     if (st != FIRN_OK) return firn_value_fail(s->where, error, "%s", inner.message);
     const firn_affine before = r->affine;
@@ -159,9 +101,9 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
     r->affine.conforms = after.conforms;
     r->affine.volume = after.volume;
     double low[3], high[3];
-    solid->bounds(&values, low, high);
+    (void)firn_shape_bounds(&s->def, dim, low, high);
     firn_affine_bounds(&r->affine, low, high, r->low, r->high);
-    r->volume = solid->volume(&values) * after.volume;
+    r->volume = firn_shape_volume(&s->def, dim) * after.volume;
     r->exact = r->exact && after.conforms;
     out->filled = true;
     return FIRN_OK;
@@ -226,7 +168,6 @@ static void close_source(firn_source *s)
 {
     firn_mesh_free(&s->mesh);
     firn_voxels_free(&s->voxels);
-    free(s->points);
 }
 
 void firn_sources_close(firn_sources *sources)

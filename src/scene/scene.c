@@ -83,93 +83,116 @@ static firn_status read_section(const firn_scene *scene, const firn_section *sec
 
 /* ---- shapes ---- */
 
-/* `use` is FIRN_FOR_OBJECTS or FIRN_FOR_COLLIDERS. */
-static firn_status read_shape(const firn_scene *scene, const firn_value *v, unsigned use,
-                              firn_scene_shape *out, firn_error *error)
+/* Where the shape sits when the scene says nothing more, and how large it is. */
+static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, firn_scene_shape *s,
+                            firn_error *error)
 {
-    const unsigned wanted = use | (scene->dimension == 3 ? FIRN_3D : FIRN_2D);
-    const char *names[16];
-    int n = 0;
-    for (int i = 0; firn_scene_shapes[i].section.name; i++) {
-        if ((firn_scene_shapes[i].use & wanted) == wanted) {
-            names[n++] = firn_scene_shapes[i].section.name;
-        }
-    }
-    names[n] = NULL;
-    if (v->kind != FIRN_MAP || firn_value_count(v) != 1) {
-        char near[200];
-        return firn_value_fail(v, error, "shape takes one entry, as {sphere: {radius: 0.1}}%s",
-                               firn_nearest("", names, near, sizeof near));
-    }
-    const firn_value *entry = v->child;
-    int row = 0;
-    while (firn_scene_shapes[row].section.name &&
-           strcmp(firn_scene_shapes[row].section.name, entry->key) != 0) {
-        row++;
-    }
-    const firn_scene_shape_row *shape = &firn_scene_shapes[row];
-    if (!shape->section.name || (shape->use & wanted) != wanted) {
-        char near[200];
-        firn_nearest(shape->section.name ? "" : entry->key, names, near, sizeof near);
-        if (!shape->section.name) {
-            return firn_value_fail(entry, error, "there is no shape \"%.60s\"%s", entry->key, near);
-        }
-        return firn_value_fail(entry, error, "%s is not a shape for %s in %dD%s", entry->key,
-                               use == FIRN_FOR_OBJECTS ? "objects" : "colliders",
-                               (int)scene->dimension, near);
-    }
-    *out = (firn_scene_shape){0};
-    firn_status st = read_section(scene, &shape->section, entry, out, error);
-    if (st != FIRN_OK) return st;
-    out->kind = row;
-    out->where = entry;
     const int dim = (int)scene->dimension;
-    if (dim == 2) out->from[2] = out->to[2] = 0;
-    for (int a = 0; a < dim; a++) {
-        if (firn_section_given(&shape->section, out, "size") && !(out->size[a] > 0)) {
-            return firn_value_fail(firn_value_get(entry, "size"), error,
-                                   "size %g along axis %d must be above 0 m", out->size[a], a);
+    s->def = firn_collider_def_default();
+    s->up[1] = 1;
+    for (int k = 0; shape->key[k].role; k++) {
+        const firn_shape_key *key = &shape->key[k];
+        const bool given = s->given >> k & 1u;
+        const firn_value *where = given ? firn_value_get(s->where, key->name) : s->where;
+        double *value = s->key[k], length = 0;
+        switch (key->role) {
+        case FIRN_KEY_POSITION: memcpy(s->def.position, value, sizeof s->def.position); break;
+        case FIRN_KEY_UP:
+            memcpy(s->up, value, sizeof s->up);
+            if (!given && scene->up == 1) s->up[1] = 0, s->up[2] = 1;
+            break;
+        case FIRN_KEY_FROM:
+            if (dim == 2) value[2] = 0;
+            memcpy(s->def.position, value, sizeof s->def.position);
+            break;
+        case FIRN_KEY_TO:
+            if (dim == 2) value[2] = 0;
+            for (int a = 0; a < 3; a++) {
+                s->up[a] = value[a] - s->def.position[a];
+                s->def.position[a] = 0.5 * (s->def.position[a] + value[a]);
+                length = hypot(length, s->up[a]);
+            }
+            s->def.size[key->at] = 0.5 * length;
+            break;
+        case FIRN_KEY_LENGTH: s->def.size[key->at] = key->times * value[0]; break;
+        case FIRN_KEY_LENGTHS:
+            for (int a = 0; a < dim; a++) {
+                s->def.size[a] = key->times * value[a];
+                if (value[a] > 0) continue;
+                return firn_value_fail(where, error, "%s %g along axis %d must be above 0 m",
+                                       key->name, value[a], a);
+            }
+            break;
+        case FIRN_KEY_POINTS: {
+            const firn_value *list = s->points_value;
+            int count = list ? firn_value_count(list) : 0;
+            if (count < 3) {
+                return firn_value_fail(s->where, error,
+                                       "%s must be a list of at least three [x, y]", key->name);
+            }
+            double *point = calloc(2 * (size_t)count, sizeof *point);
+            if (!point) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+            s->def.points = point;
+            s->def.point_count = count;
+            for (list = list->child; list; list = list->next, point += 2) {
+                const firn_status st =
+                    firn_read_vector(list, "a corner", "m", 2, 2, point, &count, error);
+                if (st != FIRN_OK) return st;
+            }
+            break;
         }
-    }
-    if (out->inner > 0 && strcmp(entry->key, "ring") == 0 && out->inner >= out->radius) {
-        return firn_value_fail(entry, error, "inner %g m must be below radius %g m", out->inner,
-                               out->radius);
-    }
-    if (strcmp(entry->key, "torus") == 0 && out->tube > out->radius) {
-        return firn_value_fail(entry, error, "tube %g m must not be above radius %g m", out->tube,
-                               out->radius);
-    }
-    if (strcmp(entry->key, "polygon") == 0 && firn_value_count(out->points) < 3) {
-        return firn_value_fail(entry, error, "points must be a list of at least three [x, y]");
+        case FIRN_KEY_NONE: break;
+        }
+        if (rotation_of_y(s->up, s->def.rotation)) continue;
+        if (key->role == FIRN_KEY_UP) {
+            return firn_value_fail(s->where, error, "%s must not be zero", key->name);
+        }
+        return firn_value_fail(s->where, error, "from and to must differ; or use a sphere");
     }
     return FIRN_OK;
 }
 
-/* The frame of a collider's shape: where the engine's shape of that kind sits when the scene says
- * nothing more. */
-static firn_status shape_frame(const firn_scene_shape *s, double position[3], double rotation[4],
-                               firn_error *error)
+/* `fills`: whether particles are to fill it. */
+static firn_status read_shape(const firn_scene *scene, const firn_value *v, bool fills,
+                              firn_scene_shape *out, firn_error *error)
 {
-    const char *name = firn_scene_shapes[s->kind].section.name;
-    const double none[4] = {1, 0, 0, 0};
-    memcpy(rotation, none, sizeof none);
-    memcpy(position, s->center, sizeof s->center);
-    if (strcmp(name, "plane") == 0) {
-        memcpy(position, s->point, sizeof s->point);
-        if (!rotation_of_y(s->normal, rotation)) {
-            return firn_value_fail(s->where, error, "normal must not be zero");
-        }
-    } else if (strcmp(name, "capsule") == 0) {
-        double axis[3];
-        for (int a = 0; a < 3; a++) {
-            position[a] = 0.5 * (s->from[a] + s->to[a]);
-            axis[a] = s->to[a] - s->from[a];
-        }
-        if (!rotation_of_y(axis, rotation)) {
-            return firn_value_fail(s->where, error, "from and to must differ; or use a sphere");
-        }
+    const unsigned here = scene->dimension == 3 ? FIRN_3D : FIRN_2D;
+    const char *names[2 * FIRN_SHAPE_COUNT + 1];
+    char near[200];
+    const firn_value *entry = v->child;
+    const bool one = v->kind == FIRN_MAP && firn_value_count(v) == 1;
+    firn_scene_shape_row row;
+    int n = 0, found = -1;
+    for (int i = 0; firn_scene_shape_get(i, &row); i++) {
+        if (one && strcmp(row.section.name, entry->key) == 0) found = i;
+        if ((fills ? row.filled : row.dimensions) & here) names[n++] = row.section.name;
     }
-    return FIRN_OK;
+    names[n] = NULL;
+    if (!one) {
+        return firn_value_fail(v, error, "shape takes one entry, as {sphere: {radius: 0.1}}%s",
+                               firn_nearest("", names, near, sizeof near));
+    }
+    if (found < 0) {
+        return firn_value_fail(entry, error, "there is no shape \"%.60s\"%s", entry->key,
+                               firn_nearest(entry->key, names, near, sizeof near));
+    }
+    (void)firn_scene_shape_get(found, &row);
+    if (!((fills ? row.filled : row.dimensions) & here)) {
+        return firn_value_fail(entry, error, "%s is not a shape for %s in %dD%s%s", entry->key,
+                               fills ? "objects" : "colliders", (int)scene->dimension,
+                               row.dimensions & here ? ", as it has no end to fill it to" : "",
+                               firn_nearest("", names, near, sizeof near));
+    }
+    *out = (firn_scene_shape){0};
+    firn_status st = read_section(scene, &row.section, entry, out, error);
+    if (st != FIRN_OK) return st;
+    out->where = entry;
+    st = use_keys(scene, firn_shape_get(row.kind), out, error);
+    if (st != FIRN_OK) return st;
+    out->def.shape = row.kind;
+    firn_error inner = {0};
+    st = firn_shape_check(&out->def, &inner);
+    return st == FIRN_OK ? st : firn_value_fail(entry, error, "%s", inner.message);
 }
 
 /* ---- lists ---- */
@@ -494,7 +517,7 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
         }
         if (o->shape_value) {
             o->has_shape = true;
-            st = read_shape(scene, o->shape_value, FIRN_FOR_OBJECTS, &o->shape, error);
+            st = read_shape(scene, o->shape_value, true, &o->shape, error);
         }
         if (st == FIRN_OK && o->emit_value) {
             o->emits = true;
@@ -619,19 +642,13 @@ static firn_status read_keys(firn_scene_collider *c, int dim, const double posit
 static firn_status place_collider(const firn_scene *scene, firn_scene_collider *c,
                                   firn_error *error)
 {
-    firn_status st = read_shape(scene, c->shape_value, FIRN_FOR_COLLIDERS, &c->shape, error);
-    double own[3], own_turn[4], turn[4], position[3], rotation[4];
-    if (st == FIRN_OK) st = shape_frame(&c->shape, own, own_turn, error);
+    const firn_status st = read_shape(scene, c->shape_value, false, &c->shape, error);
+    double turn[4], position[3], rotation[4];
     if (st != FIRN_OK) return st;
-    if (scene->up == 1 && strcmp(firn_scene_shapes[c->shape.kind].section.name, "plane") == 0 &&
-        !firn_section_given(&firn_scene_shapes[c->shape.kind].section, &c->shape, "normal")) {
-        const double z[3] = {0, 0, 1};
-        (void)rotation_of_y(z, own_turn);
-    }
     firn_rotation_from_degrees(c->rotate, turn);
-    rotate_vector(turn, own, position);
+    rotate_vector(turn, c->shape.def.position, position);
     for (int a = 0; a < 3; a++) position[a] += c->translate[a];
-    quaternion_multiply(turn, own_turn, rotation);
+    quaternion_multiply(turn, c->shape.def.rotation, rotation);
     if (c->keys) return read_keys(c, (int)scene->dimension, position, rotation, error);
     c->key = calloc(1, sizeof *c->key);
     if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -716,7 +733,7 @@ static firn_status read_sinks(firn_scene *scene, firn_error *error)
             if (s->end < s->start) {
                 return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
             }
-            st = read_shape(scene, s->shape_value, FIRN_FOR_OBJECTS, &s->shape, error);
+            st = read_shape(scene, s->shape_value, true, &s->shape, error);
         }
     }
     return st;
@@ -982,12 +999,23 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     return FIRN_OK;
 }
 
+static void free_shape(firn_scene_shape *shape) { free((void *)shape->def.points); }
+
+static void free_collider(firn_scene_collider *collider)
+{
+    free_shape(&collider->shape);
+    free(collider->key);
+}
+
 void firn_scene_free(firn_scene *scene)
 {
-    for (int32_t i = 0; i < scene->collider_count; i++) free(scene->collider[i].key);
+    for (int32_t i = 0; i < scene->object_count; i++) free_shape(&scene->object[i].shape);
+    for (int32_t i = 0; i < scene->sink_count; i++) free_shape(&scene->sink[i].shape);
+    for (int32_t i = 0; i < scene->collider_count; i++) free_collider(&scene->collider[i]);
     for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
-    for (int32_t i = 0; i < scene->heat.source_count; i++) free(scene->heat.source[i].body.key);
     for (int32_t i = 0; i < scene->output_count; i++) free(scene->output[i].names);
+    for (int32_t i = 0; i < scene->heat.source_count; i++)
+        free_collider(&scene->heat.source[i].body);
     free(scene->heat.source);
     free(scene->material);
     free(scene->object);

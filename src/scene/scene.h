@@ -9,24 +9,29 @@
 
 #include "scene/param.h"
 #include "scene/view.h"
+#include "shape/shape.h"
 
-/* What a shape needs, whichever it is; sections.c says which rows each reads. */
+/* A shape as a scene gives it. */
 typedef struct firn_scene_shape {
     firn_given given;
-    int32_t kind; /* row of firn_scene_shapes */
     const firn_value *where;
-    double center[3], size[3], radii[3], from[3], to[3], point[3], normal[3]; /* m */
-    double radius, height, tube, inner;                                       /* m */
-    const firn_value *points;                                                 /* of a polygon */
+    double key[FIRN_SHAPE_KEYS][3]; /* in the order of the shape's keys */
+    const firn_value *points_value;
+    /* Read from the above. */
+    firn_collider_def def; /* shape, size, points (owned) and the pose the shape has by itself */
+    double up[3];          /* where its y points, of any length */
 } firn_scene_shape;
 
-enum { FIRN_FOR_OBJECTS = 1, FIRN_FOR_COLLIDERS = 2, FIRN_2D = 4, FIRN_3D = 8 };
+/* A word for a shape, and what a scene may say of it. */
 typedef struct firn_scene_shape_row {
     firn_section section;
-    int32_t collider; /* firn_shape_kind, or -1 */
-    unsigned use;     /* FIRN_FOR_... */
+    firn_row rows[FIRN_SHAPE_KEYS + 1]; /* of the section */
+    firn_shape_kind kind;
+    unsigned dimensions; /* FIRN_2D | FIRN_3D: whose word it is */
+    unsigned filled;     /* those of them where it can be filled */
 } firn_scene_shape_row;
-extern const firn_scene_shape_row firn_scene_shapes[]; /* ends with one without a name */
+/* The index-th word; false past the end. */
+bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out);
 
 typedef struct firn_scene_frames {
     firn_given given;

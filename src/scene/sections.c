@@ -1,6 +1,8 @@
 /* The parameter table. Nothing about a parameter is written anywhere else. */
 #include <math.h>
 
+#include <string.h>
+
 #include "material/material.h"
 #include "scene/scene.h"
 
@@ -530,81 +532,49 @@ const firn_section *const firn_sections[] = {&firn_section_scene,
 
 /* ---- shapes ---- */
 
-#define STRUCT firn_scene_shape
-#define CENTER                                                                                     \
-    {                                                                                              \
-        "center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle", AT(center), NULL, NULL             \
+/* How a scene gives what a shape's key asks for. */
+static firn_row shape_row(const firn_shape_key *key, int index)
+{
+    firn_row row = {.name = key->name,
+                    .kind = FIRN_VECTOR,
+                    .unit = "m",
+                    .fallback = key->fallback,
+                    .help = key->help,
+                    .offset = offsetof(firn_scene_shape, key) + (size_t)index * sizeof(double[3])};
+    switch (key->role) {
+    case FIRN_KEY_UP: row.unit = ""; break;
+    case FIRN_KEY_LENGTH:
+        row.kind = FIRN_REAL;
+        row.least = 1e-9;
+        row.most = 1e9;
+        break;
+    case FIRN_KEY_LENGTHS: row.most = 1e9; break; /* from 0: flat scenes may say so in z */
+    case FIRN_KEY_POINTS:
+        row.kind = FIRN_VALUE;
+        row.offset = offsetof(firn_scene_shape, points_value);
+        break;
+    default: break;
     }
-#define RADIUS                                                                                     \
-    {                                                                                              \
-        "radius", FIRN_REAL, "m", "0.5", 1e-9, 1e9, "", AT(radius), NULL, NULL                     \
-    }
-#define SIZE                                                                                       \
-    {                                                                                              \
-        "size", FIRN_VECTOR, "m", "[1, 1, 1]", 0, 1e9, "edge lengths", AT(size), NULL, NULL        \
-    }
-#define HEIGHT                                                                                     \
-    {                                                                                              \
-        "height", FIRN_REAL, "m", "1", 1e-9, 1e9, "along y", AT(height), NULL, NULL                \
-    }
+    return row;
+}
 
-static const firn_row plane_rows[] = {
-    {"point", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "on it", AT(point), NULL, NULL},
-    {"normal", FIRN_VECTOR, "", "[0, 1, 0]", ANY, "points to the free side", AT(normal), NULL,
-     NULL},
-    END};
-static const firn_row box_rows[] = {CENTER, SIZE, END};
-static const firn_row ball_rows[] = {CENTER, RADIUS, END};
-static const firn_row capsule_rows[] = {
-    {"from", FIRN_VECTOR, "m", "[0, -0.5, 0]", ANY, "one end of its axis", AT(from), NULL, NULL},
-    {"to", FIRN_VECTOR, "m", "[0, 0.5, 0]", ANY, "the other", AT(to), NULL, NULL},
-    RADIUS,
-    END};
-static const firn_row cylinder_rows[] = {CENTER, RADIUS, HEIGHT, END};
-static const firn_row cone_rows[] = {
-    {"center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle of its base", AT(center), NULL, NULL},
-    RADIUS,
-    HEIGHT,
-    END};
-static const firn_row torus_rows[] = {
-    CENTER,
-    {"radius", FIRN_REAL, "m", "0.5", 1e-9, 1e9, "of the ring, about y", AT(radius), NULL, NULL},
-    {"tube", FIRN_REAL, "m", "0.2", 1e-9, 1e9, "radius of the tube", AT(tube), NULL, NULL},
-    END};
-static const firn_row ellipsoid_rows[] = {CENTER,
-                                          {"radii", FIRN_VECTOR, "m", "[0.5, 0.5, 0.5]", 1e-9, 1e9,
-                                           "along x, y, z", AT(radii), NULL, NULL},
-                                          END};
-static const firn_row ring_rows[] = {
-    CENTER,
-    RADIUS,
-    {"inner", FIRN_REAL, "m", "0.25", 1e-9, 1e9, "radius of the hole", AT(inner), NULL, NULL},
-    END};
-static const firn_row polygon_rows[] = {
-    {"points", FIRN_VALUE, "m", "", ANY, "list of [x, y], at least three", AT(points), NULL, NULL},
-    END};
-
-enum { OBJECTS = FIRN_FOR_OBJECTS, COLLIDERS = FIRN_FOR_COLLIDERS, BOTH = OBJECTS | COLLIDERS };
-const firn_scene_shape_row firn_scene_shapes[] = {
-    {{"plane", "everything below it is solid", plane_rows},
-     FIRN_PLANE,
-     COLLIDERS | FIRN_2D | FIRN_3D},
-    {{"box", "with edges along the axes", box_rows}, FIRN_BOX, BOTH | FIRN_3D},
-    {{"sphere", "a ball", ball_rows}, FIRN_SPHERE, BOTH | FIRN_3D},
-    {{"capsule", "a cylinder with round ends", capsule_rows},
-     FIRN_CAPSULE,
-     BOTH | FIRN_2D | FIRN_3D},
-    {{"cylinder", "along y", cylinder_rows}, FIRN_CYLINDER, BOTH | FIRN_3D},
-    {{"cone", "tip up along y", cone_rows}, FIRN_CONE, BOTH | FIRN_3D},
-    {{"torus", "a ring about y", torus_rows}, FIRN_TORUS, BOTH | FIRN_3D},
-    {{"ellipsoid", "a stretched ball", ellipsoid_rows}, -1, OBJECTS | FIRN_3D},
-    {{"inside", "the inside of a box: everything outside is solid", box_rows},
-     FIRN_INSIDE,
-     COLLIDERS | FIRN_2D | FIRN_3D},
-    {{"disc", "2D", ball_rows}, FIRN_SPHERE, BOTH | FIRN_2D},
-    {{"rectangle", "2D", box_rows}, FIRN_BOX, BOTH | FIRN_2D},
-    {{"ring", "2D, a disc with a hole", ring_rows}, -1, OBJECTS | FIRN_2D},
-    {{"polygon", "2D, any outline", polygon_rows}, -1, OBJECTS | FIRN_2D},
-    {{0}, 0, 0},
-};
-#undef STRUCT
+/* The words of 3D scenes, then those that only 2D has. */
+bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out)
+{
+    for (int d = 1; d >= 0; d--) {
+        for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
+            const firn_shape *shape = firn_shape_get((firn_shape_kind)kind);
+            const char *word = shape->word[d], *other = shape->word[!d];
+            const bool both = word && other && strcmp(word, other) == 0;
+            if (!word || (both && d == 0) || index-- > 0) continue;
+            const unsigned here = both ? FIRN_2D | FIRN_3D : d ? FIRN_3D : FIRN_2D;
+            *out = (firn_scene_shape_row){.section = {word, shape->help, out->rows},
+                                          .kind = (firn_shape_kind)kind,
+                                          .dimensions = here,
+                                          .filled = here & shape->bounded};
+            for (int i = 0; shape->key[i].role; i++) out->rows[i] = shape_row(&shape->key[i], i);
+            return true;
+        }
+    }
+    return false;
+}

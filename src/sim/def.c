@@ -345,24 +345,18 @@ static firn_status copy_in(firn_sim *sim, firn_pool *pool, const void *from, siz
     return st;
 }
 
-/* The keys of heat sources, one after the other, and the pointers to them. */
-static firn_status copy_source_keys(firn_sim *sim, firn_error *error)
+/* Keys and points of heat sources, one after the other, and the pointers to them. */
+static firn_status copy_sources(firn_sim *sim, firn_error *error)
 {
     firn_heat_def *heat = &sim->def.heat;
     firn_heat_source *source = sim->heat.source.data;
-    size_t count = 0;
-    for (int32_t i = 0; i < heat->source_count; i++) count += (size_t)source[i].shape.key_count;
-    const firn_status st =
-        copy_in(sim, &sim->heat.source_key, NULL, count * sizeof(firn_pose_key), error);
+    size_t size = 0;
+    for (int32_t i = 0; i < heat->source_count; i++) size += firn_collider_extra(&source[i].shape);
+    const firn_status st = copy_in(sim, &sim->heat.source_key, NULL, size, error);
     if (st != FIRN_OK) return st;
-    firn_pose_key *key = sim->heat.source_key.data;
-    for (int32_t i = 0; i < heat->source_count; i++) {
-        firn_collider_def *shape = &source[i].shape;
-        if (shape->key_count == 0) continue;
-        memcpy(key, shape->keys, (size_t)shape->key_count * sizeof *key);
-        shape->keys = key;
-        key += shape->key_count;
-    }
+    void *rest = sim->heat.source_key.data;
+    for (int32_t i = 0; i < heat->source_count && size; i++)
+        rest = firn_collider_move(&source[i].shape, rest);
     heat->sources = source;
     return FIRN_OK;
 }
@@ -394,7 +388,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     def->forces = sim->forces = sim->force_pool.data;
     def->object_bodies = sim->body_pool.data;
     def->contacts = sim->contact_pool.data;
-    st = copy_source_keys(sim, error);
+    st = copy_sources(sim, error);
     if (st != FIRN_OK) return st;
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->workers.count * sizeof *sim->scratch);
@@ -411,9 +405,9 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     }
     for (size_t i = 0; i < colliders && st == FIRN_OK; i++) {
         firn_collider_def *c = &sim->colliders[i];
-        st = copy_in(sim, &sim->key_pools[i], c->keys, (size_t)c->key_count * sizeof *c->keys,
-                     error);
-        c->keys = sim->key_pools[i].data;
+        const size_t size = firn_collider_extra(c);
+        st = copy_in(sim, &sim->key_pools[i], NULL, size, error);
+        if (st == FIRN_OK && size) firn_collider_move(c, sim->key_pools[i].data);
     }
     return st;
 }

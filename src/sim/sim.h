@@ -107,7 +107,7 @@ struct firn_sim {
     firn_acceleration_key *forces;
     firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
         body_pool, contact_pool;
-    firn_pool *key_pools; /* per collider */
+    firn_pool *key_pools; /* per collider: keys and points */
     firn_pool key_pools_pool;
 
     const firn_allocator *allocator; /* of def */

@@ -4,14 +4,14 @@
  * infinite half extent is allowed here (2D asks for it in z). */
 #include <math.h>
 
-#include "collider/collider.h"
+#include "shape/shape.h"
 
-static double distance(const double size[3], const double point[3], double normal[3])
+static double distance(const firn_shape_values *v, const double point[3], double normal[3])
 {
     double q[3], beyond[3]; /* signed distance to each pair of faces; its part outside */
     int nearest = 0;
     for (int a = 0; a < 3; a++) {
-        q[a] = fabs(point[a]) - size[a];
+        q[a] = fabs(point[a]) - v->size[a];
         beyond[a] = q[a] > 0 ? q[a] : 0;
         normal[a] = 0;
         if (q[a] > q[nearest]) nearest = a;
@@ -25,9 +25,27 @@ static double distance(const double size[3], const double point[3], double norma
     return length;
 }
 
+static void bounds(const firn_shape_values *v, double low[3], double high[3])
+{
+    firn_shape_box_around(v->size[0], v->size[1], v->size[2], low, high);
+}
+
+static double volume(const firn_shape_values *v, int dimension)
+{
+    const double area = 2 * v->size[0] * (2 * v->size[1]);
+    return dimension == 2 ? area : area * (2 * v->size[2]);
+}
+
 const firn_shape firn_shape_box = {
     .name = "box",
+    .word = {"rectangle", "box"},
+    .help = "with edges along the axes",
+    .key = {FIRN_KEY_CENTER, FIRN_KEY_SIZE},
     .size_count = 3,
     .size_name = {"half extent x", "half extent y", "half extent z"},
+    .bounded = FIRN_2D | FIRN_3D,
+    .convex = true,
     .distance = distance,
+    .bounds = bounds,
+    .volume = volume,
 };

@@ -4,13 +4,13 @@
  * side lies towards +x. */
 #include <math.h>
 
-#include "collider/collider.h"
+#include "shape/shape.h"
 
-static double distance(const double size[3], const double point[3], double normal[3])
+static double distance(const firn_shape_values *v, const double point[3], double normal[3])
 {
     firn_meridian m = firn_meridian_of(point);
-    double side = m.r - size[0];
-    double cap = fabs(point[1]) - size[1];
+    double side = m.r - v->size[0];
+    double cap = fabs(point[1]) - v->size[1];
     double up = point[1] < 0 ? -1 : 1;
     if (side > 0 && cap > 0) {
         double length = sqrt(side * side + cap * cap);
@@ -27,9 +27,27 @@ static double distance(const double size[3], const double point[3], double norma
     return cap;
 }
 
+static void bounds(const firn_shape_values *v, double low[3], double high[3])
+{
+    firn_shape_box_around(v->size[0], v->size[1], v->size[0], low, high);
+}
+
+static double volume(const firn_shape_values *v, int dimension)
+{
+    const double r = v->size[0], h = 2 * v->size[1];
+    return dimension == 2 ? 2 * r * h : firn_pi * r * r * h;
+}
+
 const firn_shape firn_shape_cylinder = {
     .name = "cylinder",
+    .word = {NULL, "cylinder"},
+    .help = "along y",
+    .key = {FIRN_KEY_CENTER, FIRN_KEY_RADIUS, {"height", "1", "along y", FIRN_KEY_LENGTH, 1, 0.5}},
     .size_count = 2,
     .size_name = {"radius", "half height"},
+    .bounded = FIRN_2D | FIRN_3D,
+    .convex = true,
     .distance = distance,
+    .bounds = bounds,
+    .volume = volume,
 };

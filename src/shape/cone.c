@@ -5,7 +5,7 @@
  * tip itself the normal may be +y or the slant's, at the rim itself radial or either face's. */
 #include <math.h>
 
-#include "collider/collider.h"
+#include "shape/shape.h"
 
 /* Distance to a corner of the triangle from outside of it, q = point - corner. */
 static double corner(const firn_meridian *m, double qr, double qy, double at_r, double at_y,
@@ -19,9 +19,9 @@ static double corner(const firn_meridian *m, double qr, double qy, double at_r, 
     return length;
 }
 
-static double distance(const double size[3], const double point[3], double normal[3])
+static double distance(const firn_shape_values *v, const double point[3], double normal[3])
 {
-    double radius = size[0], height = size[1], y = point[1];
+    double radius = v->size[0], height = v->size[1], y = point[1];
     firn_meridian m = firn_meridian_of(point);
     double slope = sqrt(radius * radius + height * height);
     double nr = height / slope, ny = radius / slope; /* the slant's normal */
@@ -39,9 +39,30 @@ static double distance(const double size[3], const double point[3], double norma
     return slant;
 }
 
+static void bounds(const firn_shape_values *v, double low[3], double high[3])
+{
+    firn_shape_box_around(v->size[0], v->size[1], v->size[0], low, high);
+    low[1] = 0;
+}
+
+static double volume(const firn_shape_values *v, int dimension)
+{
+    const double r = v->size[0], h = v->size[1];
+    return dimension == 2 ? r * h : firn_pi / 3 * r * r * h;
+}
+
 const firn_shape firn_shape_cone = {
     .name = "cone",
+    .word = {NULL, "cone"},
+    .help = "tip up along y",
+    .key = {{"center", "[0, 0, 0]", "middle of its base", FIRN_KEY_POSITION, 0, 0},
+            FIRN_KEY_RADIUS,
+            {"height", "1", "along y", FIRN_KEY_LENGTH, 1, 1}},
     .size_count = 2,
     .size_name = {"base radius", "height"},
+    .bounded = FIRN_2D | FIRN_3D,
+    .convex = true,
     .distance = distance,
+    .bounds = bounds,
+    .volume = volume,
 };
