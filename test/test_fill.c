@@ -1,7 +1,7 @@
 /* Filling: shapes have the volumes they claim, particles are where the pattern says, volumes add up;
  * and noise. */
 #include "filling.h"
-#include "geometry/noise.h"
+#include <firn/geometry.h>
 
 /* ---- shapes ---- */
 

@@ -2,12 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <firn/geometry.h>
 
 #include "app.h"
-#include "base/parallel.h"
 #include "bench.h"
 #include "options.h"
-#include "geometry/fill.h"
 
 static const char command_name[] = "firn bench fill";
 
@@ -52,7 +53,7 @@ static firn_status fill_all(const firn_region *region, int64_t particles, int32_
     for (firn_pattern p = 0; firn_pattern_name(p); p++) {
         firn_fill_def def = firn_fill_def_default();
         def.pattern = p;
-        def.separation = cbrt(region->volume / (double)particles);
+        def.separation = cbrt(firn_region_get_info(region).volume / (double)particles);
         def.threads = threads;
         firn_filling f;
         const double begin = firn_clock(), cpu = firn_bench_cpu();
@@ -92,30 +93,26 @@ static int run(void)
         return FIRN_EXIT_OUTPUT;
     }
     const int32_t threads =
-        chosen.threads > 0 ? (int32_t)chosen.threads : firn_parallel_max_threads();
+        chosen.threads > 0 ? (int32_t)chosen.threads : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
     firn_error error = {0};
-    firn_mesh mesh = {0};
+    firn_region *region = NULL;
     firn_bytes text = {0};
     text.data = (uint8_t *)make_mesh(chosen.triangles, &text.size);
+    const firn_placement placement = firn_placement_default();
     const double begin = firn_clock(), cpu = firn_bench_cpu();
-    firn_status st = text.data
-                         ? firn_mesh_parse(FIRN_MESH_OBJ, "ball.obj", &text, threads, &mesh, &error)
-                         : FIRN_NO_MEMORY;
+    firn_status st =
+        text.data ? firn_region_parse_mesh("ball.obj", &text, threads, &placement, &region, &error)
+                  : FIRN_NO_MEMORY;
     firn_bytes_free(&text);
     if (st == FIRN_OK) {
         const double seconds = firn_clock() - begin, work = firn_bench_cpu() - cpu;
-        printf("%-12s %9d triangles %8.2f s, processor %.2f s; %d threads\n", "reading",
-               mesh.triangle_count, seconds, work, threads);
-        firn_bench_csv_row(&csv, "reading,%d,0,%d,%.4f,%.4f", mesh.triangle_count, threads, seconds,
-                           work);
-        const firn_placement placement = firn_placement_default();
-        firn_region region;
-        st = firn_region_of_mesh(&mesh, &placement, &region, &error);
-        if (st == FIRN_OK) {
-            st = fill_all(&region, chosen.particles, threads, &csv, mesh.triangle_count, &error);
-        }
+        const int32_t triangles = firn_region_get_info(region).triangles;
+        printf("%-12s %9d triangles %8.2f s, processor %.2f s; %d threads\n", "reading", triangles,
+               seconds, work, threads);
+        firn_bench_csv_row(&csv, "reading,%d,0,%d,%.4f,%.4f", triangles, threads, seconds, work);
+        st = fill_all(region, chosen.particles, threads, &csv, triangles, &error);
     }
-    firn_mesh_free(&mesh);
+    firn_region_destroy(region);
     if (st != FIRN_OK) exit_code = firn_options_failure(command_name, st, &error);
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;

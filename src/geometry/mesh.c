@@ -522,22 +522,27 @@ static bool ends_with(const char *text, const char *end)
     return true;
 }
 
+firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn_error *error)
+{
+    static const char *const ends[] = {
+        [FIRN_MESH_OBJ] = ".obj", [FIRN_MESH_PLY] = ".ply", [FIRN_MESH_STL] = ".stl"};
+    for (int f = 0; f < (int)(sizeof ends / sizeof *ends); f++) {
+        if (!ends_with(name, ends[f])) continue;
+        *format = (firn_mesh_format)f;
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_INVALID, "%s: not a mesh file by its name; use .obj, .ply or .stl",
+                     name);
+}
+
 firn_status firn_mesh_read(const char *path, int32_t threads, firn_mesh *out, firn_error *error)
 {
     *out = (firn_mesh){0};
     firn_mesh_format format;
-    if (ends_with(path, ".obj")) {
-        format = FIRN_MESH_OBJ;
-    } else if (ends_with(path, ".ply")) {
-        format = FIRN_MESH_PLY;
-    } else if (ends_with(path, ".stl")) {
-        format = FIRN_MESH_STL;
-    } else {
-        return firn_fail(error, FIRN_INVALID,
-                         "%s: not a mesh file by its name; use .obj, .ply or .stl", path);
-    }
+    firn_status st = firn_mesh_format_of(path, &format, error);
+    if (st != FIRN_OK) return st;
     firn_bytes bytes;
-    firn_status st = firn_bytes_read(path, &bytes, error);
+    st = firn_bytes_read(path, &bytes, error);
     if (st != FIRN_OK) return st;
     st = firn_mesh_parse(format, path, &bytes, threads, out, error);
     firn_bytes_free(&bytes);

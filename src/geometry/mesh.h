@@ -41,6 +41,9 @@ typedef struct firn_mesh {
 
 typedef enum firn_mesh_format { FIRN_MESH_OBJ, FIRN_MESH_PLY, FIRN_MESH_STL } firn_mesh_format;
 
+/* The format that the end of a name tells. */
+firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn_error *error);
+
 /* Reads, checks and prepares. The format follows from the name's end. Errors name the file. */
 firn_status firn_mesh_read(const char *path, int32_t threads, firn_mesh *out, firn_error *error);
 

@@ -1,7 +1,7 @@
 /* Gradient noise (Perlin 2002): a random slope at each lattice point, blended by a quintic. The slopes
  * come from an integer hash of the lattice point, and the arithmetic is additions, products and floor:
  * no table, no library function, nothing that differs between machines. */
-#include "geometry/noise.h"
+#include <firn/geometry.h>
 
 #include <math.h>
 

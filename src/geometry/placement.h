@@ -1,19 +1,8 @@
-/* Where a thing stands: scaled, then turned, then moved. */
+/* Placements as matrices. */
 #ifndef FIRN_PLACEMENT_H
 #define FIRN_PLACEMENT_H
 
-#include <firn/base.h>
-
-/* Rotations: about x, then y, then z by `rotate_deg`, then about `axis` by `angle_deg`. */
-typedef struct firn_placement {
-    double translate[3]; /* m */
-    double rotate_deg[3];
-    double axis[3]; /* any length but zero; read only when angle_deg is not 0 */
-    double angle_deg;
-    double scale[3]; /* not 0; negative mirrors */
-} firn_placement;
-
-firn_placement firn_placement_default(void); /* as it is */
+#include <firn/geometry.h>
 
 /* world = matrix * local + offset. */
 typedef struct firn_affine {

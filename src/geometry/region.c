@@ -1,6 +1,8 @@
+/* Regions: shapes, meshes and voxels placed in the world. */
 #include "geometry/region.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -116,4 +118,94 @@ double firn_region_depth(const firn_region *region, const double point[3], doubl
     const double slope = sqrt(square);
     const double depth = slope * limit > fabs(bound) ? bound / slope : copysign(limit, bound);
     return fmin(fmax(depth, -limit), limit);
+}
+
+/* ---- handles ---- */
+
+/* A region with what it is made of. */
+typedef struct holder {
+    firn_region region; /* first, so that its address is the holder's */
+    firn_mesh mesh;
+    firn_voxels voxels;
+} holder;
+
+/* Hands the region over, or frees everything. */
+static firn_status give(holder *h, firn_status st, firn_region **out)
+{
+    if (st == FIRN_OK) {
+        *out = &h->region;
+    } else {
+        firn_region_destroy(&h->region);
+    }
+    return st;
+}
+
+static holder *make_holder(firn_region **out, firn_error *error)
+{
+    *out = NULL;
+    holder *h = calloc(1, sizeof *h);
+    if (!h) firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    return h;
+}
+
+firn_status firn_region_create_shape(const firn_collider_def *shape, int32_t dimension,
+                                     const firn_placement *placement, firn_region **out,
+                                     firn_error *error)
+{
+    holder *h = make_holder(out, error);
+    if (!h) return FIRN_NO_MEMORY;
+    return give(h, firn_region_of_shape(shape, dimension, placement, &h->region, error), out);
+}
+
+firn_status firn_region_create_mesh(const char *path, int32_t threads,
+                                    const firn_placement *placement, firn_region **out,
+                                    firn_error *error)
+{
+    holder *h = make_holder(out, error);
+    if (!h) return FIRN_NO_MEMORY;
+    firn_status st = firn_mesh_read(path, threads, &h->mesh, error);
+    if (st == FIRN_OK) st = firn_region_of_mesh(&h->mesh, placement, &h->region, error);
+    return give(h, st, out);
+}
+
+firn_status firn_region_parse_mesh(const char *name, const firn_bytes *bytes, int32_t threads,
+                                   const firn_placement *placement, firn_region **out,
+                                   firn_error *error)
+{
+    holder *h = make_holder(out, error);
+    if (!h) return FIRN_NO_MEMORY;
+    firn_mesh_format format;
+    firn_status st = firn_mesh_format_of(name, &format, error);
+    if (st == FIRN_OK) st = firn_mesh_parse(format, name, bytes, threads, &h->mesh, error);
+    if (st == FIRN_OK) st = firn_region_of_mesh(&h->mesh, placement, &h->region, error);
+    return give(h, st, out);
+}
+
+firn_status firn_region_create_voxels(const char *path, const firn_placement *placement,
+                                      firn_region **out, firn_error *error)
+{
+    holder *h = make_holder(out, error);
+    if (!h) return FIRN_NO_MEMORY;
+    firn_status st = firn_voxels_read(path, &h->voxels, error);
+    if (st == FIRN_OK) st = firn_region_of_voxels(&h->voxels, placement, &h->region, error);
+    return give(h, st, out);
+}
+
+void firn_region_destroy(firn_region *region)
+{
+    holder *h = (holder *)region;
+    if (!h) return;
+    firn_mesh_free(&h->mesh);
+    firn_voxels_free(&h->voxels);
+    free(h);
+}
+
+firn_region_info firn_region_get_info(const firn_region *region)
+{
+    firn_region_info info = {.dimension = region->dimension,
+                             .volume = region->volume,
+                             .triangles = region->mesh ? region->mesh->triangle_count : 0};
+    memcpy(info.low, region->low, sizeof info.low);
+    memcpy(info.high, region->high, sizeof info.high);
+    return info;
 }

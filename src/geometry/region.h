@@ -1,17 +1,17 @@
-/* What can be filled: a shape, a mesh or voxels, placed in the world. */
+/* Regions inside the library: in memory of the caller's, from meshes and voxels that it keeps. */
 #ifndef FIRN_SCENE_REGION_H
 #define FIRN_SCENE_REGION_H
 
 #include <stdbool.h>
 
-#include <firn/collider.h>
+#include <firn/geometry.h>
 
 #include "geometry/binvox.h"
 #include "geometry/mesh.h"
 #include "geometry/placement.h"
 
 /* Points to what it is made of, which must outlive it. Constant once made, so threads may share it. */
-typedef struct firn_region {
+struct firn_region {
     int32_t dimension;
     const firn_mesh *mesh; /* one of these, or both NULL: the shape */
     const firn_voxels *voxels;
@@ -20,7 +20,7 @@ typedef struct firn_region {
     double low[3], high[3]; /* m, bounds in the world */
     double volume;          /* m^3; in 2D the area, m^2 */
     bool exact;             /* whether firn_region_distance is the distance, not only a bound */
-} firn_region;
+};
 
 firn_status firn_region_of_shape(const firn_collider_def *shape, int32_t dimension,
                                  const firn_placement *placement, firn_region *out,
@@ -29,13 +29,6 @@ firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *pla
                                 firn_region *out, firn_error *error);
 firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placement *placement,
                                   firn_region *out, firn_error *error);
-
-/* Exact, up to the rounding of the point. In 2D z is ignored here and below. */
-bool firn_region_inside(const firn_region *region, const double point[3]);
-
-/* Signed distance to the surface, m: negative inside, never more than the true distance, cut off at
- * +-limit. */
-double firn_region_distance(const firn_region *region, const double point[3], double limit);
 
 /* How deep a point is below the surface, m, cut off at +-limit: the distance where that is exact,
  * otherwise what its slope makes of it, which is right near the surface. */

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "collider/collider.h"
-#include "geometry/noise.h"
+#include <firn/geometry.h>
 #include "geometry/random.h"
 #include "run/source.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "geometry/noise.h"
+#include <firn/geometry.h>
 #include "geometry/random.h"
 
 /* ---- the table ---- */
