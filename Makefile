@@ -22,7 +22,7 @@ sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
 .PHONY: reference gallery fuzz
-.PHONY: check check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
+.PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 all: firn
 
@@ -82,6 +82,16 @@ install: firn
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 # ---- checks: each stands alone and leaves its build in build/<name> ----
+
+# What is cheap enough for every change: the quick half of the tests under the address and undefined
+# sanitizers, the program by clang, cppcheck on the files of the last commit.
+check-quick: deps-check
+	@$(configure) asan -B $(BUILD)/asan -DFIRN_ISAS=scalar
+	$(build) $(BUILD)/asan -j$(JOBS) --target quick_tests
+	$(ctest) $(BUILD)/asan -L quick
+	@$(configure) release -B $(BUILD)/clang -DCMAKE_C_COMPILER=clang -DFIRN_WERROR=ON -DFIRN_ISAS=avx2
+	$(build) $(BUILD)/clang -j$(JOBS) --target firn
+	CHANGED_SINCE=HEAD~1 tools/cppcheck.sh -j $(JOBS)
 
 check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 

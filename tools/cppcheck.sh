@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs cppcheck over the engine, the command line and the examples; arguments are passed on (-j 2).
+# Runs cppcheck over the libraries, the command line and the examples; arguments are passed on (-j 2).
+# With CHANGED_SINCE=REVISION only over the files that differ from it.
 # Kernel files need an instruction set and a dimension to be C at all: scalar and 3D stand for all.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +16,21 @@ check() {
         --suppress=readdirCalled \
         -Iinclude -Isrc -D__GNUC__=12 -D__x86_64__=1
 }
-check "$@" -DFIRN_SCALAR -DFIRN_ISA=scalar -DFIRN_DIM=3 -DFIRN_HAVE_SCALAR -DFIRN_PARALLEL_PTHREAD \
-    "${lanes[@]}" src/base src/data src/material src/transfer src/collider src/sim
-check "$@" src/io src/scene apps examples
+
+# The C files of these folders that are to be looked at.
+files() {
+    if [ -n "${CHANGED_SINCE-}" ]; then
+        git diff --name-only --diff-filter=d "$CHANGED_SINCE" -- "$@" | grep '\.c$' || true
+    else
+        git ls-files -- "$@" | grep '\.c$'
+    fi
+}
+mapfile -t engine < <(files src/base src/data src/material src/transfer src/shape src/collider \
+                      src/solve src/sim)
+mapfile -t rest < <(files src/io src/geometry src/scene src/run src/render src/validation apps \
+                    examples)
+if [ ${#engine[@]} -gt 0 ]; then
+    check "$@" -DFIRN_SCALAR -DFIRN_ISA=scalar -DFIRN_DIM=3 -DFIRN_HAVE_SCALAR \
+        -DFIRN_PARALLEL_PTHREAD "${lanes[@]}" "${engine[@]}"
+fi
+if [ ${#rest[@]} -gt 0 ]; then check "$@" "${rest[@]}"; fi
