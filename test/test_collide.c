@@ -845,6 +845,32 @@ static void a_room_holds_material_as_its_walls_would(void **state)
     assert_true(cornered > 1000);
 }
 
+/* What a sim does with the defs it is given. */
+static void a_moved_def_needs_nothing_of_the_caller(void **state)
+{
+    (void)state;
+    firn_pose_key key[2] = {{0, {0, 0, 0}, {1, 0, 0, 0}}, {2, {1, 2, 0}, {1, 0, 0, 1}}};
+    double corner[6] = {0, 0, 1, 0, 0, 1}, memory[64], n[2][3], d[2];
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = FIRN_POLYGON;
+    def.points = corner, def.point_count = 3;
+    def.keys = key, def.key_count = 2;
+    assert_taken(&def);
+    assert_true(firn_collider_extra(&def) == sizeof key + sizeof corner);
+    for (int moved = 0; moved < 2; moved++) {
+        firn_posed_collider c;
+        firn_collider_pose(&def, 2, 1.5, &c);
+        d[moved] = firn_collider_distance(&c, 2, (double[3]){3, 1, 0}, n[moved]);
+        if (moved) break;
+        const void *end = firn_collider_move(&def, memory);
+        assert_ptr_equal(end, (char *)memory + sizeof key + sizeof corner);
+        memset(key, 0, sizeof key);
+        memset(corner, 0, sizeof corner);
+    }
+    assert_true(d[0] == d[1]);
+    assert_memory_equal(n[0], n[1], sizeof n[0]);
+}
+
 static void good_defs_are_taken(void **state)
 {
     (void)state;
@@ -983,6 +1009,7 @@ int main(void)
         cmocka_unit_test(separate_lets_go_and_rubs_when_pressed),
         cmocka_unit_test(the_impulse_stays_in_the_friction_cone),
         cmocka_unit_test(a_room_holds_material_as_its_walls_would),
+        cmocka_unit_test(a_moved_def_needs_nothing_of_the_caller),
         cmocka_unit_test(good_defs_are_taken),
         cmocka_unit_test(bad_defs_are_refused_by_name),
         cmocka_unit_test(the_default_is_the_ground),

@@ -69,7 +69,8 @@ FIRN_API firn_collider_def firn_collider_def_default(void);
 FIRN_API const char *firn_shape_name(firn_shape_kind shape);
 
 /* FIRN_OK, or what is wrong with shape, size or points. */
-FIRN_API firn_status firn_shape_check(const firn_collider_def *def, firn_error *error);
+FIRN_API FIRN_MUST_CHECK firn_status firn_shape_check(const firn_collider_def *def,
+                                                      firn_error *error);
 
 /* The shape of a def that firn_shape_check takes, in the shape's own frame: pose and keys are not
  * read. `dimension` is 2 or 3; 2 ignores the point's z.

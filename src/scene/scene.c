@@ -83,6 +83,25 @@ static firn_status read_section(const firn_scene *scene, const firn_section *sec
 
 /* ---- shapes ---- */
 
+static firn_status read_points(firn_scene_shape *s, const char *name, firn_error *error)
+{
+    const firn_value *list = s->points_value;
+    const int count = list ? firn_value_count(list) : 0;
+    if (count < 3) {
+        return firn_value_fail(s->where, error, "%s must be a list of at least three [x, y]", name);
+    }
+    double *point = calloc(2 * (size_t)count, sizeof *point);
+    if (!point) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    s->def.points = point;
+    s->def.point_count = count;
+    firn_status st = FIRN_OK;
+    int n = 0;
+    for (const firn_value *v = list->child; v && st == FIRN_OK; v = v->next, point += 2) {
+        st = firn_read_vector(v, "a corner", "m", 2, 2, point, &n, error);
+    }
+    return st;
+}
+
 /* Where the shape sits when the scene says nothing more, and how large it is. */
 static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, firn_scene_shape *s,
                             firn_error *error)
@@ -93,8 +112,8 @@ static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, fi
     for (int k = 0; shape->key[k].role; k++) {
         const firn_shape_key *key = &shape->key[k];
         const bool given = s->given >> k & 1u;
-        const firn_value *where = given ? firn_value_get(s->where, key->name) : s->where;
         double *value = s->key[k], length = 0;
+        firn_status st = FIRN_OK;
         switch (key->role) {
         case FIRN_KEY_POSITION: memcpy(s->def.position, value, sizeof s->def.position); break;
         case FIRN_KEY_UP:
@@ -119,30 +138,15 @@ static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, fi
             for (int a = 0; a < dim; a++) {
                 s->def.size[a] = key->times * value[a];
                 if (value[a] > 0) continue;
-                return firn_value_fail(where, error, "%s %g along axis %d must be above 0 m",
-                                       key->name, value[a], a);
+                return firn_value_fail(firn_value_get(s->where, key->name), error,
+                                       "%s %g along axis %d must be above 0 m", key->name, value[a],
+                                       a);
             }
             break;
-        case FIRN_KEY_POINTS: {
-            const firn_value *list = s->points_value;
-            int count = list ? firn_value_count(list) : 0;
-            if (count < 3) {
-                return firn_value_fail(s->where, error,
-                                       "%s must be a list of at least three [x, y]", key->name);
-            }
-            double *point = calloc(2 * (size_t)count, sizeof *point);
-            if (!point) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-            s->def.points = point;
-            s->def.point_count = count;
-            for (list = list->child; list; list = list->next, point += 2) {
-                const firn_status st =
-                    firn_read_vector(list, "a corner", "m", 2, 2, point, &count, error);
-                if (st != FIRN_OK) return st;
-            }
-            break;
-        }
+        case FIRN_KEY_POINTS: st = read_points(s, key->name, error); break;
         case FIRN_KEY_NONE: break;
         }
+        if (st != FIRN_OK) return st;
         if (rotation_of_y(s->up, s->def.rotation)) continue;
         if (key->role == FIRN_KEY_UP) {
             return firn_value_fail(s->where, error, "%s must not be zero", key->name);
