@@ -835,8 +835,8 @@ static void a_room_holds_material_as_its_walls_would(void **state)
         }
         random_point(8, v);
         memcpy(want, v, sizeof want);
-        const bool held = firn_collider_respond_all(wall, 6, 3, 1e-6, at, want);
-        assert_int_equal(firn_collider_respond_all(&room, 1, 3, 1e-6, at, v), held);
+        const bool held = firn_collider_respond_all(wall, 6, 3, 1e-6, at, want, 1, NULL);
+        assert_int_equal(firn_collider_respond_all(&room, 1, 3, 1e-6, at, v, 1, NULL), held);
         for (int a = 0; a < 3; a++) assert_close(v[a], want[a], 1e-12);
         int outside = 0;
         for (int a = 0; a < 3; a++) outside += fabs(local[a]) > size[a];

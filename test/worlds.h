@@ -286,6 +286,13 @@ static inline double *read_all(const firn_sim *sim, int dimension, firn_field fi
     return out;
 }
 
+/* Whether particles have the field: those of heat only where the sim has it. */
+static inline bool has_field(const firn_sim *sim, int field)
+{
+    return !firn_field_get_info((firn_field)field).heat ||
+           firn_sim_view(sim, (firn_field)field).data;
+}
+
 /* What the fields say of every particle, in id order: to compare across changes. */
 typedef struct memo {
     int64_t count;
@@ -295,13 +302,14 @@ typedef struct memo {
 static inline memo remember(const firn_sim *sim, int d)
 {
     memo m = {.count = firn_sim_count(sim)};
-    for (int f = 0; f < FIRN_ENTHALPY; f++) m.field[f] = read_all(sim, d, (firn_field)f);
+    for (int f = 0; f < FIRN_FIELD_COUNT; f++)
+        if (has_field(sim, f)) m.field[f] = read_all(sim, d, (firn_field)f);
     return m;
 }
 
 static inline void forget(memo *m)
 {
-    for (int f = 0; f < FIRN_ENTHALPY; f++) free(m->field[f]);
+    for (int f = 0; f < FIRN_FIELD_COUNT; f++) free(m->field[f]);
 }
 
 static inline firn_hash hash_of(firn_sim *sim)
@@ -326,7 +334,8 @@ static inline firn_totals totals_of(firn_sim *sim)
 /* The name of the first field that holds a non-finite number, or NULL. */
 static inline const char *nonfinite_field(const firn_sim *sim, int dimension)
 {
-    for (int f = 0; f < FIRN_ENTHALPY; f++) {
+    for (int f = 0; f < FIRN_FIELD_COUNT; f++) {
+        if (!has_field(sim, f)) continue;
         const firn_field_info info = firn_field_get_info((firn_field)f);
         const int64_t n =
             firn_sim_count(sim) * (dimension == 2 ? info.components_2d : info.components_3d);

@@ -42,6 +42,16 @@ typedef struct firn_pose_key {
     double rotation[4]; /* quaternion w, x, y, z; need not be normalised, must not be zero */
 } firn_pose_key;
 
+/* A motion that a program sets while the sim runs: from a pose with constant velocity and spin, for
+ * some seconds; then the collider stands still. */
+typedef struct firn_collider_motion {
+    double position[3]; /* m */
+    double rotation[4]; /* quaternion w, x, y, z; need not be normalised, must not be zero */
+    double velocity[3]; /* m/s, of the frame's origin */
+    double spin[3];     /* rad/s, about axes of the world; in 2D only z */
+    double seconds;     /* >= 0; INFINITY: until it is told otherwise */
+} firn_collider_motion;
+
 /* Make one with firn_collider_def_default. Keys and points are copied when a sim is created. */
 typedef struct firn_collider_def {
     firn_shape_kind shape;
@@ -55,6 +65,10 @@ typedef struct firn_collider_def {
     int32_t key_count;
     firn_boundary boundary;
     double friction; /* Coulomb coefficient of FIRN_SEPARATE, >= 0 */
+    /* How the surface runs along itself while the shape stays where it is, as a conveyor belt's or a
+     * drum's does, in the shape's frame; what of it would go through the surface has no effect. */
+    double surface_velocity[3]; /* m/s */
+    double surface_spin[3];     /* rad/s, about the origin of the frame */
     /* Heat, where the sim has it: flows at transfer x (temperature - that of the material). */
     double temperature; /* K; 0, the default: insulated */
     double transfer;    /* W/(m2 K); INFINITY, the default: the surface has that temperature */

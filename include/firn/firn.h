@@ -4,6 +4,7 @@
 
 #include <firn/base.h>
 #include <firn/collider.h>
+#include <firn/host.h>
 #include <firn/material.h>
 #include <firn/sim.h>
 

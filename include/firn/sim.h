@@ -228,6 +228,8 @@ typedef struct firn_field_info {
     const char *name; /* snake_case */
     const char *unit;
     int32_t components_2d, components_3d;
+    int32_t heat;     /* not 0: only where the sim has heat */
+    int32_t writable; /* not 0: firn_sim_write takes it */
 } firn_field_info;
 
 FIRN_API firn_field_info firn_field_get_info(firn_field field);
@@ -281,6 +283,20 @@ FIRN_API int64_t firn_sim_count(const firn_sim *sim);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read(const firn_sim *sim, firn_field field,
                                                    int64_t first, int64_t count, double *out,
                                                    firn_error *error);
+
+/* The same as floats, in id order or as they lie in memory (the order of firn_sim_view and
+ * firn_sim_positions). */
+typedef enum firn_order { FIRN_ORDER_ID, FIRN_ORDER_STORAGE, FIRN_ORDER_COUNT } firn_order;
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_float(const firn_sim *sim, firn_field field,
+                                                         firn_order order, int64_t first,
+                                                         int64_t count, float *out,
+                                                         firn_error *error);
+
+/* Cauchy stress of `count` particles in id order, from the first-th on, Pa, computed when asked:
+ * count x dimension^2, row-major; tension is positive. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_stress(const firn_sim *sim, int64_t first,
+                                                          int64_t count, double *out,
+                                                          firn_error *error);
 
 /* Pressure of every particle in id order, Pa: minus the mean normal Cauchy stress, computed when
  * asked. `out` holds as many doubles as there are particles. */

@@ -11,9 +11,12 @@ typedef struct firn_posed_collider {
     const firn_shape *shape;
     firn_shape_values values;
     double position[3];
-    double rotation[3][3]; /* local to world */
-    double velocity[3];    /* m/s, of the frame's origin */
-    double spin[3];        /* rad/s, world */
+    double rotation[3][3];               /* local to world */
+    double turn[4];                      /* the same as a unit quaternion */
+    double velocity[3];                  /* m/s, of the frame's origin */
+    double spin[3];                      /* rad/s, world */
+    bool runs;                           /* the surface along itself, by: */
+    double run_velocity[3], run_spin[3]; /* m/s, rad/s, world */
     firn_boundary boundary;
     double friction;
 } firn_posed_collider;
@@ -25,6 +28,8 @@ firn_status firn_collider_check(const firn_collider_def *def, int index, firn_er
  * Returns where the copy ends. `memory` is aligned as double. */
 size_t firn_collider_extra(const firn_collider_def *def);
 void *firn_collider_move(firn_collider_def *def, void *memory);
+/* Points the def at keys and points that are in such memory already. */
+void *firn_collider_attach(firn_collider_def *def, void *memory);
 
 /* Where the collider is at a checked def's time, and how fast it moves there. At a key's time the
  * velocity is that of the segment that begins there. Turns take the shorter way round, so a spin
@@ -37,6 +42,21 @@ void *firn_collider_move(firn_collider_def *def, void *memory);
 void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
                         firn_posed_collider *posed);
 
+/* The same for one that moves with constant velocity and spin, `elapsed` seconds on its way; one that
+ * has arrived stands still. */
+void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider_motion *motion,
+                               int dimension, double elapsed, bool moving,
+                               firn_posed_collider *posed);
+
+/* One that is nowhere: at infinite distance of everything. */
+void firn_collider_pose_nowhere(firn_posed_collider *posed);
+
+/* The motion that takes a collider from where it is to a pose, in so many seconds; turns take the
+ * shorter way. */
+firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimension,
+                                    const double position[3], const double rotation[4],
+                                    double seconds);
+
 /* Signed distance (m, negative inside) and outward unit normal at a world point. dimension 2 takes
  * a collider posed in 2D, ignores the point's z and measures to the section at z = 0. */
 double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
@@ -47,9 +67,30 @@ double firn_collider_distance(const firn_posed_collider *c, int dimension, const
 int firn_collider_faces(const firn_posed_collider *c, int dimension, const double point[3],
                         double slack, firn_face face[FIRN_MAX_FACES]);
 
-/* Velocity of the surface at a world point. */
+/* Velocity of the solid at a world point. */
 void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
                                     double velocity[3]);
+
+/* The velocity that the surface there has for material in contact, running along itself included. */
+void firn_collider_contact_velocity(const firn_posed_collider *c, const double point[3],
+                                    const double normal[3], double velocity[3]);
+
+/* Momentum that a collider, by its index, takes from material; angular about its origin. */
+typedef struct firn_impulse {
+    int32_t collider;
+    double linear[3];  /* N s */
+    double angular[3]; /* N m s */
+} firn_impulse;
+
+/* Those that some material can meet, by rising index. */
+typedef struct firn_impulses {
+    firn_impulse *first;
+    int32_t count;
+} firn_impulses;
+
+/* Books momentum that collider i took from material at a world point. */
+void firn_impulse_add(const firn_impulses *to, const firn_posed_collider *colliders, int32_t i,
+                      const double position[3], const double momentum[3]);
 
 /* The boundary condition: changes `velocity` of material at a point with the
  * given outward normal; the caller has found the point inside. Returns whether it changed. */
@@ -61,13 +102,16 @@ double firn_collider_speed_bound(const firn_posed_collider *c, const double cent
                                  double reach);
 
 /* Applies every surface a point is below, or within `slack` metres of, in order; where there are
- * several the first may have been undone, so once more. Returns whether there was one. */
+ * several the first may have been undone, so once more. Returns whether there was one. What `mass`
+ * loses of its momentum goes to `taken`, which may be NULL. */
 bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                               double slack, const double position[3], double velocity[3]);
+                               double slack, const double position[3], double velocity[3],
+                               double mass, const firn_impulses *taken);
 
 /* The same for a particle that is inside, which is also pushed out, to `slack` metres off the surface
  * so that rounding does not leave it inside. */
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double slack, double position[3], double velocity[3]);
+                           double slack, double position[3], double velocity[3], double mass,
+                           const firn_impulses *taken);
 
 #endif

@@ -4,6 +4,7 @@
  * velocities given here are exact derivatives of the poses given here, except at the keys. */
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "collider/collider.h"
 
@@ -91,9 +92,7 @@ static int32_t key_before(const firn_pose_key *keys, int32_t count, double time)
 static void pose_still(const double position[3], const double rotation[4], int dimension,
                        firn_posed_collider *posed)
 {
-    double q[4];
-    quaternion_of(rotation, dimension, q);
-    quaternion_matrix(q, posed->rotation);
+    quaternion_of(rotation, dimension, posed->turn);
     for (int a = 0; a < 3; a++) {
         posed->position[a] = position[a];
         posed->velocity[a] = posed->spin[a] = 0;
@@ -105,13 +104,12 @@ static void pose_between(const firn_pose_key *from, const firn_pose_key *to, int
 {
     double span = to->time - from->time;
     double s = (time - from->time) / span;
-    double p[4], q[4], arc[3], turn[4], now[4];
+    double p[4], q[4], arc[3], turn[4];
     quaternion_of(from->rotation, dimension, p);
     quaternion_of(to->rotation, dimension, q);
     quaternion_arc(p, q, arc);
     quaternion_exp(arc, s, turn);
-    quaternion_multiply(turn, p, now);
-    quaternion_matrix(now, posed->rotation);
+    quaternion_multiply(turn, p, posed->turn);
     for (int a = 0; a < 3; a++) {
         double way = to->position[a] - from->position[a];
         posed->position[a] = from->position[a] + s * way;
@@ -120,15 +118,35 @@ static void pose_between(const firn_pose_key *from, const firn_pose_key *to, int
     }
 }
 
-void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
-                        firn_posed_collider *posed)
+static void begin_pose(const firn_collider_def *def, int dimension, firn_posed_collider *posed)
 {
-    assert(dimension == 2 || dimension == 3);
     posed->shape = firn_shape_get(def->shape);
     posed->boundary = def->boundary;
     posed->friction = def->friction;
     posed->values = firn_shape_values_of(def, dimension);
+}
 
+/* What follows from where it is. */
+static void end_pose(const firn_collider_def *def, int dimension, firn_posed_collider *posed)
+{
+    const double *v = def->surface_velocity, *w = def->surface_spin;
+    const bool flat = dimension == 2;
+    if (flat) posed->position[2] = posed->velocity[2] = 0;
+    quaternion_matrix(posed->turn, posed->rotation);
+    posed->runs = false;
+    for (int a = 0; a < 3; a++) {
+        const double *R = posed->rotation[a];
+        posed->run_velocity[a] = flat && a == 2 ? 0 : R[0] * v[0] + R[1] * v[1] + R[2] * v[2];
+        posed->run_spin[a] = flat && a < 2 ? 0 : R[0] * w[0] + R[1] * w[1] + R[2] * w[2];
+        posed->runs = posed->runs || posed->run_velocity[a] != 0 || posed->run_spin[a] != 0;
+    }
+}
+
+void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
+                        firn_posed_collider *posed)
+{
+    assert(dimension == 2 || dimension == 3);
+    begin_pose(def, dimension, posed);
     if (def->key_count == 0) {
         pose_still(def->position, def->rotation, dimension, posed);
     } else {
@@ -140,7 +158,60 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
             pose_still(end->position, end->rotation, dimension, posed);
         }
     }
-    if (dimension == 2) posed->position[2] = posed->velocity[2] = 0;
+    end_pose(def, dimension, posed);
+}
+
+/* --- Motion as a host sets it ------------------------------------------------------------------ */
+
+void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider_motion *m,
+                               int dimension, double elapsed, bool moving,
+                               firn_posed_collider *posed)
+{
+    double from[4], turn[4];
+    const double spin[3] = {dimension == 2 ? 0 : m->spin[0], dimension == 2 ? 0 : m->spin[1],
+                            m->spin[2]};
+    begin_pose(def, dimension, posed);
+    quaternion_of(m->rotation, dimension, from);
+    quaternion_exp(spin, elapsed, turn);
+    quaternion_multiply(turn, from, posed->turn);
+    for (int a = 0; a < 3; a++) {
+        posed->position[a] = m->position[a] + elapsed * m->velocity[a];
+        posed->velocity[a] = moving ? m->velocity[a] : 0;
+        posed->spin[a] = moving ? spin[a] : 0;
+    }
+    end_pose(def, dimension, posed);
+}
+
+static double nowhere(const firn_shape_values *v, const double point[3], double normal[3])
+{
+    (void)v, (void)point;
+    normal[0] = normal[2] = 0;
+    normal[1] = 1;
+    return INFINITY;
+}
+
+void firn_collider_pose_nowhere(firn_posed_collider *posed)
+{
+    static const firn_shape shape = {.name = "nowhere", .distance = nowhere};
+    memset(posed, 0, sizeof *posed);
+    posed->shape = &shape;
+}
+
+firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimension,
+                                    const double position[3], const double rotation[4],
+                                    double seconds)
+{
+    firn_collider_motion m = {.seconds = seconds};
+    double to[4], arc[3];
+    quaternion_of(rotation, dimension, to);
+    quaternion_arc(from->turn, to, arc);
+    memcpy(m.rotation, from->turn, sizeof m.rotation);
+    for (int a = 0; a < 3; a++) {
+        m.position[a] = from->position[a];
+        m.velocity[a] = (position[a] - from->position[a]) / seconds;
+        m.spin[a] = arc[a] / seconds;
+    }
+    return m;
 }
 
 /* --- Contact --------------------------------------------------------------------------------- */
@@ -201,11 +272,27 @@ void firn_collider_surface_velocity(const firn_posed_collider *c, const double p
     velocity[2] = c->velocity[2] + w[0] * y - w[1] * x;
 }
 
+void firn_collider_contact_velocity(const firn_posed_collider *c, const double point[3],
+                                    const double normal[3], double velocity[3])
+{
+    firn_collider_surface_velocity(c, point, velocity);
+    if (!c->runs) return;
+    const double *w = c->run_spin;
+    double run[3], way[3], through = 0;
+    for (int a = 0; a < 3; a++) way[a] = point[a] - c->position[a];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, d = (a + 2) % 3;
+        run[a] = c->run_velocity[a] + w[b] * way[d] - w[d] * way[b];
+        through += run[a] * normal[a];
+    }
+    for (int a = 0; a < 3; a++) velocity[a] += run[a] - through * normal[a];
+}
+
 bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
                            const double normal[3], double velocity[3])
 {
     double surface[3];
-    firn_collider_surface_velocity(c, point, surface);
+    firn_collider_contact_velocity(c, point, normal, surface);
     double relative[3], along[3]; /* to the surface; its part along the surface */
     for (int a = 0; a < 3; a++) relative[a] = velocity[a] - surface[a];
     double vn = relative[0] * normal[0] + relative[1] * normal[1] + relative[2] * normal[2];
@@ -233,34 +320,57 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
 double firn_collider_speed_bound(const firn_posed_collider *c, const double center[3], double reach)
 {
     /* |v + w x (p - x)| <= |v + w x (center - x)| + |w| |p - center| */
-    double v[3];
-    firn_collider_surface_velocity(c, center, v);
-    const double *w = c->spin;
+    static const double no_normal[3];
+    double v[3], w[3];
+    firn_collider_contact_velocity(c, center, no_normal, v);
+    for (int a = 0; a < 3; a++) w[a] = c->spin[a] + (c->runs ? c->run_spin[a] : 0);
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
            reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
 
+void firn_impulse_add(const firn_impulses *to, const firn_posed_collider *colliders, int32_t i,
+                      const double position[3], const double p[3])
+{
+    int32_t k = 0;
+    while (k < to->count && to->first[k].collider != i) k++;
+    if (k == to->count) return;
+    double r[3];
+    for (int a = 0; a < 3; a++) r[a] = position[a] - colliders[i].position[a];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        to->first[k].linear[a] += p[a];
+        to->first[k].angular[a] += r[b] * p[c] - r[c] * p[b];
+    }
+}
+
 bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int32_t dim,
-                               double slack, const double position[3], double velocity[3])
+                               double slack, const double position[3], double velocity[3],
+                               double mass, const firn_impulses *taken)
 {
     int hits = 0;
     for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
         for (int32_t i = 0; i < count; i++) {
             firn_face face[FIRN_MAX_FACES];
             const int n = firn_collider_faces(&c[i], dim, position, slack, face);
+            double lost[3] = {velocity[0], velocity[1], velocity[2]};
             for (int k = 0; k < n; k++) {
                 firn_collider_respond(&c[i], position, face[k].normal, velocity);
             }
             hits += n;
+            if (n == 0 || !taken) continue;
+            for (int a = 0; a < 3; a++) lost[a] = a < dim ? mass * (lost[a] - velocity[a]) : 0;
+            firn_impulse_add(taken, c, i, position, lost);
         }
     }
     return hits > 0;
 }
 
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double slack, double position[3], double velocity[3])
+                           double slack, double position[3], double velocity[3], double mass,
+                           const firn_impulses *taken)
 {
-    if (!firn_collider_respond_all(colliders, count, dim, 0, position, velocity)) return false;
+    if (!firn_collider_respond_all(colliders, count, dim, 0, position, velocity, mass, taken))
+        return false;
     for (int32_t i = 0; i < count; i++) {
         double normal[3];
         double distance = firn_collider_distance(&colliders[i], dim, position, normal);

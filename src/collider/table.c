@@ -113,6 +113,13 @@ firn_status firn_collider_check(const firn_collider_def *def, int index, firn_er
                          "colliders[%d].friction %g must be 0 or above and finite; use a sticky "
                          "boundary to hold everything",
                          index, def->friction);
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(def->surface_velocity[a]) || !isfinite(def->surface_spin[a]))
+            return firn_fail(
+                error, FIRN_INVALID,
+                "colliders[%d].surface_velocity[%d] %g and surface_spin[%d] %g must be "
+                "finite; 0 stands still",
+                index, a, def->surface_velocity[a], a, def->surface_spin[a]);
     if (!(def->temperature >= 0 && isfinite(def->temperature)))
         return firn_fail(error, FIRN_INVALID,
                          "colliders[%d].temperature %g must be 0 (insulated) or above, and finite; "
@@ -134,14 +141,21 @@ size_t firn_collider_extra(const firn_collider_def *def)
            2 * (size_t)def->point_count * sizeof *def->points;
 }
 
-void *firn_collider_move(firn_collider_def *def, void *memory)
+void *firn_collider_attach(firn_collider_def *def, void *memory)
 {
     firn_pose_key *keys = memory;
     double *points = (double *)(keys + def->key_count);
-    if (def->key_count) memcpy(keys, def->keys, (size_t)def->key_count * sizeof *keys);
-    if (def->point_count)
-        memcpy(points, def->points, 2 * (size_t)def->point_count * sizeof *points);
     def->keys = keys;
     def->points = points;
     return points + 2 * (ptrdiff_t)def->point_count;
+}
+
+void *firn_collider_move(firn_collider_def *def, void *memory)
+{
+    const size_t keys = (size_t)def->key_count * sizeof *def->keys;
+    if (keys) memcpy(memory, def->keys, keys);
+    if (def->point_count)
+        memcpy((char *)memory + keys, def->points,
+               2 * (size_t)def->point_count * sizeof *def->points);
+    return firn_collider_attach(def, memory);
 }

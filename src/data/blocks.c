@@ -405,6 +405,18 @@ static void link_block(void *context, int64_t b, int32_t thread)
     }
 }
 
+/* Bytes to find up to `bound` different keys in. */
+static size_t build_scratch(int64_t bound)
+{
+    return (size_t)bound * (2 * sizeof(uint64_t) + sizeof(uint8_t)) +
+           hash_size((int32_t)bound) * sizeof(int32_t);
+}
+
+size_t firn_directory_scratch(int32_t dim, int32_t blocks)
+{
+    return build_scratch((int64_t)blocks * firn_pow(3, dim) * firn_pow(2, dim));
+}
+
 firn_status firn_directory_build(firn_directory *d, const firn_directory *from, int32_t room,
                                  const firn_workers *workers, const firn_allocator *allocator,
                                  firn_pool *scratch, firn_error *error)
@@ -426,10 +438,8 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
                          INT32_MAX / 4);
     }
-    uint32_t size = hash_size((int32_t)bound);
-    firn_status st = firn_pool_reserve_slack(
-        allocator, scratch,
-        (size_t)bound * (2 * sizeof(uint64_t) + sizeof(uint8_t)) + size * sizeof(int32_t), error);
+    const uint32_t size = hash_size((int32_t)bound);
+    firn_status st = firn_pool_reserve_slack(allocator, scratch, build_scratch(bound), error);
     if (st != FIRN_OK) return st;
     key_set set = {.key = scratch->data, .mask = size - 1};
     uint64_t *sort_scratch = set.key + bound;

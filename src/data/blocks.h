@@ -106,6 +106,9 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
                                  const firn_workers *workers, const firn_allocator *allocator,
                                  firn_pool *scratch, firn_error *error);
 
+/* The most bytes of scratch that building takes from a directory of so many blocks with particles. */
+size_t firn_directory_scratch(int32_t dim, int32_t blocks);
+
 /* Room for `count` blocks; empties the directory. */
 firn_status firn_directory_reserve(firn_directory *d, int32_t count,
                                    const firn_allocator *allocator, firn_error *error);

@@ -22,6 +22,7 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
     RESERVE(record_pool[1], n * FIRN_RECORD * sizeof(real));
     RESERVE(order_pool[0], n * sizeof(uint32_t));
     RESERVE(order_pool[1], n * sizeof(uint32_t));
+    RESERVE(by_id_pool, sizeof(firn_id_order) + n * sizeof(uint32_t));
     if (s->has_heat) {
         RESERVE(heat_pool, n * FIRN_HEAT_RECORD * sizeof(real));
     }
@@ -33,6 +34,8 @@ firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_alloc
     s->record = s->record_pool[0].data;
     s->spare = s->record_pool[1].data;
     s->heat = s->heat_pool.data;
+    s->by_id = s->by_id_pool.data;
+    if (s->by_id) s->by_id->generation = 0;
     for (int i = 0; i < 2; i++) s->order[i] = s->order_pool[i].data;
 #define SIDE(type, name, ...) s->name = s->name##_pool.data;
     FIRN_SIDE_FIELDS(SIDE)
@@ -273,5 +276,6 @@ void firn_store_free(firn_store *s, const firn_allocator *allocator)
     FIRN_SIDE_FIELDS(SIDE)
 #undef SIDE
     firn_pool_free(allocator, &s->heat_pool);
+    firn_pool_free(allocator, &s->by_id_pool);
     *s = (firn_store){0};
 }

@@ -14,6 +14,13 @@
 #include "data/blocks.h"
 #include "data/field.h"
 
+/* Record indices in id order: made when a reader asks, and good as long as the sim's generation is
+ * the same. It is pointed to, so that readers of a const sim can fill it. */
+typedef struct firn_id_order {
+    uint64_t generation; /* 0: never made */
+    uint32_t index[];
+} firn_id_order;
+
 typedef struct firn_store {
     int32_t dim;
     int64_t count, capacity;
@@ -27,7 +34,8 @@ typedef struct firn_store {
 #undef DECLARE
     uint32_t *order[2];
     int32_t current; /* which order list the bins index */
-    firn_pool record_pool[2], order_pool[2], heat_pool;
+    firn_id_order *by_id;
+    firn_pool record_pool[2], order_pool[2], heat_pool, by_id_pool;
 #define DECLARE(type, name, ...) firn_pool name##_pool;
     FIRN_SIDE_FIELDS(DECLARE)
 #undef DECLARE

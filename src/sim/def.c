@@ -287,7 +287,7 @@ static firn_transfer choose_transfer(const firn_sim_def *def)
 }
 
 /* Whether all laws have tangents: an implicit step needs them, and AUTO goes without and says so. */
-static firn_status choose_integrator(firn_sim *sim, firn_error *error)
+firn_status firn_sim_choose_integrator(firn_sim *sim, firn_error *error)
 {
     const firn_sim_def *def = &sim->def;
     sim->integrator = def->integrator;
@@ -361,6 +361,15 @@ static firn_status copy_sources(firn_sim *sim, firn_error *error)
     return FIRN_OK;
 }
 
+void firn_sim_derive_material(firn_sim *sim, int32_t i)
+{
+    const firn_material_def *m = &sim->materials[i];
+    firn_material_constants(m, (firn_law_constants *)sim->constant_pool.data + i);
+    ((firn_heat_curve *)sim->heat.curve.data)[i] = firn_material_heat_curve(m);
+    ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)m->law;
+    sim->rest_density |= sim->kernels->has_rest_density((int)m->law);
+}
+
 static firn_status copy_def(firn_sim *sim, firn_error *error)
 {
     firn_sim_def *def = &sim->def;
@@ -379,9 +388,10 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
          (size_t)def->heat.source_count * sizeof *def->heat.sources);
     COPY(heat.curve, NULL, materials * sizeof(firn_heat_curve));
     COPY(posed_pool, NULL, colliders * sizeof(firn_posed_collider));
-    COPY(key_pools_pool, NULL, colliders * sizeof(firn_pool));
+    COPY(slot_pool, NULL, colliders * sizeof(firn_collider_slot));
     COPY(scratch_pool, NULL, (size_t)sim->workers.count * sizeof(firn_scratch));
 #undef COPY
+    if (st == FIRN_OK) st = firn_reaction_reserve(sim, def->collider_count, error);
     if (st != FIRN_OK) return st;
     def->materials = sim->materials = sim->material_pool.data;
     def->colliders = sim->colliders = sim->collider_pool.data;
@@ -392,23 +402,18 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     if (st != FIRN_OK) return st;
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->workers.count * sizeof *sim->scratch);
-    for (int32_t i = 0; i < def->material_count; i++) {
-        firn_material_constants(&sim->materials[i],
-                                (firn_law_constants *)sim->constant_pool.data + i);
-        ((firn_heat_curve *)sim->heat.curve.data)[i] = firn_material_heat_curve(&sim->materials[i]);
-        ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)sim->materials[i].law;
-        sim->rest_density |= sim->kernels->has_rest_density((int)sim->materials[i].law);
-    }
+    for (int32_t i = 0; i < def->material_count; i++) firn_sim_derive_material(sim, i);
     if (colliders) {
-        sim->key_pools = sim->key_pools_pool.data;
-        memset(sim->key_pools, 0, colliders * sizeof *sim->key_pools);
+        sim->slots = sim->slot_pool.data;
+        memset(sim->slots, 0, colliders * sizeof *sim->slots);
     }
     for (size_t i = 0; i < colliders && st == FIRN_OK; i++) {
         firn_collider_def *c = &sim->colliders[i];
         const size_t size = firn_collider_extra(c);
-        st = copy_in(sim, &sim->key_pools[i], NULL, size, error);
-        if (st == FIRN_OK && size) firn_collider_move(c, sim->key_pools[i].data);
+        st = copy_in(sim, &sim->slots[i].keys, NULL, size, error);
+        if (st == FIRN_OK && size) firn_collider_move(c, sim->slots[i].keys.data);
     }
+    firn_reaction_reset(sim);
     return st;
 }
 
@@ -437,7 +442,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
     sim->def.transfer = choose_transfer(def);
     st = choose_kernels(sim, error);
-    if (st == FIRN_OK) st = choose_integrator(sim, error);
+    if (st == FIRN_OK) st = firn_sim_choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
     /* Only in 3D do bodies take bits from the axes. */
     for (int i = 0; i < 4; i++) {
@@ -466,9 +471,8 @@ void firn_sim_destroy(firn_sim *sim)
     if (sim->scratch) {
         for (int32_t t = 0; t < sim->workers.count; t++) firn_pool_free(&a, &sim->scratch[t].pool);
     }
-    if (sim->key_pools) {
-        for (int32_t i = 0; i < sim->def.collider_count; i++)
-            firn_pool_free(&a, &sim->key_pools[i]);
+    for (int32_t i = 0; sim->slots && i < sim->def.collider_count; i++) {
+        firn_pool_free(&a, &sim->slots[i].keys);
     }
     firn_pool *pools[] = {
 #define CHANNEL(name) &sim->grid.name,
@@ -487,7 +491,10 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->posed_pool,
         &sim->body_pool,
         &sim->contact_pool,
-        &sim->key_pools_pool,
+        &sim->slot_pool,
+        &sim->reaction_pool,
+        &sim->grid.impulse,
+        &sim->grid.impulse_first,
         &sim->scratch_pool,
         &sim->key_scratch,
         &sim->extremes_pool,

@@ -16,6 +16,7 @@ typedef struct block_partial {
     double speed2;
     bool finite;
 } block_partial;
+_Static_assert(sizeof(block_partial) == FIRN_BLOCK_PARTIAL, "firn_sim_reserve counts on it");
 
 typedef struct grid_job {
     firn_sim *sim;
@@ -54,6 +55,10 @@ firn_status firn_grid_reserve(firn_sim *sim, int32_t planes, firn_error *error)
     if (st == FIRN_OK) {
         st = firn_pool_reserve_slack(sim->allocator, &sim->grid.mirror_range,
                                      (size_t)sim->at->count * sizeof(firn_mirror_range), error);
+    }
+    if (st == FIRN_OK) {
+        st = firn_pool_reserve_slack(sim->allocator, &sim->grid.impulse_first,
+                                     (size_t)(sim->at->count + 1) * sizeof(int32_t), error);
     }
     return st;
 }
@@ -232,17 +237,30 @@ bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], d
     return false;
 }
 
-bool firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells)
+void firn_grid_block_center(const firn_sim *sim, int64_t block, double center[3])
 {
-    firn_directory *d = sim->at;
-    double center[3] = {0};
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
+    center[2] = 0;
     for (int a = 0; a < sim->store.dim; a++) {
-        center[a] = (FIRN_BLOCK * d->coord[block][a] + middle) * sim->def.cell_size;
+        center[a] = (FIRN_BLOCK * sim->at->coord[block][a] + middle) * sim->def.cell_size;
     }
-    d->near_collider[block] = firn_grid_is_near_collider(sim, center, FIRN_NEAR_COLLIDER);
-    return d->near_collider[block] ||
-           (cells > FIRN_NEAR_COLLIDER && firn_grid_is_near_collider(sim, center, cells));
+}
+
+int32_t firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells)
+{
+    const firn_posed_collider *c = sim->posed_pool.data;
+    const double h = sim->def.cell_size;
+    double center[3], normal[3];
+    int32_t count = 0;
+    bool near = false;
+    firn_grid_block_center(sim, block, center);
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        const double d = firn_collider_distance(&c[i], sim->store.dim, center, normal);
+        near |= d < FIRN_NEAR_COLLIDER * h;
+        count += d < cells * h;
+    }
+    sim->at->near_collider[block] = near;
+    return count;
 }
 
 uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block)
@@ -267,6 +285,7 @@ void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
     const int32_t dim = sim->store.dim;
     /* A wall through a row of nodes holds them all, whichever way its distance rounds. */
     const double slack = 1e-6 * sim->def.cell_size;
+    const firn_impulses taken = firn_reaction_of(sim, block);
     for (uint64_t left = firn_grid_nodes_near_colliders(sim, block); left; left &= left - 1) {
         const int n = __builtin_ctzll(left);
         real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + n * FIRN_NODE;
@@ -274,7 +293,7 @@ void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
         firn_grid_node_position(sim, sim->at->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
         if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,
-                                       position, velocity)) {
+                                       position, velocity, (double)node[3], &taken)) {
             continue;
         }
         for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];
@@ -283,7 +302,8 @@ void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
 
 void firn_grid_collide_block(firn_sim *sim, int64_t block)
 {
-    if (firn_grid_note_colliders(sim, block, 0)) firn_grid_collide_nodes(sim, block);
+    firn_grid_note_colliders(sim, block, 0);
+    if (sim->at->near_collider[block]) firn_grid_collide_nodes(sim, block);
 }
 
 /* The caller's force on a block's nodes, added to the acceleration. */
@@ -482,6 +502,24 @@ firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, 
     return st;
 }
 
+void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_posed_collider *posed)
+{
+    const firn_collider_slot *slot = &sim->slots[i];
+    const firn_collider_motion *m = &slot->motion;
+    if (slot->removed) {
+        firn_collider_pose_nowhere(posed);
+    } else if (!slot->moved) {
+        firn_collider_pose(&sim->colliders[i], sim->store.dim, time, posed);
+    } else {
+        /* A step that ends when the motion does still moves with it; the next does not. */
+        const double elapsed = time - slot->begin, slack = 1e-9;
+        const bool moving = time > sim->time ? elapsed <= m->seconds * (1 + slack)
+                                             : elapsed < m->seconds * (1 - slack);
+        firn_collider_pose_moving(&sim->colliders[i], m, sim->store.dim,
+                                  fmax(0, fmin(elapsed, m->seconds)), moving, posed);
+    }
+}
+
 void firn_sim_pose_colliders(firn_sim *sim, double time)
 {
     const int32_t dim = sim->store.dim;
@@ -503,9 +541,12 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
     }
     firn_posed_collider *posed = sim->posed_pool.data;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        firn_collider_pose(&sim->colliders[i], dim, time, &posed[i]);
+        const firn_collider_slot *slot = &sim->slots[i];
+        firn_sim_pose_collider(sim, i, time, &posed[i]);
+        if (slot->removed) continue;
         double speed = firn_collider_speed_bound(&posed[i], center, reach);
-        for (int32_t k = 0; k < sim->colliders[i].key_count; k++) { /* what starts within a step */
+        const int32_t keys = slot->moved ? 0 : sim->colliders[i].key_count;
+        for (int32_t k = 0; k < keys; k++) { /* what starts within a step */
             const double start = sim->colliders[i].keys[k].time;
             if (start <= time || start > time + sim->def.dt_max) continue;
             firn_posed_collider later;

@@ -434,6 +434,44 @@ static void speed_block(void *context, int64_t block, int32_t thread)
     partial(job->sim)[block] = check == 0 ? (double)most : INFINITY;
 }
 
+/* Books what walls gave a node's velocity, to those that hold it: through each what it takes to hold
+ * it there, and friction to the first. */
+static void book_walls(const implicit_job *job, int64_t block, const block_view *v,
+                       const firn_wall_node *c, const real formula[3], const real end[3])
+{
+    const real *residual =
+        firn_grid_channel(job->sim, &job->sim->grid.residual, block) + c->node * FIRN_NODE;
+    const real mass = v->old[c->node][3], none[3] = {0};
+    real hold[3] = {0}, along[3], drift[3]; /* impulses that the node gets, over theta */
+    if (c->held == 0) return;
+    for (int k = 0; k < c->held; k++) {
+        const real part = -dot(residual, c->direction[k]);
+        for (int a = 0; a < 3; a++) hold[a] += part * c->direction[k][a];
+    }
+    memcpy(along, v->moved[c->node], sizeof along);
+    memcpy(drift, c->drift, sizeof drift);
+    firn_wall_project(c, along);
+    firn_wall_project(c, drift);
+    const real beyond = (real)(1 / job->theta);
+    real rest[3];
+    for (int a = 0; a < 3; a++) {
+        rest[a] = mass * (end[a] - formula[a]) + beyond * c->drag * (drift[a] - along[a]);
+    }
+    for (int k = c->held - 1; k >= 0; k--) {
+        const firn_wall *t = &c->wall[c->cause[k]];
+        if (t->boundary == FIRN_STICKY) break;
+        const real impulse = dot(hold, c->direction[k]) / dot(t->normal, c->direction[k]);
+        real given[3];
+        for (int a = 0; a < 3; a++) {
+            given[a] = beyond * impulse * t->normal[a];
+            hold[a] -= impulse * t->normal[a];
+        }
+        firn_reaction_book_node(job->sim, block, c->node, t->collider, none, given, 1);
+    }
+    for (int a = 0; a < 3; a++) rest[a] += beyond * hold[a];
+    firn_reaction_book_node(job->sim, block, c->node, c->wall[c->cause[0]].collider, none, rest, 1);
+}
+
 /* Puts the velocities that the step leaves in place of the accelerations. */
 static void finish_block(void *context, int64_t block, int32_t thread)
 {
@@ -453,6 +491,7 @@ static void finish_block(void *context, int64_t block, int32_t thread)
     for (int i = 0; i < v.at_walls; i++) {
         const firn_wall_node *c = &v.at_wall[i];
         real *to = end + c->node * FIRN_NODE, ahead[3], slide[3], gain[3];
+        const real formula[3] = {to[0], to[1], to[2]};
         for (int a = 0; a < 3; a++) {
             gain[a] = to[a] - v.moved[c->node][a];
             slide[a] = v.moved[c->node][a] - c->drift[a];
@@ -462,6 +501,7 @@ static void finish_block(void *context, int64_t block, int32_t thread)
         for (int a = 0; a < 3; a++) ahead[a] = slide[a] + gain[a];
         const bool turns = c->drag > 0 && dot(ahead, slide) < 0;
         for (int a = 0; a < 3; a++) to[a] = v.moved[c->node][a] + (turns ? 0 : gain[a]);
+        book_walls(job, block, &v, c, formula, to);
     }
 }
 
@@ -484,6 +524,7 @@ static void collide(implicit_job *job)
 {
     for (int i = 0; i < 2; i++) {
         swap_velocities(&job->sim->grid);
+        job->sim->grid.books = job->sim->def.collider_count > 0 && i == 1; /* what particles get */
         run(job, collide_task);
         firn_grid_contact(job->sim);
     }
@@ -564,7 +605,13 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     *broken = FIRN_LIMIT_NONE;
     /* In contact, what closes in does so by acceleration: by as much as the square of the step. */
     *dt_fit = sqrt(IMPACT * def->cell_size * dt / closing_speed(&job));
+    if (def->collider_count) {
+        firn_reaction_count(sim);
+        st = firn_reaction_list(sim, error);
+        if (st != FIRN_OK) return st;
+    }
     run(&job, finish_block);
     collide(&job);
+    firn_reaction_collect(sim);
     return FIRN_OK;
 }

@@ -25,13 +25,10 @@ enum { NODES = FIRN_MAX_CELLS, AROUND = 8 };
  * next to no weight, and what is around their mirror point lies no further than the next block. */
 #define DEEPEST 1.5 /* cells */
 
-/* How far from a wall the centre of a block may be with nodes around mirror points: these are up to the
- * deepest and a cell's diagonal above it, at a corner of the block 3 cells away along each axis. */
-#define FARTHEST 8.5 /* cells */
-
 /* A node pressed into a wall. */
 typedef struct mirror {
-    int32_t node;  /* of its block */
+    int32_t node; /* of its block */
+    int32_t collider;
     int32_t count; /* nodes around the mirror point; may be none */
     uint8_t to_block[AROUND],
         to_node[AROUND];        /* block as in firn_directory_neighbours; node in it */
@@ -42,6 +39,7 @@ typedef struct mirror {
     real mass, velocity[3];     /* kg, m/s: mirrored */
     real drag;                  /* kg m/s: the most that friction takes */
 } mirror;
+_Static_assert(sizeof(mirror) <= FIRN_MIRROR, "firn_sim_reserve counts on it");
 
 /* A block's mirrors; *count receives how many. */
 static mirror *mirrors_of(const firn_sim *sim, int64_t block, int32_t *count)
@@ -77,10 +75,13 @@ static bool is_pressed(const firn_sim *sim, int64_t block, int n, const real *no
         wall = face[0];
     }
     if (!in || wall.depth > DEEPEST * sim->def.cell_size) return false;
-    firn_collider_surface_velocity(in, position, surface);
+    firn_collider_contact_velocity(in, position, wall.normal, surface);
     for (int a = 0; a < dim; a++) speed += ((double)node[a] - surface[a]) * wall.normal[a];
     if (in->boundary == FIRN_SEPARATE && !(speed < 0)) return false;
-    *to = (mirror){.node = n, .depth = (real)wall.depth, .mass = node[3]};
+    *to = (mirror){.node = n,
+                   .collider = (int32_t)(in - collider),
+                   .depth = (real)wall.depth,
+                   .mass = node[3]};
     for (int a = 0; a < 3; a++) {
         to->normal[a] = (real)wall.normal[a];
         to->surface[a] = (real)surface[a];
@@ -156,7 +157,9 @@ static void find_task(void *context, int64_t block, int32_t thread)
     firn_sim *sim = context;
     firn_mirror_range *range = (firn_mirror_range *)sim->grid.mirror_range.data + block;
     range->pressed = 0;
-    range->nearby = firn_grid_note_colliders(sim, block, FARTHEST);
+    int32_t *far = (int32_t *)sim->grid.impulse_first.data + block;
+    *far = firn_grid_note_colliders(sim, block, FIRN_FAR_COLLIDER);
+    range->nearby = *far > 0;
     if (!sim->at->near_collider[block]) return;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     for (uint64_t left = firn_grid_nodes_near_colliders(sim, block); left; left &= left - 1) {
@@ -224,7 +227,7 @@ static void fold_block(firn_sim *sim, int64_t block)
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
-    real gain[NODES][FIRN_NODE] = {{0}};
+    real gain[NODES][FIRN_NODE] = {{0}}, before[NODES][3];
     int32_t neighbour[FIRN_MAX_NEIGHBOURS];
     const int around = firn_directory_neighbours(sim->at, (int32_t)block, neighbour);
     for (int rubbing = 0; rubbing < 2; rubbing++) {
@@ -235,12 +238,22 @@ static void fold_block(firn_sim *sim, int64_t block)
                 const mirror *m = &list[j];
                 for (int k = 0; k < m->count; k++) {
                     if (m->to_block[k] != around - 1 - i) continue;
-                    real *sum = gain[m->to_node[k]], *v = node + m->to_node[k] * FIRN_NODE;
+                    const int n = m->to_node[k];
+                    real *sum = gain[n], *v = node + n * FIRN_NODE;
+                    const real mass = m->weight[k] * m->mass;
                     if (rubbing) {
-                        rub(m, dim, m->weight[k] * m->drag / (v[3] + sum[3]), v);
+                        /* Its part of the change that all mirrors made, and friction. */
+                        const real part = mass / (v[3] + sum[3]), all = v[3];
+                        real from[3] = {0}, to[3] = {0};
+                        for (int a = 0; a < dim; a++) {
+                            from[a] = v[a];
+                            to[a] = part * (m->velocity[a] - before[n][a]);
+                        }
+                        rub(m, dim, m->weight[k] * m->drag / (all + sum[3]), v);
+                        for (int a = 0; a < dim; a++) to[a] += v[a];
+                        firn_reaction_book_node(sim, block, n, m->collider, from, to, all);
                         continue;
                     }
-                    const real mass = m->weight[k] * m->mass;
                     for (int a = 0; a < dim; a++) sum[a] += mass * m->velocity[a];
                     sum[3] += mass;
                 }
@@ -249,6 +262,7 @@ static void fold_block(firn_sim *sim, int64_t block)
         for (int n = 0; n < nodes && !rubbing; n++) {
             real *v = node + n * FIRN_NODE;
             if (!(gain[n][3] > 0)) continue;
+            memcpy(before[n], v, sizeof before[n]);
             for (int a = 0; a < dim; a++) v[a] = (v[3] * v[a] + gain[n][a]) / (v[3] + gain[n][3]);
         }
     }
@@ -280,10 +294,11 @@ static void reflect_task(void *context, int64_t block, int32_t thread)
                             m->to_node[k] * FIRN_NODE;
             for (int a = 0; a < dim; a++) sum[a] += m->weight[k] * v[a];
         }
-        if (m->count) {
-            reflect(m, dim, sum,
-                    firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE);
-        }
+        if (!m->count) continue;
+        real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE;
+        const real before[3] = {node[0], node[1], node[2]};
+        reflect(m, dim, sum, node);
+        firn_reaction_book_node(sim, block, m->node, m->collider, before, node, node[3]);
     }
     firn_grid_note_speed(sim, block);
 }
@@ -295,10 +310,12 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
         firn_grid_contact(sim);
         return FIRN_OK;
     }
-    const firn_status st = find_mirrors(sim, error);
+    firn_status st = find_mirrors(sim, error);
+    if (st == FIRN_OK) st = firn_reaction_list(sim, error);
     if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, blocks, 4, fold_task, sim);
     firn_grid_contact(sim);
     firn_workers_run(&sim->workers, blocks, 16, reflect_task, sim);
+    firn_reaction_collect(sim);
     return FIRN_OK;
 }

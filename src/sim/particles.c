@@ -1,42 +1,10 @@
-/* Particles between steps: adding, removing, reading, viewing, hashing. */
-#include <assert.h>
+/* Particles between steps: adding, writing and removing them. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/sim.h"
 
 firn_particles firn_particles_default(void) { return (firn_particles){.stamp = FIRN_STAMP}; }
-
-firn_field_info firn_field_get_info(firn_field field)
-{
-#define DIM 2
-    enum {
-#define COMPONENTS(type, name, NAME, components, ...) NAME##_2D = components,
-        FIRN_FIELDS(COMPONENTS)
-#undef COMPONENTS
-    };
-#undef DIM
-#define DIM 3
-    static const firn_field_info info[FIRN_FIELD_COUNT] = {
-#define INFO(type, name, NAME, components, unit, ...)                                              \
-    [FIRN_##NAME] = {#name, unit, NAME##_2D, components},
-        FIRN_FIELDS(INFO)
-#undef INFO
-    };
-#undef DIM
-    return field >= 0 && field < FIRN_FIELD_COUNT ? info[field] : (firn_field_info){0};
-}
-
-static int32_t components(const firn_sim *sim, firn_field field)
-{
-    firn_field_info info = firn_field_get_info(field);
-    return sim->store.dim == 2 ? info.components_2d : info.components_3d;
-}
-
-static firn_status refuse_heat(firn_error *error)
-{
-    return firn_fail(error, FIRN_INVALID, "the sim has no heat; set heat.enabled in its def");
-}
 
 /* ---- adding ---- */
 
@@ -90,6 +58,33 @@ static firn_status check_positive(const char *field, const double *value, int64_
     return FIRN_OK;
 }
 
+/* What of a particle's numbers must fit together; of state, enthalpy and mass those that are given. */
+static firn_status check_one(const firn_sim *sim, int64_t i, int material, const double *state,
+                             const double *enthalpy, const double *mass, double volume,
+                             firn_error *error)
+{
+    const bool melts = firn_law_get_info(sim->materials[material].law).melts != 0;
+    if (melts && state && !(fabs(*state) <= 3)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "state of particle %lld is %g; of what melts it is the logarithm of how "
+                         "far it is packed, -3 to 3",
+                         (long long)i, *state);
+    }
+    const firn_heat_curve *curve = (const firn_heat_curve *)sim->heat.curve.data + material;
+    if (enthalpy && *enthalpy < firn_heat_enthalpy(curve, 0)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "enthalpy of particle %lld is %g J/kg; at absolute zero it is %g",
+                         (long long)i, *enthalpy, firn_heat_enthalpy(curve, 0));
+    }
+    if (mass && !(*mass / volume <= 1e18)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "mass of particle %lld is %g and its volume %g; their quotient must be "
+                         "below 1e18",
+                         (long long)i, *mass, volume);
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_particles(const firn_sim *sim, const firn_particles *p, firn_error *error)
 {
     const int32_t dim = sim->store.dim;
@@ -116,7 +111,7 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                          p->each_volume);
     }
     if (!sim->store.has_heat && (p->temperature || p->enthalpy || p->concentration)) {
-        return refuse_heat(error);
+        return firn_sim_refuse_heat(error);
     }
     st = check_numbers("position", p->position, p->count, dim, error);
     if (st == FIRN_OK) st = check_numbers("velocity", p->velocity, p->count, dim, error);
@@ -141,26 +136,9 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
                            (long long)i, material, sim->def.material_count - 1);
             break;
         }
-        const bool melts = firn_law_get_info(sim->materials[material].law).melts;
-        if (melts && p->state && !(fabs(p->state[i]) <= 3)) {
-            st = firn_fail(error, FIRN_INVALID,
-                           "state of particle %lld is %g; of what melts it is the logarithm of how "
-                           "far it is packed, -3 to 3",
-                           (long long)i, p->state[i]);
-        }
-        const firn_heat_curve *curve = sim->heat.curve.data;
-        if (p->enthalpy && p->enthalpy[i] < firn_heat_enthalpy(curve + material, 0)) {
-            st = firn_fail(error, FIRN_INVALID,
-                           "enthalpy of particle %lld is %g J/kg; at absolute zero it is %g",
-                           (long long)i, p->enthalpy[i], firn_heat_enthalpy(curve + material, 0));
-        }
-        const double volume = p->volume ? p->volume[i] : p->each_volume;
-        if (st == FIRN_OK && p->mass && !(p->mass[i] / volume <= 1e18)) {
-            st = firn_fail(error, FIRN_INVALID,
-                           "mass of particle %lld is %g and its volume %g; their quotient must be "
-                           "below 1e18",
-                           (long long)i, p->mass[i], volume);
-        }
+        st = check_one(sim, i, material, p->state ? p->state + i : NULL,
+                       p->enthalpy ? p->enthalpy + i : NULL, p->mass ? p->mass + i : NULL,
+                       p->volume ? p->volume[i] : p->each_volume, error);
         int32_t coord[3];
         real local[3];
         if (st == FIRN_OK && !locate(sim, p->position + i * dim, coord, local)) {
@@ -293,6 +271,143 @@ firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
     return FIRN_OK;
 }
 
+/* ---- writing ---- */
+
+/* Whether one particle may have a value; `shown` is its number in messages. */
+static firn_status check_written(const firn_sim *sim, firn_field field, int64_t i, double value,
+                                 int64_t shown, firn_error *error)
+{
+    const firn_store *s = &sim->store;
+    int material = s->material[i];
+    double state = (double)s->record[i * FIRN_RECORD + firn_offset_state(s->dim)];
+    double enthalpy = s->heat ? (double)s->heat[i * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY] : 0;
+    double mass = (double)s->mass[i], volume = (double)s->volume[i];
+    const bool whole = field == FIRN_MATERIAL || field == FIRN_OBJECT;
+    const double most = field == FIRN_MATERIAL ? sim->def.material_count - 1 : UINT16_MAX;
+    if (whole && !(value >= 0 && value <= most && value == floor(value))) {
+        return firn_fail(error, FIRN_INVALID,
+                         "%s of particle %lld is %g; it must be a whole number from 0 to %g",
+                         firn_field_get_info(field).name, (long long)shown, value, most);
+    }
+    switch (field) {
+    case FIRN_OBJECT:
+        if (firn_sim_body(sim, (uint16_t)value) == firn_sim_body(sim, s->object[i])) return FIRN_OK;
+        return firn_fail(error, FIRN_INVALID,
+                         "object %g of particle %lld is of body %d and the particle of %d; remove "
+                         "it and add it anew",
+                         value, (long long)shown, firn_sim_body(sim, (uint16_t)value),
+                         firn_sim_body(sim, s->object[i]));
+    case FIRN_MATERIAL: material = (int)value; break;
+    case FIRN_STATE: state = value; break;
+    case FIRN_ENTHALPY: enthalpy = value; break;
+    case FIRN_MASS: mass = value; break;
+    case FIRN_VOLUME: volume = value; break;
+    default: return FIRN_OK;
+    }
+    return check_one(sim, shown, material, &state, s->heat ? &enthalpy : NULL, &mass, volume,
+                     error);
+}
+
+static firn_status check_write(const firn_sim *sim, firn_field field, int64_t count,
+                               const double *values, firn_error *error)
+{
+    firn_status st = firn_sim_check_field(sim, field, error);
+    if (st != FIRN_OK) return st;
+    const firn_field_info info = firn_field_get_info(field);
+    if (!info.writable) {
+        return firn_fail(error, FIRN_INVALID, "%s cannot be written; remove and add particles",
+                         info.name);
+    }
+    if (count && !values) return firn_fail(error, FIRN_INVALID, "values is NULL");
+    st = check_numbers(info.name, values, count, firn_sim_components(sim, field), error);
+    if (st == FIRN_OK && (field == FIRN_MASS || field == FIRN_VOLUME)) {
+        st = check_positive(info.name, values, count, error);
+    }
+    return st;
+}
+
+/* Writes what has been checked but for what each particle may have, at record indices `at`. */
+static firn_status write_at(firn_sim *sim, firn_field field, int64_t count, const uint32_t *at,
+                            const double *values, firn_error *error)
+{
+    const int32_t width = firn_sim_components(sim, field), dim = sim->store.dim;
+    firn_status st = FIRN_OK;
+    for (int64_t k = 0; st == FIRN_OK && width == 1 && k < count; k++) {
+        st = check_written(sim, field, at[k], values[k], k, error);
+    }
+    if (st != FIRN_OK) return st;
+    const firn_view v = firn_sim_stored(sim, field);
+    for (int64_t k = 0; k < count; k++) {
+        char *to = (char *)v.data + at[k] * v.stride;
+        for (int32_t c = 0; c < width; c++) {
+            const bool less = field == FIRN_DEFORMATION_GRADIENT && c % (dim + 1) == 0;
+            const double value = values[k * width + c];
+            if (v.bytes == sizeof(uint16_t))
+                *(uint16_t *)to = (uint16_t)value;
+            else
+                ((real *)to)[c] = (real)(value - less);
+        }
+    }
+    if (field == FIRN_MASS || field == FIRN_VOLUME) note_densities(sim, 0, sim->store.count);
+    sim->generation++;
+    return FIRN_OK;
+}
+
+firn_status firn_sim_write(firn_sim *sim, firn_field field, int64_t first, int64_t count,
+                           const double *values, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    firn_status st = firn_sim_check_range(sim, first, count, error);
+    if (st == FIRN_OK) st = check_write(sim, field, count, values, error);
+    if (st != FIRN_OK || count == 0) return st;
+    return write_at(sim, field, count, firn_sim_id_order(sim) + first, values, error);
+}
+
+firn_status firn_sim_write_ids(firn_sim *sim, firn_field field, int64_t count, const uint64_t *ids,
+                               const double *values, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    const firn_store *s = &sim->store;
+    firn_status st = firn_sim_check_range(sim, 0, count, error);
+    if (st == FIRN_OK) st = check_write(sim, field, count, values, error);
+    if (st != FIRN_OK || count == 0) return st;
+    if (!ids) return firn_fail(error, FIRN_INVALID, "ids is NULL");
+    const uint32_t *by_id = firn_sim_id_order(sim);
+    uint32_t *at = (uint32_t *)firn_store_key_scratch(s, s->count);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t low = 0, high = s->count - 1; /* it is within, if it is there */
+        while (low < high) {
+            const int64_t middle = low + (high - low) / 2;
+            if (s->id[by_id[middle]] < ids[k])
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        at[k] = by_id[low];
+        if (s->id[at[k]] == ids[k]) continue;
+        return firn_fail(error, FIRN_INVALID, "ids[%lld]: there is no particle %llu", (long long)k,
+                         (unsigned long long)ids[k]);
+    }
+    return write_at(sim, field, count, at, values, error);
+}
+
+firn_status firn_sim_write_temperature(firn_sim *sim, int64_t first, int64_t count,
+                                       const double *temperature, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    firn_status st = firn_sim_check_range(sim, first, count, error);
+    if (st == FIRN_OK) st = check_write(sim, FIRN_ENTHALPY, count, temperature, error);
+    if (st == FIRN_OK) st = check_positive("temperature", temperature, count, error);
+    if (st != FIRN_OK || count == 0) return st;
+    const uint32_t *by_id = firn_sim_id_order(sim);
+    for (int64_t k = 0; k < count; k++) {
+        sim->store.heat[(size_t)by_id[first + k] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY] =
+            (real)firn_heat_enthalpy(firn_heat_curve_of(sim, by_id[first + k]), temperature[k]);
+    }
+    sim->generation++;
+    return FIRN_OK;
+}
+
 /* ---- positions ---- */
 
 void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3])
@@ -353,242 +468,5 @@ firn_status firn_sim_remove(firn_sim *sim, firn_keep_function *keep, void *user_
     firn_store_compact(s, key, order, s->count - gone);
     commit_bins(sim);
     if (removed) *removed = gone;
-    return FIRN_OK;
-}
-
-int64_t firn_sim_count(const firn_sim *sim) { return sim->store.count; }
-
-/* ---- reading ---- */
-
-static int heat_offset(firn_field field)
-{
-    switch (field) {
-    case FIRN_TEMPERATURE_GRADIENT: return FIRN_HEAT_ENTHALPY + 1;
-    case FIRN_CONCENTRATION: return FIRN_HEAT_CONCENTRATION;
-    case FIRN_CONCENTRATION_GRADIENT: return FIRN_HEAT_CONCENTRATION + 1;
-    default: return FIRN_HEAT_ENTHALPY;
-    }
-}
-
-/* Where a field is, as it is kept. */
-static firn_view stored_view(const firn_sim *sim, firn_field field)
-{
-    const firn_store *s = &sim->store;
-    const int32_t dim = s->dim;
-    firn_view v = {.count = s->count,
-                   .components = components(sim, field),
-                   .bytes = sizeof(real),
-                   .stride = FIRN_RECORD * sizeof(real),
-                   .generation = sim->generation};
-    switch (field) {
-    case FIRN_DEFORMATION_GRADIENT:
-        v.data = s->record ? s->record + firn_offset_F(dim) : NULL;
-        break;
-    case FIRN_VELOCITY: v.data = s->record ? s->record + firn_offset_velocity(dim) : NULL; break;
-    case FIRN_STATE: v.data = s->record ? s->record + firn_offset_state(dim) : NULL; break;
-    case FIRN_VELOCITY_GRADIENT:
-        v.data = s->spare;
-        v.stride = (size_t)(dim * dim) * sizeof(real);
-        break;
-#define SIDE(type, name, NAME, ...)                                                                \
-    case FIRN_##NAME:                                                                              \
-        v.data = s->name;                                                                          \
-        v.stride = sizeof(type);                                                                   \
-        v.bytes = sizeof(type);                                                                    \
-        break;
-        FIRN_SIDE_FIELDS(SIDE)
-#undef SIDE
-    case FIRN_ENTHALPY:
-    case FIRN_TEMPERATURE_GRADIENT:
-    case FIRN_CONCENTRATION:
-    case FIRN_CONCENTRATION_GRADIENT:
-        v.data = s->heat ? s->heat + heat_offset(field) : NULL;
-        v.stride = FIRN_HEAT_RECORD * sizeof(real);
-        break;
-    default: break; /* positions are kept per block */
-    }
-    return v;
-}
-
-firn_view firn_sim_view(const firn_sim *sim, firn_field field)
-{
-    firn_view v = stored_view(sim, field);
-    if (field == FIRN_DEFORMATION_GRADIENT) v.data = NULL; /* kept less the identity */
-    return v;
-}
-
-/* One component of a stored field as a double. */
-static double stored_value(const firn_view *v, firn_field field, int64_t i, int32_t c)
-{
-    assert(v->data); /* positions are read elsewhere */
-    const void *at = (const char *)v->data + (size_t)i * v->stride + (size_t)(c * v->bytes);
-    switch (field) {
-    case FIRN_MATERIAL:
-    case FIRN_OBJECT: return *(const uint16_t *)at;
-    case FIRN_ID: return (double)*(const uint64_t *)at;
-    case FIRN_DEFORMATION_GRADIENT:
-        return (double)*(const real *)at + (c % (v->components == 4 ? 3 : 4) == 0);
-    default: return (double)*(const real *)at;
-    }
-}
-
-/* Storage indices in id order, into the unused end of the spare buffer; ids come in rising runs. */
-static const uint64_t *order_by_id(const firn_sim *sim)
-{
-    const firn_store *s = &sim->store;
-    uint64_t *pair = firn_store_key_scratch(s, s->count);
-    uint64_t least = UINT64_MAX, most = 0, differ = 0;
-    for (int64_t i = 0; i < s->count; i++) {
-        if (s->id[i] < least) least = s->id[i];
-        if (s->id[i] > most) most = s->id[i];
-        differ |= s->id[i] ^ s->id[0];
-    }
-    /* Few are missing: straight to their places. */
-    if (s->count > 0 && most - least < 2 * (uint64_t)s->count) {
-        const int64_t span = (int64_t)(most - least) + 1;
-        memset(pair, 0xff, (size_t)span * sizeof *pair);
-        for (int64_t i = 0; i < s->count; i++) pair[s->id[i] - least] = (uint64_t)i;
-        int64_t kept = 0;
-        for (int64_t k = 0; k < span; k++) {
-            if (pair[k] != UINT64_MAX) pair[kept++] = pair[k];
-        }
-        if (kept == s->count) return pair;
-    }
-    /* Ranks by id: ids are unique but may have gaps, so sort (id, index) through the id alone. */
-    uint64_t *scratch = pair + s->count;
-    uint64_t *from = pair, *to = scratch;
-    for (int64_t i = 0; i < s->count; i++) from[i] = (uint64_t)i;
-    for (int shift = 0; shift < 64; shift += 8) {
-        if (!(differ >> shift & 255u)) continue;
-        int64_t at[257] = {0};
-        for (int64_t i = 0; i < s->count; i++) at[(s->id[from[i]] >> shift & 255u) + 1]++;
-        for (int b = 0; b < 256; b++) at[b + 1] += at[b];
-        for (int64_t i = 0; i < s->count; i++) to[at[s->id[from[i]] >> shift & 255u]++] = from[i];
-        uint64_t *swap = from;
-        from = to;
-        to = swap;
-    }
-    return from;
-}
-
-firn_status firn_sim_read_pressure(const firn_sim *sim, double *out, firn_error *error)
-{
-    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
-    if (sim->store.count == 0) return FIRN_OK;
-    const firn_pass pass = firn_sim_pass(sim);
-    sim->kernels->pressure(&pass, order_by_id(sim), sim->store.count, out);
-    return FIRN_OK;
-}
-
-firn_status firn_sim_read_heat(const firn_sim *sim, double *temperature, double *liquid,
-                               firn_error *error)
-{
-    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    const firn_store *s = &sim->store;
-    if (!s->has_heat) return refuse_heat(error);
-    const uint64_t *by_id = s->count ? order_by_id(sim) : NULL;
-    for (int64_t k = 0; k < s->count; k++) {
-        const firn_heat_curve *c = firn_heat_curve_of(sim, (int64_t)by_id[k]);
-        const double e = (double)s->heat[by_id[k] * FIRN_HEAT_RECORD + FIRN_HEAT_ENTHALPY];
-        if (temperature) temperature[k] = firn_heat_temperature(c, e);
-        if (liquid) liquid[k] = firn_heat_liquid(c, e);
-    }
-    return FIRN_OK;
-}
-
-firn_status firn_sim_read(const firn_sim *sim, firn_field field, int64_t first, int64_t count,
-                          double *out, firn_error *error)
-{
-    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    const firn_store *s = &sim->store;
-    if (field < 0 || field >= FIRN_FIELD_COUNT) {
-        return firn_fail(error, FIRN_INVALID, "field %d does not exist; see firn_field",
-                         (int)field);
-    }
-    if (first < 0 || count < 0 || count > s->count - first) {
-        return firn_fail(error, FIRN_INVALID,
-                         "%lld particles from %lld on were asked for; there are %lld",
-                         (long long)count, (long long)first, (long long)s->count);
-    }
-    if (count == 0) return FIRN_OK;
-    if (!out) return firn_fail(error, FIRN_INVALID, "out is NULL");
-    if (field >= FIRN_ENTHALPY && !s->heat) return refuse_heat(error);
-    const int32_t width = components(sim, field);
-    const uint64_t *by_id = order_by_id(sim);
-    if (field == FIRN_POSITION) {
-        /* Ranks of the storage places, then one walk over the bins. */
-        uint64_t *rank = firn_store_key_scratch(s, s->count) + 2 * s->count;
-        for (int64_t k = 0; k < s->count; k++) rank[by_id[k]] = (uint64_t)k;
-        firn_walk w = firn_store_walk(s, sim->from);
-        while (firn_walk_next(&w)) {
-            const int64_t to = (int64_t)rank[w.particle] - first;
-            if (to < 0 || to >= count) continue;
-            double position[3];
-            firn_sim_position(sim, w.coord, w.particle, position);
-            memcpy(out + to * width, position, (size_t)width * sizeof *out);
-        }
-        return FIRN_OK;
-    }
-    const firn_view v = stored_view(sim, field);
-    enum { AHEAD = 16 }; /* particles: in id order memory is met at random */
-    for (int64_t k = 0; k < count; k++) {
-        if (k + AHEAD < count) {
-            __builtin_prefetch((const char *)v.data + by_id[first + k + AHEAD] * v.stride);
-        }
-        for (int32_t c = 0; c < width; c++) {
-            out[k * width + c] = stored_value(&v, field, (int64_t)by_id[first + k], c);
-        }
-    }
-    return FIRN_OK;
-}
-
-/* ---- hash ---- */
-
-/* Two multiply-and-fold streams over 64-bit words. */
-static void hash_word(firn_hash *h, uint64_t word)
-{
-    h->word[0] = (h->word[0] ^ word) * 0x9e3779b97f4a7c15u;
-    h->word[0] ^= h->word[0] >> 29;
-    h->word[1] = (h->word[1] + word) * 0xd6e8feb86659fd93u;
-    h->word[1] ^= h->word[1] >> 32;
-}
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
-{
-    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    if (!hash) return firn_fail(error, FIRN_INVALID, "hash is NULL; give a place for it");
-    firn_store *s = &sim->store;
-    firn_hash h = {{0x243f6a8885a308d3u, 0x13198a2e03707344u}};
-    hash_word(&h, bits_of(sim->time));
-    hash_word(&h, bits_of(sim->dt_next));
-    hash_word(&h, (uint64_t)s->count);
-    for (int f = 0; f < FIRN_MAX_BODIES; f++) hash_word(&h, bits_of((double)sim->body_density[f]));
-    if (s->count) {
-        const uint64_t *by_id = order_by_id(sim);
-        uint64_t *key = firn_store_key_scratch(s, s->count) + 2 * s->count;
-        firn_store_keys(s, sim->from, key);
-        for (int64_t k = 0; k < s->count; k++) {
-            const int64_t i = (int64_t)by_id[k];
-            hash_word(&h, key[i]);
-            for (int c = 0; c < FIRN_RECORD; c++)
-                hash_word(&h, bits_of((double)s->record[i * FIRN_RECORD + c]));
-            for (int c = 0; c < s->dim * s->dim; c++)
-                hash_word(&h, bits_of((double)firn_store_gradient(s, i)[c]));
-#define SIDE(type, name, NAME, ...) hash_word(&h, bits_of((double)s->name[i]));
-            FIRN_SIDE_FIELDS(SIDE)
-#undef SIDE
-            for (int c = 0; s->heat && c < FIRN_HEAT_RECORD; c++)
-                hash_word(&h, bits_of((double)s->heat[i * FIRN_HEAT_RECORD + c]));
-        }
-    }
-    *hash = h;
     return FIRN_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef FIRN_SIM_INTERNAL_H
 #define FIRN_SIM_INTERNAL_H
 
-#include <firn/sim.h>
+#include <firn/host.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -28,6 +28,9 @@ typedef struct firn_mirror_range {
     bool nearby;
 } firn_mirror_range;
 
+/* Bytes of what grid.c and mirror.c keep per block and per node in a wall. */
+enum { FIRN_BLOCK_PARTIAL = 16, FIRN_MIRROR = sizeof(real) == 4 ? 124 : 224 };
+
 typedef struct firn_grid {
 #define DECLARE(name) firn_pool name;
     FIRN_CHANNELS(DECLARE)
@@ -35,6 +38,9 @@ typedef struct firn_grid {
     firn_pool arena, touched; /* by superblock; see firn_pass */
     firn_pool mirror;         /* nodes pressed into walls, by block; see mirror.c */
     firn_pool mirror_range;   /* firn_mirror_range, per block */
+    firn_pool impulse;        /* firn_impulse, by block: those of its colliders; see reaction.c */
+    firn_pool impulse_first;  /* int32_t per block, and one more */
+    bool books;               /* whether changes by colliders are booked there */
     double max_speed;         /* m/s, over nodes, after the last update */
     bool finite;
 } firn_grid;
@@ -62,6 +68,7 @@ typedef struct firn_snapshot {
 typedef struct firn_wall {
     real normal[3], surface[3]; /* outward; velocity, m/s */
     real friction;
+    int32_t collider;
     firn_boundary boundary;
     bool holds; /* whether the node's normal velocity is that of the surface */
 } firn_wall;
@@ -100,15 +107,28 @@ typedef struct firn_heat {
     double owed; /* s: motion that heat has not followed, for want of memory */
 } firn_heat;
 
+/* What a collider has beside its def. */
+typedef struct firn_collider_slot {
+    firn_pool keys;
+    bool added, removed; /* by the host; a removed one's place is free for another */
+    bool moved, runs;    /* by the host's motion, not the def's; surface set by the host */
+    firn_collider_motion motion;
+    double begin; /* s, of the motion */
+} firn_collider_slot;
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
     firn_collider_def *colliders;
     firn_acceleration_key *forces;
     firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
-        body_pool, contact_pool;
-    firn_pool *key_pools; /* per collider: keys and points */
-    firn_pool key_pools_pool;
+        body_pool, contact_pool, slot_pool;
+    firn_collider_slot *slots; /* per collider */
+    /* firn_impulse per collider: of the advance so far, of the step under way, and both as the
+     * snapshot keeps them. */
+    firn_pool reaction_pool;
+    double reaction_from; /* s, when the advance began */
+    bool gravity_set;     /* by the host */
 
     const firn_allocator *allocator; /* of def */
     const firn_kernels *kernels;
@@ -147,6 +167,28 @@ struct firn_sim {
     firn_report report;     /* of the advance under way */
     uint64_t generation;
 };
+
+/* ---- def.c ---- */
+
+/* Makes what kernels know of a material from its def. */
+void firn_sim_derive_material(firn_sim *sim, int32_t i);
+
+/* Whether all laws have tangents: an implicit step needs them, and AUTO goes without and says so. */
+firn_status firn_sim_choose_integrator(firn_sim *sim, firn_error *error);
+
+/* ---- host.c ---- */
+
+/* Whether there is a collider of that number. */
+firn_status firn_host_check_collider(const firn_sim *sim, int32_t collider, firn_error *error);
+
+/* Room for so many colliders; then nothing keeps a checked one from the place of a removed one, or
+ * behind the last. It takes `keys`, which its keys and points are in. */
+firn_status firn_host_reserve_colliders(firn_sim *sim, int32_t count, firn_error *error);
+void firn_host_place_collider(firn_sim *sim, const firn_collider_def *def, firn_pool keys,
+                              int32_t place);
+
+/* FIRN_OK or what is wrong with a motion. */
+firn_status firn_host_check_motion(const firn_collider_motion *m, firn_error *error);
 
 /* ---- dt.c ---- */
 
@@ -205,14 +247,24 @@ size_t firn_grid_channel_size(const firn_sim *sim); /* bytes, for the blocks of 
 void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
                              double position[3]);
 
+/* The centre of a block's cells, m. */
+void firn_grid_block_center(const firn_sim *sim, int64_t block, double center[3]);
+
+/* Where a collider is at a time, which is now or the end of the step under way. */
+void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time,
+                            firn_posed_collider *posed);
+
 /* Puts the colliders where they are at a time, and notes their largest surface speed near the
  * particles. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
 
 /* Notes in the directory whether a collider is within reach of a block's nodes, or of particles of
- * the block that have just moved; returns whether it is, or within so many cells of its centre. */
+ * the block that have just moved; returns how many are within so many cells of its centre. */
 #define FIRN_NEAR_COLLIDER 5.25 /* cells from the centre */
-bool firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells);
+/* How far from a wall the centre of a block may be with nodes around mirror points: these are up to the
+ * deepest and a cell's diagonal above it, at a corner of the block 3 cells away along each axis. */
+#define FIRN_FAR_COLLIDER 8.5
+int32_t firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells);
 
 /* Nodes of a block with mass that may be in a collider: a bit each. */
 uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block);
@@ -239,6 +291,39 @@ void firn_grid_contact(firn_sim *sim);
 
 /* The largest speed at which they do, by velocity_moved, m/s. */
 double firn_grid_approach(firn_sim *sim);
+
+/* ---- reaction.c ---- */
+
+/* Room for the colliders there are. */
+firn_status firn_reaction_reserve(firn_sim *sim, int32_t colliders, firn_error *error);
+
+/* A new advance: nothing has been taken. */
+void firn_reaction_reset(firn_sim *sim);
+
+/* The same for a collider that has just come. */
+void firn_reaction_reset_one(firn_sim *sim, int32_t collider);
+
+/* Counts, for every block, the colliders that its nodes and particles can meet, into impulse_first;
+ * then lists them, with nothing taken yet. Again for the same blocks that cannot fail. */
+void firn_reaction_count(firn_sim *sim);
+firn_status firn_reaction_list(firn_sim *sim, firn_error *error);
+
+/* A block's list; empty while changes are not to be booked. */
+firn_impulses firn_reaction_of(const firn_sim *sim, int64_t block);
+
+/* Books what a node lost that had a velocity before; it is at its place in `velocity`. */
+void firn_reaction_book_node(const firn_sim *sim, int64_t block, int n, int32_t collider,
+                             const real before[3], const real after[3], real mass);
+
+/* Adds what the blocks have to the step under way: after the grid, and after the gather. */
+void firn_reaction_collect(firn_sim *sim);
+
+/* The step under way stands. */
+void firn_reaction_commit(firn_sim *sim);
+
+/* The snapshot's. */
+void firn_reaction_keep(firn_sim *sim);
+void firn_reaction_restore(firn_sim *sim);
 
 /* ---- walls.c ---- */
 
@@ -290,13 +375,27 @@ void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, d
 /* det F of the particle at record index i. */
 double firn_sim_det(const firn_sim *sim, int64_t i);
 
+/* ---- read.c ---- */
+
+/* Record indices in id order: sorted once per generation. */
+const uint32_t *firn_sim_id_order(const firn_sim *sim);
+
+/* Where a field is, as it is kept. */
+firn_view firn_sim_stored(const firn_sim *sim, firn_field field);
+
+int32_t firn_sim_components(const firn_sim *sim, firn_field field);
+firn_status firn_sim_check_field(const firn_sim *sim, firn_field field, firn_error *error);
+firn_status firn_sim_check_range(const firn_sim *sim, int64_t first, int64_t count,
+                                 firn_error *error);
+firn_status firn_sim_refuse_heat(firn_error *error);
+
 /* ---- step.c ---- */
 
-/* A pass's description, filled in from the sim. */
 /* Whether a call may use the sim: false, with an error, when there is none or a hook asks during an
  * advance, while particles, bins and scratch are between two states. */
 bool firn_sim_is_idle(const firn_sim *sim, firn_error *error);
 
+/* A pass's description, filled in from the sim. */
 firn_pass firn_sim_pass(const firn_sim *sim);
 
 /* Makes `at` the directory of the particles as the bins of `from` have them, with all room a pass

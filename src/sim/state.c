@@ -8,7 +8,7 @@
 
 #include "sim/sim.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 static const char MAGIC[8] = "FIRNSIM";
 
 typedef struct header {
@@ -21,7 +21,18 @@ typedef struct header {
     int32_t blocks, limit_next;
     double time, dt_next;
     int64_t plain_steps;
+    double gravity[3];
+    int32_t gravity_set, colliders; /* of the latter, how many the host has changed */
 } header;
+
+/* A collider that the host has changed; of one it added, the def and its keys follow. */
+typedef struct changed_collider {
+    int32_t collider;
+    uint8_t added, removed, moved, runs;
+    firn_collider_motion motion;
+    double begin;
+    double surface_velocity[3], surface_spin[3];
+} changed_collider;
 
 /* Arrays by size, the same for saving and loading. X(pointer, bytes) */
 #define ARRAYS(X, s)                                                                               \
@@ -34,6 +45,135 @@ typedef struct header {
     X((s)->id, n * sizeof *(s)->id)                                                                \
     X((s)->heat, (s)->has_heat ? n *FIRN_HEAT_RECORD * sizeof(real) : 0)                           \
     X((s)->order[(s)->current], n * sizeof(uint32_t))
+
+static bool is_changed(const firn_collider_slot *s)
+{
+    return s->added || s->removed || s->moved || s->runs;
+}
+
+static bool save_colliders(const firn_sim *sim, firn_write_function *write, void *user_data)
+{
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        const firn_collider_slot *slot = &sim->slots[i];
+        firn_collider_def def = sim->colliders[i];
+        if (!is_changed(slot)) continue;
+        changed_collider c;
+        memset(&c, 0, sizeof c); /* padding too: same state, same bytes */
+        c.collider = i;
+        c.added = slot->added;
+        c.removed = slot->removed;
+        c.moved = slot->moved;
+        c.runs = slot->runs;
+        if (c.moved) c.motion = slot->motion;
+        c.begin = slot->begin;
+        memcpy(c.surface_velocity, def.surface_velocity, sizeof c.surface_velocity);
+        memcpy(c.surface_spin, def.surface_spin, sizeof c.surface_spin);
+        if (write(user_data, &c, sizeof c) != 0) return false;
+        if (!c.added) continue;
+        const size_t size = firn_collider_extra(&def);
+        def.keys = NULL;
+        def.points = NULL;
+        if (write(user_data, &def, sizeof def) != 0) return false;
+        if (size && write(user_data, slot->keys.data, size) != 0) return false;
+    }
+    return true;
+}
+
+/* One that was read: checked, and not in the sim yet. */
+typedef struct loaded_collider {
+    changed_collider c;
+    firn_collider_def def; /* of one that was added */
+    firn_pool keys;
+} loaded_collider;
+
+static firn_status refuse_collider(int32_t collider, firn_error *error)
+{
+    return firn_fail(error, FIRN_INVALID,
+                     "the state is cut short or damaged at collider %d, or the sim was made with "
+                     "others than the one it is of",
+                     collider);
+}
+
+/* `count` is how many colliders there are once those before it have their places. */
+static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_function *read,
+                                 void *user_data, loaded_collider *to, firn_error *error)
+{
+    enum { MOST_KEYS = 1 << 24 };
+    changed_collider *c = &to->c;
+    firn_collider_def *def = &to->def;
+    if (read(user_data, c, sizeof *c) != 0) return refuse_collider(*count, error);
+    bool fine = c->collider >= 0 && c->collider < *count + (c->added || c->removed) &&
+                c->added <= 1 && c->removed <= 1 && c->moved <= 1 && c->runs <= 1 &&
+                isfinite(c->begin);
+    for (int a = 0; a < 3; a++) {
+        fine = fine && isfinite(c->surface_velocity[a]) && isfinite(c->surface_spin[a]);
+    }
+    if (!fine) return refuse_collider(c->collider, error);
+    *def = firn_collider_def_default(); /* what a removed one was does not matter */
+    if (c->collider == *count) ++*count;
+    if (c->moved) {
+        const firn_status st = firn_host_check_motion(&c->motion, error);
+        if (st != FIRN_OK) return st;
+    }
+    if (!c->added) return FIRN_OK;
+    if (read(user_data, def, sizeof *def) != 0 || def->key_count < 0 ||
+        def->key_count > MOST_KEYS || def->point_count < 0 || def->point_count > MOST_KEYS)
+        return refuse_collider(c->collider, error);
+    def->keys = NULL;
+    def->points = NULL;
+    const size_t size = firn_collider_extra(def);
+    const firn_status st = firn_pool_reserve(sim->allocator, &to->keys, size, error);
+    if (st != FIRN_OK) return st;
+    if (size && read(user_data, to->keys.data, size) != 0)
+        return refuse_collider(c->collider, error);
+    if (size) firn_collider_attach(def, to->keys.data);
+    return firn_collider_check(def, c->collider, error);
+}
+
+static void take_collider(firn_sim *sim, loaded_collider *from)
+{
+    const changed_collider *c = &from->c;
+    if (c->added || c->collider == sim->def.collider_count) {
+        firn_host_place_collider(sim, &from->def, from->keys, c->collider);
+        from->keys = (firn_pool){0};
+    }
+    firn_collider_slot *slot = &sim->slots[c->collider];
+    slot->added = c->added;
+    slot->removed = c->removed;
+    slot->moved = c->moved;
+    slot->runs = c->runs;
+    slot->motion = c->motion;
+    slot->begin = c->begin;
+    if (!c->runs) return;
+    firn_collider_def *def = &sim->colliders[c->collider];
+    memcpy(def->surface_velocity, c->surface_velocity, sizeof c->surface_velocity);
+    memcpy(def->surface_spin, c->surface_spin, sizeof c->surface_spin);
+}
+
+/* All or none. */
+static firn_status load_colliders(firn_sim *sim, int32_t count, firn_read_function *read,
+                                  void *user_data, firn_error *error)
+{
+    firn_pool pool = {0};
+    int32_t after = sim->def.collider_count, done = 0;
+    firn_status st = FIRN_OK;
+    for (; st == FIRN_OK && done < count; done++) {
+        st = firn_pool_reserve_slack(sim->allocator, &pool,
+                                     (size_t)(done + 1) * sizeof(loaded_collider), error);
+        if (st != FIRN_OK) break;
+        loaded_collider *to = (loaded_collider *)pool.data + done;
+        to->keys = (firn_pool){0};
+        st = read_collider(sim, &after, read, user_data, to, error);
+    }
+    if (st == FIRN_OK && after > 0) st = firn_host_reserve_colliders(sim, after, error);
+    loaded_collider *loaded = pool.data;
+    for (int32_t k = 0; k < done; k++) {
+        if (st == FIRN_OK) take_collider(sim, &loaded[k]);
+        firn_pool_free(sim->allocator, &loaded[k].keys);
+    }
+    firn_pool_free(sim->allocator, &pool);
+    return st;
+}
 
 firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void *user_data,
                           firn_error *error)
@@ -57,7 +197,10 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .limit_next = (int32_t)sim->limit_next,
                 .time = sim->time,
                 .dt_next = sim->dt_next,
-                .plain_steps = sim->plain_steps};
+                .plain_steps = sim->plain_steps,
+                .gravity_set = sim->gravity_set};
+    for (int32_t i = 0; i < sim->def.collider_count; i++) h.colliders += is_changed(&sim->slots[i]);
+    memcpy(h.gravity, sim->def.gravity, sizeof h.gravity);
     memcpy(h.magic, MAGIC, sizeof h.magic);
     bool fine = write(user_data, &h, sizeof h) == 0 &&
                 write(user_data, sim->body_density, sizeof sim->body_density) == 0;
@@ -71,6 +214,7 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
     for (size_t b = 0; fine && b < blocks; b++) {
         fine = write(user_data, d->bin[b].count ? &d->bin[b] : &empty, sizeof empty) == 0;
     }
+    if (fine) fine = save_colliders(sim, write, user_data);
     if (!fine) return firn_fail(error, FIRN_OUTPUT, "the state could not be written");
     return FIRN_OK;
 }
@@ -162,7 +306,8 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
         !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
         h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX ||
-        h->explicit_left < -1) {
+        h->explicit_left < -1 || h->colliders < 0 || !isfinite(h->gravity[0]) ||
+        !isfinite(h->gravity[1]) || !isfinite(h->gravity[2])) {
         return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
     }
     return FIRN_OK;
@@ -240,6 +385,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     if (st == FIRN_OK && !fine) {
         st = firn_fail(error, FIRN_INVALID, "the state is cut short or damaged");
     }
+    if (st == FIRN_OK) st = load_colliders(sim, h.colliders, read, user_data, error);
     if (st != FIRN_OK) { /* as it was: empty */
         s->count = 0;
         s->next_id = 0;
@@ -250,7 +396,9 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     memcpy(sim->body_density, density, sizeof density);
     sim->at = sim->from;
     sim->from = d;
-    sim->time = h.time;
+    sim->time = sim->reaction_from = h.time;
+    if (h.gravity_set) memcpy(sim->def.gravity, h.gravity, sizeof h.gravity);
+    sim->gravity_set = h.gravity_set != 0;
     sim->heat.owed = 0;
     sim->dt_next = h.dt_next;
     sim->explicit_left = h.explicit_left;

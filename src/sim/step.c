@@ -116,6 +116,8 @@ void firn_sim_run_pass(firn_sim *sim, const firn_pass *pass, firn_pass_function 
 static void set_gather_step(const firn_sim *sim, firn_pass *pass, double dt)
 {
     pass->dt = dt;
+    pass->impulse = sim->grid.impulse.data;
+    pass->impulse_first = sim->grid.impulse_first.data;
     pass->flip = (real)pow(sim->def.flip_ratio, dt / sim->def.flip_interval);
 }
 
@@ -205,6 +207,7 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *
  * now. */
 static void turn_page(firn_sim *sim)
 {
+    firn_reaction_commit(sim);
     sim->from = sim->at;
     sim->at = sim->directory;
     while (sim->at == sim->from || sim->at == sim->snapshot.from || sim->at == sim->snapshot.at) {
@@ -220,6 +223,7 @@ static void begin_report(firn_sim *sim)
     sim->report = (firn_report){.dt_least = INFINITY};
     sim->retry_cap = sim->retry_until = 0;
     sim->snapshot.cap = sim->snapshot.until = 0;
+    firn_reaction_reset(sim);
     sim->generation++;
 }
 
@@ -564,6 +568,7 @@ static firn_status take_snapshot(firn_sim *sim, const firn_dt *step, firn_error 
     s->from = sim->from;
     s->at = sim->at;
     firn_store_reorder(&sim->store, &sim->workers);
+    firn_reaction_keep(sim);
     s->cap = sim->retry_cap;
     s->until = sim->retry_until;
     s->step = *step;
@@ -594,6 +599,7 @@ static void restore_snapshot(firn_sim *sim, firn_dt *step)
     sim->dt_next = s->dt_next;
     sim->report.steps = s->steps;
     firn_sim_pose_colliders(sim, sim->time + step->dt);
+    firn_reaction_restore(sim);
 }
 
 /* Finishes the pending step with a gather: the state is whole again. */
@@ -647,6 +653,67 @@ static void reserve_spares(firn_sim *sim)
         if (d == sim->from) continue;
         st = firn_directory_reserve(d, sim->block_peak, sim->allocator, &later);
     }
+}
+
+/* Puts the bins into a directory with room for more blocks, as they are. */
+static firn_status widen_bins(firn_sim *sim, int32_t blocks, firn_error *error)
+{
+    const firn_directory *from = sim->from;
+    firn_directory *to = sim->at;
+    firn_status st = firn_directory_reserve(to, blocks, sim->allocator, error);
+    if (st == FIRN_OK) {
+        st = firn_directory_init(to, sim->store.dim, from->key, from->count, sim->allocator, error);
+    }
+    if (st != FIRN_OK) return st;
+    for (int32_t b = 0; b < from->count; b++) {
+        if (!from->bin[b].count) continue;
+        to->bin[b] = from->bin[b];
+        firn_directory_count_leaving(to, b);
+    }
+    sim->at = sim->from;
+    sim->from = to;
+    return FIRN_OK;
+}
+
+firn_status firn_sim_reserve(firn_sim *sim, int64_t particles, int32_t blocks, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    if (particles < 0 || particles > FIRN_STORE_MOST || blocks < 0 || blocks > INT32_MAX / 256) {
+        return firn_fail(error, FIRN_INVALID,
+                         "%lld particles and %d blocks were asked for; they must be from 0 to %lld "
+                         "and %d",
+                         (long long)particles, blocks, (long long)FIRN_STORE_MOST, INT32_MAX / 256);
+    }
+    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
+    const size_t n = (size_t)blocks, supers = n / 2 + 64,
+                 channel = n * (size_t)nodes * FIRN_NODE * sizeof(real);
+    const uint32_t crowd = 16 * (uint32_t)nodes; /* twice as many in a block as is usual */
+    if (particles > sim->store.capacity) sim->generation++;
+    firn_status st = firn_store_reserve(&sim->store, particles, sim->allocator, error);
+    if (st == FIRN_OK) st = widen_bins(sim, blocks, error);
+    for (firn_directory *d = sim->directory; st == FIRN_OK && d < sim->directory + 4; d++) {
+        if (d != sim->from) st = firn_directory_reserve(d, blocks, sim->allocator, error);
+    }
+#define RESERVE(pool, size)                                                                        \
+    if (st == FIRN_OK) st = firn_pool_reserve(sim->allocator, &sim->pool, size, error)
+    RESERVE(grid.velocity, channel);
+    RESERVE(grid.velocity_old, channel);
+    RESERVE(snapshot.velocity, (size_t)sim->planes * channel);
+    RESERVE(grid.arena, supers * FIRN_ARENA_REALS(dim, sim->planes * FIRN_NODE) * sizeof(real));
+    RESERVE(grid.touched, supers * sizeof(uint64_t));
+    RESERVE(extremes_pool, supers * sizeof(firn_extremes));
+    RESERVE(partial_pool, n * FIRN_BLOCK_PARTIAL);
+    RESERVE(grid.mirror_range, n * sizeof(firn_mirror_range));
+    RESERVE(grid.mirror, n / 2 * (size_t)nodes / 4 * FIRN_MIRROR);
+    RESERVE(grid.impulse_first, (n + 1) * sizeof(int32_t));
+    RESERVE(grid.impulse, n * sizeof(firn_impulse));
+    RESERVE(key_scratch, firn_directory_scratch(dim, blocks));
+#undef RESERVE
+    for (int32_t t = 0; t < sim->workers.count && st == FIRN_OK; t++) {
+        st = reserve_scratch(sim, &sim->scratch[t], crowd, error);
+    }
+    if (st == FIRN_OK && blocks > sim->block_peak) sim->block_peak = blocks;
+    return st;
 }
 
 static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)

@@ -27,14 +27,15 @@ static int32_t list_walls(const firn_sim *sim, int64_t block, int n, firn_wall_n
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         firn_face face[FIRN_MAX_FACES];
         const int faces = firn_collider_faces(&collider[i], sim->store.dim, position, slack, face);
-        if (faces > 0) firn_collider_surface_velocity(&collider[i], position, surface);
         for (int k = 0; k < faces && c->count < FIRN_WALLS; k++) {
             firn_wall *to = &c->wall[c->count++];
+            firn_collider_contact_velocity(&collider[i], position, face[k].normal, surface);
             for (int a = 0; a < 3; a++) {
                 to->normal[a] = (real)face[k].normal[a];
                 to->surface[a] = (real)surface[a];
             }
             to->friction = (real)collider[i].friction;
+            to->collider = i;
             to->boundary = collider[i].boundary;
             to->holds = collider[i].boundary != FIRN_SEPARATE;
         }

@@ -547,9 +547,11 @@ static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr y[D])
 /* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the
  * block. */
 static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t block, vr y[D],
-                                                    vr v[D], int n)
+                                                    vr v[D], vr mass, int n)
 {
     if (lanes_are_clear(s, block, y)) return;
+    const firn_impulses taken = {s->impulse + s->impulse_first[block],
+                                 s->impulse_first[block + 1] - s->impulse_first[block]};
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
     const int32_t *coord = s->at->coord[block];
     for (int l = 0; l < W; l++) {
@@ -563,8 +565,8 @@ static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t 
         double position[3], velocity[3] = {0};
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
-        if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, position,
-                                   velocity))
+        if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, position, velocity,
+                                   (double)mass[l], &taken))
             continue;
         for (int a = 0; a < D; a++) {
             y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);

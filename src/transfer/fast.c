@@ -596,7 +596,8 @@ LANE_INLINE void sweep_chunk(const firn_pass *s, int32_t block, const local_node
             }
         } else {
             for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * (apart ? step[i][a] : g->v[a]);
-            if (near) collide_lanes(s, block, y, g->v, i < groups - 1 ? W : end - begin - i * W);
+            if (near)
+                collide_lanes(s, block, y, g->v, g->mass, i < groups - 1 ? W : end - begin - i * W);
             cell = move(g, y);
             store_lanes(g, s->store, mine);
             if (!scatters) store_gradient(g, s->store, mine);

@@ -6,7 +6,7 @@ firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gathe
     FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
     FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
-firn_pressure_function FIRN_KERNEL(firn_pressure);
+firn_stress_function FIRN_KERNEL(firn_stress);
 firn_demand_function FIRN_KERNEL(firn_demand);
 #ifndef FIRN_DOUBLE
 firn_pass_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip),
@@ -45,7 +45,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .has_tangent = has_tangent,
     .has_rest_density = has_rest_density,
     .same_differential = same_differential,
-    .pressure = FIRN_KERNEL(firn_pressure),
+    .stress = FIRN_KERNEL(firn_stress),
     .demand = FIRN_KERNEL(firn_demand),
 #ifndef FIRN_DOUBLE
     .fast_scatter = {FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter_flip)},

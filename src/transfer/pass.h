@@ -103,6 +103,8 @@ typedef struct firn_pass {
 
     const firn_posed_collider *colliders; /* at the end of the step */
     int32_t collider_count;
+    firn_impulse *impulse;        /* written: what they take from particles, by block of `at` */
+    const int32_t *impulse_first; /* of each block, and one more */
 
     firn_extremes *extremes; /* out, per superblock */
 
@@ -123,9 +125,9 @@ typedef void firn_pass_function(const firn_pass *pass, int32_t superblock, firn_
 /* Energy of `count` particles at record indices `index`, summed in that order. */
 typedef double firn_energy_function(const firn_pass *pass, const uint32_t *index, int64_t count);
 
-/* Pressure of `count` particles at record indices `index`, Pa. */
-typedef void firn_pressure_function(const firn_pass *pass, const uint64_t *index, int64_t count,
-                                    double *out);
+/* Cauchy stress of `count` particles at record indices `index`, Pa: a matrix each, row-major. */
+typedef void firn_stress_function(const firn_pass *pass, const uint32_t *index, int64_t count,
+                                  double *out);
 
 /* What the stress of each of `count` particles at record indices `index` asks of the time step: of `out`,
  * wave2, lone2 and diffusion. */
@@ -141,7 +143,7 @@ typedef struct firn_kernels {
     firn_pass_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_pass_function *scalar_scatter, *scalar_gather;
     firn_energy_function *energy;
-    firn_pressure_function *pressure;
+    firn_stress_function *stress;
     firn_demand_function *demand;
     /* Implicit steps, plain and fast: fill tangents; then, as often as the solver asks, gather a
      * velocity's gradients and scatter the forces that the tangents answer with. */

@@ -337,7 +337,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         lane_extremes unused = {0}; /* the next scatter measures */
         respond(s, FLOW, &g, 1, index, lanes, &unused);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
-        if (near) collide_lanes(s, block, y, g.v, lanes);
+        if (near) collide_lanes(s, block, y, g.v, g.mass, lanes);
         vi cell = move(&g, y);
         for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
         store_lanes(&g, s->store, index);
@@ -554,7 +554,7 @@ void FIRN_KERNEL(firn_scalar_gather)(const firn_pass *s, int32_t superblock, fir
     }
 }
 
-/* ---- energy, pressure and demands of particles ---- */
+/* ---- energy, stress and demands of particles ---- */
 
 double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count);
 double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64_t count)
@@ -572,20 +572,17 @@ double FIRN_KERNEL(firn_energy)(const firn_pass *s, const uint32_t *index, int64
 
 /* Cauchy stress is tau / J, with what the law keeps of the volume outside of F; a particle turned inside
  * out has the J of one nearly crushed. */
-void FIRN_KERNEL(firn_pressure)(const firn_pass *s, const uint64_t *index, int64_t count,
-                                double *out);
-void FIRN_KERNEL(firn_pressure)(const firn_pass *s, const uint64_t *index, int64_t count,
-                                double *out)
+firn_stress_function FIRN_KERNEL(firn_stress);
+void FIRN_KERNEL(firn_stress)(const firn_pass *s, const uint32_t *index, int64_t count, double *out)
 {
     for (int64_t i = 0; i < count; i++) {
         firn_lanes g;
-        const firn_lane_constants k = load_one(s, (int64_t)index[i], &g);
+        const firn_lane_constants k = load_one(s, index[i], &g);
         const firn_law_kind law = s->laws[s->store->material[index[i]]];
         FIRN_KERNEL(firn_laws)[law]->stress(&k, &g, 1);
-        double trace = 0, J = (double)m_det(g.F)[0];
+        double J = (double)m_det(g.F)[0];
         if (firn_law_state(law) == FIRN_STATE_LOG_VOLUME) J *= exp((double)g.state[0]);
-        for (int a = 0; a < D; a++) trace += (double)g.tau[a * (D + 1)][0];
-        out[i] = -trace / (D * fmax(J, 0.05));
+        for (int c = 0; c < DD; c++) out[i * DD + c] = (double)g.tau[c][0] / fmax(J, 0.05);
     }
 }
 
