@@ -1,4 +1,5 @@
-/* The simulation: create a world, add particles, advance it, look at it.
+/* The simulation: create a world, add particles, advance it, look at it. firn/host.h changes a world
+ * between advances.
  *
  * A sim belongs to one thread at a time; different sims are independent. All quantities are SI.
  * In 2D the third of three fixed components ([3]) is ignored on input and zero on output; arrays over
@@ -436,7 +437,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_hash(firn_sim *sim, firn_hash *has
 /* The state as bytes, in pieces: particles, their order, time, next dt, how dense each
  * body has been. A sim made with the same
  * dimension, cell size and spline that loads them goes on with the same bits, at any thread count
- * and on the same instruction set; materials, colliders and forces come from its own def. The
+ * and on the same instruction set; materials, colliders and forces come from its own def, but for what
+ * firn/host.h says of gravity and colliders that it changed. The
  * functions return 0 when all bytes were taken or given. Not for exchange between machines. */
 typedef int firn_write_function(void *user_data, const void *data, size_t size);
 typedef int firn_read_function(void *user_data, void *data, size_t size);

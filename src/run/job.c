@@ -11,6 +11,8 @@
 #include "geometry/random.h"
 #include "run/source.h"
 
+static const double degree = 3.14159265358979323846 / 180; /* rad */
+
 /* ---- the sim ---- */
 
 firn_collider_def firn_job_collider(const firn_scene_collider *c)
@@ -18,6 +20,8 @@ firn_collider_def firn_job_collider(const firn_scene_collider *c)
     firn_collider_def def = c->shape.def;
     def.boundary = (firn_boundary)c->boundary;
     def.friction = c->friction;
+    memcpy(def.surface_velocity, c->surface_velocity, sizeof def.surface_velocity);
+    for (int a = 0; a < 3; a++) def.surface_spin[a] = degree * c->surface_spin[a];
     if (firn_section_given(&firn_section_collider, c, "temperature")) {
         def.temperature = c->temperature;
         if (firn_section_given(&firn_section_collider, c, "transfer")) def.transfer = c->transfer;
@@ -276,7 +280,6 @@ void firn_job_deinit(firn_job *job)
 static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch *b,
                                  firn_error *error)
 {
-    const double degree = 3.14159265358979323846 / 180;
     double center[3] = {0}, sum = 0;
     for (int64_t i = 0; i < b->count; i++) {
         sum += b->volume[i];

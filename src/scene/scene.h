@@ -130,6 +130,7 @@ typedef struct firn_scene_collider {
     double translate[3], rotate[3];
     int32_t boundary;
     double friction;
+    double surface_velocity[3], surface_spin[3];
     double temperature, transfer;
     bool visible;
     double color[3]; /* linear */
