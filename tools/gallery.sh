@@ -48,7 +48,7 @@ glass               | 49 | | 0.005
 solder              | 37 | | 0.004
 ball                | 14 |
 colliders           | 36 |
-conveyor            | 36 |
+conveyor            | 28 |
 emitter             | 60 |
 forces              | 20 |
 particles           | 12 |
