@@ -54,8 +54,9 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_motion(const firn_sim *sim, i
                                                           firn_collider_motion *out,
                                                           firn_error *error);
 
-/* What the material does to a collider: means over the last advance or step. In 2D per metre of depth,
- * and only z of the torque. */
+/* What the material does to a collider: means over the last advance or step, by the momentum that nodes
+ * and particles lost to it; in implicit steps to the solver's tolerance. In 2D per metre of depth, and
+ * only z of the torque. */
 typedef struct firn_reaction {
     double force[3];  /* N */
     double torque[3]; /* N m, about the origin of the collider's frame */

@@ -34,15 +34,11 @@ typedef struct changed_collider {
     double surface_velocity[3], surface_spin[3];
 } changed_collider;
 
-/* Arrays by size, the same for saving and loading. X(pointer, bytes) */
-#define ARRAYS(X, s)                                                                               \
+/* Arrays by size, the same for saving and loading. X(pointer, bytes); SIDE does it for a side field. */
+#define ARRAYS(X, SIDE, s)                                                                         \
     X((s)->record, n *FIRN_RECORD * sizeof(real))                                                  \
     X((s)->spare, n *dd * sizeof(real))                                                            \
-    X((s)->mass, n * sizeof *(s)->mass)                                                            \
-    X((s)->volume, n * sizeof *(s)->volume)                                                        \
-    X((s)->material, n * sizeof *(s)->material)                                                    \
-    X((s)->object, n * sizeof *(s)->object)                                                        \
-    X((s)->id, n * sizeof *(s)->id)                                                                \
+    FIRN_SIDE_FIELDS(SIDE)                                                                         \
     X((s)->heat, (s)->has_heat ? n *FIRN_HEAT_RECORD * sizeof(real) : 0)                           \
     X((s)->order[(s)->current], n * sizeof(uint32_t))
 
@@ -206,7 +202,9 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 write(user_data, sim->body_density, sizeof sim->body_density) == 0;
 #define SAVE(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = write(user_data, (array), (bytes)) == 0;
-    ARRAYS(SAVE, s)
+#define SAVE_SIDE(type, name, ...) SAVE(s->name, n * sizeof(type))
+    ARRAYS(SAVE, SAVE_SIDE, s)
+#undef SAVE_SIDE
 #undef SAVE
     const size_t blocks = (size_t)d->count;
     if (fine && blocks) fine = write(user_data, d->key, blocks * sizeof *d->key) == 0;
@@ -340,7 +338,9 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
         fine = density[f] >= 0 && isfinite(density[f]);
 #define LOAD(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = read(user_data, (array), (bytes)) == 0;
-    ARRAYS(LOAD, s)
+#define LOAD_SIDE(type, name, ...) LOAD(s->name, n * sizeof(type))
+    ARRAYS(LOAD, LOAD_SIDE, s)
+#undef LOAD_SIDE
 #undef LOAD
     firn_pool keys = {0};
     if (fine && blocks) {
