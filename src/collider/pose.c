@@ -352,12 +352,13 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
         for (int32_t i = 0; i < count; i++) {
             firn_face face[FIRN_MAX_FACES];
             const int n = firn_collider_faces(&c[i], dim, position, slack, face);
+            if (n == 0) continue;
             double lost[3] = {velocity[0], velocity[1], velocity[2]};
             for (int k = 0; k < n; k++) {
                 firn_collider_respond(&c[i], position, face[k].normal, velocity);
             }
             hits += n;
-            if (n == 0 || !taken) continue;
+            if (!taken) continue;
             for (int a = 0; a < 3; a++) lost[a] = a < dim ? mass * (lost[a] - velocity[a]) : 0;
             firn_impulse_add(taken, c, i, position, lost);
         }
