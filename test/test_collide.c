@@ -778,16 +778,16 @@ static void the_impulse_stays_in_the_friction_cone(void **state)
 static void assert_refused(const firn_collider_def *def, const char *words)
 {
     firn_error error = {0};
-    assert_int_equal(firn_collider_check(def, 1, &error), FIRN_INVALID);
+    assert_int_equal(firn_collider_check(def, "colliders[1]", &error), FIRN_INVALID);
     assert_int_equal(error.status, FIRN_INVALID);
     if (!strstr(error.message, words)) fail_msg("\"%s\" lacks \"%s\"", error.message, words);
-    assert_int_equal(firn_collider_check(def, 1, NULL), FIRN_INVALID);
+    assert_int_equal(firn_collider_check(def, "colliders[1]", NULL), FIRN_INVALID);
 }
 
 static void assert_taken(const firn_collider_def *def)
 {
     firn_error error = {0};
-    if (firn_collider_check(def, 1, &error) != FIRN_OK) fail_msg("%s", error.message);
+    if (firn_collider_check(def, "colliders[1]", &error) != FIRN_OK) fail_msg("%s", error.message);
 }
 
 /* Also in its corners, and when it is turned. */

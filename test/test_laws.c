@@ -1178,7 +1178,7 @@ static void bad_parameters_are_refused_by_name(void **state)
         for (int i = 0; params[i]; i++) {
             const firn_param *p = params[i];
             assert_true(p->name && p->unit && p->help && p->cure);
-            assert_true(p->least <= p->fallback && p->fallback <= p->most);
+            assert_true(p->least <= p->value[0] && p->value[0] <= p->most);
             const double bad[] = {nextafter(p->least, -INFINITY),
                                   nextafter(p->most, INFINITY),
                                   p->most * 2,
@@ -1194,7 +1194,7 @@ static void bad_parameters_are_refused_by_name(void **state)
                 expect_refused(&def, 7 + i, where);
                 expect_refused(&def, 7 + i, p->cure);
             }
-            const double good[] = {p->fallback, p->least, p->most};
+            const double good[] = {p->value[0], p->least, p->most};
             for (size_t g = 0; g < sizeof good / sizeof *good; g++) {
                 memcpy((char *)&def + p->offset, &good[g], sizeof good[g]);
                 if (strcmp(p->name, "poisson") == 0 && good[g] < 0 &&

@@ -144,60 +144,6 @@ static void an_angle_that_looks_like_radians_gets_a_hint(void **state)
     assert_no_complaints();
 }
 
-/* ---- the table ---- */
-
-static void defaults_are_those_of_the_engine(void **state)
-{
-    (void)state;
-    firn_scene_simulation s = {0};
-    assert_ok(firn_section_read(&firn_section_simulation, NULL, &s, &error));
-    const firn_sim_def def = firn_sim_def_default();
-    assert_close(s.damping, def.damping, 0);
-    assert_int_equal(s.transfer, FIRN_TRANSFER_AUTO); /* by the materials */
-    assert_int_equal(s.spline, def.spline);
-    assert_int_equal(s.force_form, def.force_form);
-    assert_int_equal(s.path, def.path);
-    assert_close(s.flip_ratio, def.flip_ratio, 0);
-    assert_close(s.flip_interval, def.flip_interval, 0);
-    assert_close(s.dt, def.dt, 0);
-    assert_close(s.dt_max, def.dt_max, 0);
-    assert_close(s.dt_min, def.dt_min, 0);
-    assert_close(s.courant, def.courant, 0);
-    assert_close(s.wave_factor, def.wave_factor, 0);
-    assert_int_equal(s.integrator, def.integrator);
-    assert_close(s.dt_implicit, def.dt_implicit, 0);
-    assert_close(s.theta, def.theta, 0);
-    assert_close(s.beta, def.beta, 0);
-    assert_close(s.solver_tolerance, def.solver_tolerance, 0);
-    assert_int_equal(s.solver_iterations, def.solver_iterations);
-    firn_scene_collider c = {0};
-    assert_ok(firn_section_read(&firn_section_collider, NULL, &c, &error));
-    const firn_collider_def collider = firn_collider_def_default();
-    assert_int_equal(c.boundary, collider.boundary);
-    firn_scene_heat h = {0};
-    assert_ok(firn_section_read(&firn_section_heat, NULL, &h, &error));
-    assert_close(h.speed, def.heat.speed, 0);
-    assert_close(h.step, def.heat.step, 0);
-    assert_close(h.ambient, def.heat.ambient, 0);
-    assert_close(h.transfer, def.heat.transfer, 0);
-    assert_close(h.emissivity, def.heat.emissivity, 0);
-    assert_close(h.sky, def.heat.sky, 0);
-    assert_close(h.tolerance, def.heat.tolerance, 0);
-}
-
-static void gravity_is_that_of_the_engine(void **state)
-{
-    (void)state;
-    firn_tree tree = {0};
-    firn_scene scene = {0};
-    assert_ok(firn_tree_read(&tree, drop_scene, &error));
-    assert_ok(firn_scene_read(&scene, &tree, &error));
-    const firn_sim_def def = firn_sim_def_default();
-    for (int a = 0; a < 3; a++) assert_close(scene.simulation.gravity[a], def.gravity[a], 0);
-    firn_scene_free(&scene);
-    firn_tree_free(&tree);
-}
-
 /* ---- filling ---- */
 
 static void particles_larger_than_a_cell_are_warned_of(void **state)
@@ -473,9 +419,9 @@ static void temperatures_are_kelvin_or_have_a_c(void **state)
                  "temperature: %s}], colliders: [{shape: {plane: {}}, temperature: %s}]}",
                  t, t, t, t, t);
         read_scene(text, &scene);
-        const double got[] = {scene.heat.ambient, scene.heat.sky,
+        const double got[] = {scene.heat.def.ambient, scene.heat.def.sky,
                               scene.material[0].def.melting_point, scene.object[0].temperature,
-                              scene.collider[0].temperature};
+                              scene.collider[0].def.temperature};
         for (int k = 0; k < 5; k++) assert_close(got[k], cases[i].kelvin, 1e-10);
         assert_close(scene.material[0].def.melting_range, 3, 0);
         firn_scene_free(&scene);
@@ -1948,8 +1894,6 @@ int main(void)
         cmocka_unit_test(what_set_breaks_names_set),
         cmocka_unit_test(a_set_that_sets_nothing_is_a_wrong_command_line),
         cmocka_unit_test(an_angle_that_looks_like_radians_gets_a_hint),
-        cmocka_unit_test(defaults_are_those_of_the_engine),
-        cmocka_unit_test(gravity_is_that_of_the_engine),
         cmocka_unit_test(shapes_are_as_large_as_the_scene_says),
         cmocka_unit_test(every_shape_for_objects_can_be_filled),
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),

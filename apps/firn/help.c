@@ -13,13 +13,14 @@
 
 enum { UNIT_COLUMN = 21, ROW_COLUMN = 31 };
 
-static void print_row(const firn_row *row)
+static void print_row(const firn_section *section, const firn_row *row)
 {
-    char text[900], words[512] = "";
-    if (row->kind == FIRN_CHOICE) firn_row_range(row, words, sizeof words);
-    const bool given = row->fallback[0] != 0, bare = row->fallback[0] == '['; /* a vector */
+    char text[900], range[512], value[80];
+    const char *words = row->kind == FIRN_CHOICE ? firn_row_range(row, range, sizeof range) : "";
+    firn_row_default(section, row, value, sizeof value);
+    const bool given = value[0] != 0, bare = value[0] == '['; /* a vector */
     snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, words[0] ? "; one of " : "", words,
-             given ? bare ? " " : " [" : "", row->fallback, given && !bare ? "]" : "");
+             given ? bare ? " " : " [" : "", value, given && !bare ? "]" : "");
     printf("  %-*s%-*s", UNIT_COLUMN - 2, row->name, ROW_COLUMN - UNIT_COLUMN, row->unit);
     firn_print_wrapped(ROW_COLUMN, text);
 }
@@ -27,13 +28,15 @@ static void print_row(const firn_row *row)
 /* The rows of a section named in a list with spaces between; NULL: all. */
 static void print_rows(const firn_section *section, const char *names)
 {
-    for (const firn_row *r = section->rows; !names && r->name; r++) print_row(r);
+    const firn_row *r;
+    for (int i = 0; !names && (r = firn_section_row(section, i, NULL)); i++) print_row(section, r);
     while (names && *names) {
         const size_t length = strcspn(names, " ");
-        const firn_row *r = section->rows;
-        while (r->name && (strlen(r->name) != length || strncmp(r->name, names, length) != 0)) r++;
-        assert(r->name);
-        print_row(r);
+        for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
+            if (strlen(r->name) == length && strncmp(r->name, names, length) == 0) break;
+        }
+        assert(r);
+        print_row(section, r);
         names += length;
         names += *names == ' ';
     }
@@ -285,16 +288,17 @@ static void list_topics(void)
 
 /* ---- names ---- */
 
-static void print_parameter(const char *section, const firn_row *row)
+static void print_parameter(const firn_section *section, const char *called, const firn_row *row)
 {
-    char range[512];
-    printf("%s, of %s: %s\n", row->name, section, row->help);
+    char text[512], value[80];
+    const char *range = firn_row_range(row, text, sizeof text);
+    printf("%s, of %s: %s\n", row->name, called, row->help);
     printf("  kind     %s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit);
-    if (firn_row_range(row, range, sizeof range)[0]) {
+    if (range[0]) {
         printf("  %-9s", row->kind == FIRN_CHOICE ? "words" : "range");
         firn_print_wrapped(11, range);
     }
-    if (row->fallback[0]) printf("  default  %s\n", row->fallback);
+    if (firn_row_default(section, row, value, sizeof value)[0]) printf("  default  %s\n", value);
     if (row->alias) printf("  also     %s\n", row->alias);
 }
 
@@ -317,9 +321,10 @@ static int explain_section(const firn_section *section, const char *called, cons
         return 1;
     }
     int found = 0;
-    for (const firn_row *r = section->rows; r->name; r++) {
+    const firn_row *r;
+    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
         if (!has_name(r, name)) continue;
-        print_parameter(called, r);
+        print_parameter(section, called, r);
         found++;
     }
     return found;
@@ -381,7 +386,8 @@ static int mention(const char *word, const char *name, const char *kind, const c
 static int mention_rows(const char *word, const firn_section *section)
 {
     int found = 0;
-    for (const firn_row *r = section->rows; r->name; r++) {
+    const firn_row *r;
+    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
         found += mention(word, r->name, section->name, r->help);
     }
     return found;
@@ -423,9 +429,10 @@ static void add_name(const char *name)
     names[name_count++] = name;
 }
 
-static void add_rows(const firn_row *rows)
+static void add_rows(const firn_section *section)
 {
-    for (const firn_row *r = rows; r->name; r++) add_name(r->name);
+    const firn_row *r;
+    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) add_name(r->name);
 }
 
 /* Everything that there is help on: for completion, and for what is nearest. */
@@ -436,11 +443,11 @@ static const char *help_name(int32_t index)
         for (int i = 0; firn_program.parts[i]; i++) {
             add_name(firn_command_word(firn_program.parts[i]));
         }
-        for (int i = 0; firn_sections[i]; i++) add_rows(firn_sections[i]->rows);
+        for (int i = 0; firn_sections[i]; i++) add_rows(firn_sections[i]);
         firn_scene_shape_row s;
         for (int i = 0; firn_scene_shape_get(i, &s); i++) {
             add_name(s.section.name);
-            add_rows(s.section.rows);
+            add_rows(&s.section);
         }
         for (int i = 0; firn_format_get_info(i).name; i++) add_name(firn_format_get_info(i).name);
         for (int i = 0; firn_attribute_get(i); i++) add_name(firn_attribute_get(i)->name);

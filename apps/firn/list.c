@@ -1,5 +1,4 @@
 /* firn list: the tables, for people and as the reference page. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,46 +8,41 @@
 
 const char *firn_row_range(const firn_row *row, char *text, size_t size)
 {
-    text[0] = 0;
-    if (row->kind == FIRN_CHOICE) {
-        for (int i = 0; row->choices[i]; i++) {
-            const size_t used = strlen(text);
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", row->choices[i]);
-        }
-    } else if (row->least == 0 && row->most == 0) {
-        return text;
-    } else if (row->least == row->most) {
-        snprintf(text, size, "%g", row->least);
-    } else if (isinf(row->most)) {
-        snprintf(text, size, row->least > 0 && row->least < 1e-9 ? "above 0" : ">= %g", row->least);
-    } else {
-        snprintf(text, size, "%g to %g", row->least, row->most);
+    static const char *const leads[] = {"finite", "one of ", "from "}; /* tables go without */
+    firn_param_range(row, text, size);
+    for (size_t i = 0; i < sizeof leads / sizeof *leads; i++) {
+        const size_t length = strlen(leads[i]);
+        if (strncmp(text, leads[i], length) == 0) return text + length;
     }
     return text;
 }
 
 const char *firn_row_kind(const firn_row *row)
 {
-    static const char *const name[] = {"number", "whole number", "true/false", "text",
-                                       "word",   "[x, y, z]",    "see help"};
-    return firn_row_is_temperature(row) ? "temperature" : name[row->kind];
+    static const char *const name[FIRN_PARAM_KIND_COUNT] = {
+        [FIRN_REAL] = "number", [FIRN_TEMPERATURE] = "temperature", [FIRN_WHOLE] = "whole number",
+        [FIRN_CHOICE] = "word", [FIRN_VECTOR] = "[x, y, z]",        [FIRN_FLAG] = "true/false",
+        [FIRN_TEXT] = "text",   [FIRN_VALUE] = "see help"};
+    return name[row->kind];
 }
 
-static void print_rows(const firn_row *rows, bool markdown)
+static void print_rows(const firn_section *section, bool markdown)
 {
     if (markdown) {
         printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
     }
-    for (const firn_row *r = rows; r->name; r++) {
-        char words[512];
-        firn_row_range(r, words, sizeof words);
+    const firn_row *r;
+    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
+        char text[512], value[80];
+        const char *words = firn_row_range(r, text, sizeof text);
+        firn_row_default(section, r, value, sizeof value);
         if (markdown) {
             printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r), r->unit,
-                   r->fallback, words, r->help, r->alias ? "; also `" : "",
-                   r->alias ? r->alias : "", r->alias ? "`" : "");
+                   value, words, r->help, r->alias ? "; also `" : "", r->alias ? r->alias : "",
+                   r->alias ? "`" : "");
         } else {
             printf("  %-18s %-12s %-10s %-18s %s\n", r->name, r->unit[0] ? r->unit : "-",
-                   r->fallback[0] ? r->fallback : "-", words, r->help);
+                   value[0] ? value : "-", words, r->help);
         }
     }
 }
@@ -66,7 +60,7 @@ static void list_parameters(bool markdown)
 {
     for (int i = 0; firn_sections[i]; i++) {
         heading(firn_sections[i]->name, firn_sections[i]->help, markdown);
-        print_rows(firn_sections[i]->rows, markdown);
+        print_rows(firn_sections[i], markdown);
     }
 }
 
@@ -80,7 +74,7 @@ static void list_shapes(bool markdown)
         snprintf(help, sizeof help, "%s; %scolliders, in %s", s.section.help,
                  s.filled ? "objects and " : "", where[s.dimensions]);
         heading(name, help, markdown);
-        print_rows(s.section.rows, markdown);
+        print_rows(&s.section, markdown);
     }
 }
 

@@ -42,6 +42,7 @@ typedef enum firn_status {
 typedef struct firn_error {
     firn_status status;
     char message[480];
+    char path[80]; /* of the def's field that is wrong, as "colliders[2].keys[1].time"; "": none */
     const char *file; /* source file that raised it: for bug reports */
     int line;
 } firn_error;

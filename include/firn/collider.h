@@ -2,7 +2,7 @@
 #ifndef FIRN_COLLIDER_H
 #define FIRN_COLLIDER_H
 
-#include <firn/base.h>
+#include <firn/param.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +52,27 @@ typedef struct firn_collider_motion {
     double seconds;     /* >= 0; INFINITY: until it is told otherwise */
 } firn_collider_motion;
 
+/* The parameters of a collider, as <firn/param.h> explains them. surface_velocity and surface_spin move
+ * the surface along itself while the shape stays where it is; the part through the surface has no
+ * effect. Heat, where the sim has it, flows at transfer x (temperature - that of the material); INFINITY
+ * keeps the surface at its temperature. */
+#define FIRN_COLLIDER_PARAMS(X)                                                                    \
+    X(CHOICE(firn_boundary), boundary, "", FIRN_SEPARATE, 0, 0,                                    \
+      "what happens to material that touches it", "use a firn_boundary", NULL)                     \
+    X(REAL, friction, "", 0.3, 0, 1e6, "Coulomb coefficient of separate",                          \
+      "use a sticky boundary to hold everything", NULL)                                            \
+    X(VECTOR, surface_velocity, "m/s", (0, 0, 0), 0, 0,                                            \
+      "velocity of its surface along itself, as a belt's; turns with the shape", "0 stands still", \
+      NULL)                                                                                        \
+    X(VECTOR, surface_spin, "rad/s", (0, 0, 0), 0, 0,                                              \
+      "spin of its surface about its origin, as a drum's; turns with the shape", "0 stands still", \
+      NULL)                                                                                        \
+    X(TEMPERATURE, temperature, "K", 0, 1, 1e5, "of its surface; by default it is insulated",      \
+      "0 C is 273.15 K; 0 is none", NULL)                                                          \
+    X(REAL, transfer, "W/(m2 K)", INFINITY, 0, 1e12,                                               \
+      "heat transfer to it; by default material that touches it has its temperature",              \
+      "INFINITY keeps the surface at its temperature", NULL)
+
 /* Make one with firn_collider_def_default. Keys and points are copied when a sim is created. */
 typedef struct firn_collider_def {
     firn_shape_kind shape;
@@ -63,20 +84,12 @@ typedef struct firn_collider_def {
     double rotation[4]; /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
     int32_t key_count;
-    firn_boundary boundary;
-    double friction; /* Coulomb coefficient of FIRN_SEPARATE, >= 0 */
-    /* How the surface runs along itself while the shape stays where it is, as a conveyor belt's or a
-     * drum's does, in the shape's frame; what of it would go through the surface has no effect. */
-    double surface_velocity[3]; /* m/s */
-    double surface_spin[3];     /* rad/s, about the origin of the frame */
-    /* Heat, where the sim has it: flows at transfer x (temperature - that of the material). */
-    double temperature; /* K; 0, the default: insulated */
-    double transfer;    /* W/(m2 K); INFINITY, the default: the surface has that temperature */
-    uint32_t stamp;     /* set by the default function */
+    FIRN_COLLIDER_PARAMS(FIRN_MEMBER)
+    uint32_t stamp; /* set by the default function */
 } firn_collider_def;
+FIRN_API const firn_param *firn_collider_param(int32_t index);
 
-/* The ground: a plane through the origin, facing +y, separating, friction 0.3, insulated, 20 C; sizes are
- * 1 m. */
+/* The ground: a plane through the origin, facing +y; sizes are 1 m. */
 FIRN_API firn_collider_def firn_collider_def_default(void);
 
 /* The shape's snake_case name ("plane"), or NULL when there is no such shape. */

@@ -2,8 +2,8 @@
 #ifndef FIRN_MATERIAL_H
 #define FIRN_MATERIAL_H
 
-#include <firn/base.h>
 #include <firn/laws.h>
+#include <firn/param.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,57 +12,90 @@ extern "C" {
 /* FIRN_LINEAR, ...: one per row of firn/laws.h. */
 typedef enum firn_law_kind { FIRN_LAWS(FIRN_LIST_ENUM) FIRN_LAW_COUNT } firn_law_kind;
 
-/* Make one with firn_material_def_default. A law reads some of the fields (firn_law_params), and
- * those are checked when a sim is created. Ranges include their ends; the upper ends of density and
- * young are far above any matter: beyond is a mistake of units. */
+/* The parameters of all laws, as <firn/param.h> explains them; firn_law_params says which a law reads. The
+ * upper ends of the first two are far above any matter: beyond them is a mistake of units, found here
+ * rather than as an overflow. */
+#define FIRN_MATERIAL_PARAMS(X)                                                                    \
+    X(REAL, density, "kg/m3", 1000, 1e-6, 1e6, "mass per volume at rest", "water has 1000", NULL)  \
+    X(REAL, young, "Pa", 1e4, 1e-6, 1e13, "Young's modulus: stress over strain in a pulled bar",   \
+      "jelly has 1e4, rubber 1e7, steel 2e11", "stiffness")                                        \
+    X(REAL, poisson, "", 0.2, -0.999, 0.4999,                                                      \
+      "Poisson's ratio: how much a pulled bar thins; near 0.5 it keeps its volume",                \
+      "0.45 is nearly incompressible; nearer to 0.5 steps get very short", "poisson_ratio")        \
+    X(REAL, critical_compression, "", 0.025, 0, 0.9,                                               \
+      "compression along an axis beyond which it is permanent",                                    \
+      "snow has 0.019 to 0.025; less is more brittle", NULL)                                       \
+    X(REAL, critical_stretch, "", 0.0075, 0, 10,                                                   \
+      "stretch along an axis beyond which it is permanent",                                        \
+      "snow has 0.005 to 0.0075; less breaks sooner", NULL)                                        \
+    X(REAL, hardening, "", 10, 0, 100,                                                             \
+      "how fast packing stiffens snow: exp(hardening (1 - Jp)); strengthens brittle solids",       \
+      "snow has 5 to 10; 0 is none", NULL)                                                         \
+    X(REAL, hardening_cap, "", 20, 1, 1e6, "largest factor by which packing stiffens it",          \
+      "steps shorten by its square root", NULL)                                                    \
+    X(REAL, friction_angle, "degrees", 35, 0.1, 80, "angle of repose of dry grains",               \
+      "sand has 30 to 40", NULL)                                                                   \
+    X(REAL, cohesion, "Pa", 0, 0, 1e9, "shear stress that grains bear without pressure",           \
+      "0 is dry, damp sand has a few hundred", NULL)                                               \
+    X(REAL, yield, "Pa", 1000, 0, 1e12, "shear stress at which it flows",                          \
+      "toothpaste has 100, clay 5000; a bar yields at 1.73 times that", "yield_stress")            \
+    X(REAL, hardening_modulus, "Pa", 0, 0, 1e12, "rise of yield per plastic shear strain",         \
+      "0 is none, and young more than enough", NULL)                                               \
+    X(REAL, viscosity, "Pa s", 0, 0, 1e9, "shear stress per rate of shear",                        \
+      "water has 0.001, honey 10", NULL)                                                           \
+    X(REAL, exponent, "", 1, 0.1, 5, "stress of a paste rises as this power of the rate of shear", \
+      "1 is Bingham's law; below, it thins when stirred", NULL)                                    \
+    X(REAL, bulk, "Pa", 1e6, 1e-6, 1e13, "bulk modulus: pressure over compression",                \
+      "density x (10 x the highest speed)^2 keeps compression below 1 %", "bulk_modulus")          \
+    X(REAL, tait_exponent, "", 7, 0, 20, "how much a liquid stiffens when compressed",             \
+      "7 is Tait's equation of water; 0 is the logarithm", NULL)                                   \
+    X(REAL, tension, "Pa", 0, 0, 1e13, "tension that a liquid bears before it cavitates",          \
+      "0 is none", NULL)                                                                           \
+    X(REAL, tensile_ratio, "", 0.5, 0, 10,                                                         \
+      "tension that a brittle solid bears, over the pressure it bears",                            \
+      "concrete has 0.1, fruit 1; less tears sooner", "beta")                                      \
+    X(REAL, compaction, "", 0.01, 0, 1,                                                            \
+      "how far a brittle solid is packed at the start, as a strain: its strength",                 \
+      "0.001 crumbles, 0.05 is strong", NULL)                                                      \
+    X(REAL, heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                               \
+      "heat that warms a kilogram by a kelvin, as a solid", "water has 4186, rock 1000, iron 450", \
+      "specific_heat")                                                                             \
+    X(REAL, conductivity, "W/(m K)", 0.5, 0, 1e6, "how well it conducts heat, as a solid",         \
+      "wax has 0.25, ice 2.2, iron 80", "thermal_conductivity")                                    \
+    X(REAL, diffusivity, "m2/s", 0, 0, 1, "how fast a dissolved dye spreads in it",                \
+      "ink in water has 1e-9; heat.speed multiplies it", NULL)                                     \
+    X(TEMPERATURE, melting_point, "K", 273.15, 1, 1e5, "temperature at which it begins to melt",   \
+      "in kelvin: 0 C is 273.15", NULL)                                                            \
+    X(REAL, melting_range, "K", 0, 0, 1e4, "range of temperatures over which it melts",            \
+      "it begins at melting_point; 0 melts at one temperature", NULL)                              \
+    X(REAL, latent_heat, "J/kg", 1e5, 0, 1e8, "heat that melts a kilogram",                        \
+      "ice has 3.34e5, wax 2e5", NULL)                                                             \
+    X(REAL, liquid_heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                        \
+      "heat that warms a kilogram of the melt by a kelvin", "water has 4186", NULL)                \
+    X(REAL, liquid_conductivity, "W/(m K)", 0.5, 0, 1e6, "how well the melt conducts heat",        \
+      "water has 0.6", NULL)                                                                       \
+    X(REAL, liquid_density, "kg/m3", 0, 0, 1e6,                                                    \
+      "mass per volume of the melt, within 20 times density; 0: the solid's",                      \
+      "0 takes that of the solid", NULL)                                                           \
+    X(REAL, liquid_yield, "Pa", 0, 0, 1e12, "shear stress at which the melt flows",                \
+      "water has none, chocolate 10", NULL)                                                        \
+    X(REAL, crush_pressure, "Pa", 0, 0, 1e12,                                                      \
+      "pressure at which a porous solid packs permanently", "0 is never, snow has some 5000",      \
+      NULL)                                                                                        \
+    X(REAL, softening, "1/K", 0, 0, 10,                                                            \
+      "how fast yield falls as the solid warms to its melting point", "0.1 halves it every 7 K",   \
+      NULL)                                                                                        \
+    X(REAL, thinning, "1/K", 0, 0, 10, "how fast viscosity falls as the melt warms",               \
+      "0.1 halves it every 7 K", NULL)
+
+/* Make one with firn_material_def_default. What the law reads is checked when a sim is created. */
 typedef struct firn_material_def {
     firn_law_kind law;
-    double density;              /* kg/m3 at rest, 1e-6 to 1e6 */
-    double young;                /* Young's modulus, Pa, 1e-6 to 1e13 */
-    double poisson;              /* Poisson's ratio, -0.999 to 0.4999; laws with poisson_from_0
-                       take none below 0 */
-    double critical_compression; /* compression along an axis beyond which it stays, 0 to 0.9 */
-    double critical_stretch;     /* stretch along an axis beyond which it stays, 0 to 10 */
-    double hardening;            /* how fast packing stiffens or strengthens it, 0 to 100 */
-    double hardening_cap;        /* but by no more than this factor, 1 to 1e6 */
-    double friction_angle;       /* degrees, 0.1 to 80 */
-    double cohesion;             /* shear stress that grains bear without pressure, Pa, 0 to 1e9 */
-    double yield;                /* shear stress at which it flows, Pa, 0 to 1e12 */
-    double hardening_modulus;    /* rise of yield per plastic shear strain, Pa, 0 to 1e12 */
-    double viscosity;            /* Pa s; of a paste Pa s^exponent; 0 to 1e9 */
-    double exponent;      /* a paste's stress rises as this power of the shear rate, 0.1 to 5 */
-    double bulk;          /* bulk modulus of a liquid, Pa, 1e-6 to 1e13 */
-    double tait_exponent; /* how a liquid stiffens: Tait's exponent, or 0: log J; 0 to 20 */
-    double tension;       /* pull that a liquid bears, Pa, 0 to 1e13 */
-    double tensile_ratio; /* pull that a brittle solid bears over the pressure it bears, 0 to 10 */
-    double compaction;    /* log of how far it is packed at the start: its strength, 0 to 1 */
-    double heat_capacity; /* of the solid, J/(kg K), 1 to 1e6 */
-    double conductivity;  /* of heat in the solid, W/(m K), 0 to 1e6 */
-    double diffusivity;   /* of a dissolved dye, m2/s, 0 to 1 */
-    double melting_point; /* K, 1 to 1e5 */
-    double melting_range; /* K above it over which it melts, 0 to 1e4 */
-    double latent_heat;   /* J/kg, 0 to 1e8 */
-    double liquid_heat_capacity; /* J/(kg K), 1 to 1e6 */
-    double liquid_conductivity;  /* W/(m K), 0 to 1e6 */
-    double liquid_density;       /* kg/m3, 1e-6 to 1e6; 0: that of the solid */
-    double liquid_yield;         /* shear stress at which the melt flows, Pa, 0 to 1e12 */
-    double crush_pressure;       /* at which a porous solid packs for good, Pa, 0 (never) to 1e12 */
-    double softening;            /* of yield, per K of warming up to the melting point, 0 to 10 */
-    double thinning;             /* of the melt's viscosity, per K of warming beyond, 0 to 10 */
-    char name[32];               /* what messages call it; empty: its number */
-    uint32_t stamp;              /* set by the default function */
+    FIRN_MATERIAL_PARAMS(FIRN_MEMBER)
+    char name[32];  /* what messages call it; empty: its number */
+    uint32_t stamp; /* set by the default function */
 } firn_material_def;
-
-/* One user-visible parameter. */
-typedef struct firn_param {
-    const char *name;
-    const char *unit;
-    const char *help;
-    double fallback;
-    double least, most; /* least <= value <= most */
-    size_t offset;      /* of the double in its def */
-    const char *cure;   /* what to do when the value is out of range */
-} firn_param;
+FIRN_API const firn_param *firn_material_param(int32_t index);
 
 /* What a law keeps in the particle's scalar (FIRN_STATE), which is 0 at first. */
 typedef enum firn_state_kind {
@@ -116,9 +149,6 @@ FIRN_API firn_law_kind firn_law_find(const char *name);
 FIRN_API const firn_param *const *firn_law_params(firn_law_kind law);
 
 FIRN_API firn_state_kind firn_law_state(firn_law_kind law);
-
-/* All parameters of all laws: the index-th, NULL past the end. */
-FIRN_API const firn_param *firn_param_get(int32_t index);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 #include <firn/base.h>
 #include <firn/collider.h>
 #include <firn/material.h>
+#include <firn/param.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -112,74 +113,114 @@ typedef struct firn_heat_source {
     double begin, end;       /* s */
 } firn_heat_source;
 
+/* The parameters of heat, as <firn/param.h> explains them. */
+#define FIRN_HEAT_PARAMS(X)                                                                        \
+    X(REAL, speed, "", 1, 1e-12, 1e9,                                                              \
+      "multiplies every flow of heat and every source, but not motion; 1 is real time, 100 melts " \
+      "a hundred times as fast",                                                                   \
+      "1 is real time", NULL)                                                                      \
+    X(REAL, step, "s", 0, 0, FIRN_FINITE,                                                          \
+      "time of motion between heat steps, at least a step of motion; 0: every 25 steps of motion " \
+      "or 8 ms",                                                                                   \
+      "0 chooses automatically", NULL)                                                             \
+    X(TEMPERATURE, ambient, "K", 293.15, 1, 1e5,                                                   \
+      "temperature of the air, and of objects that give none", "in kelvin: 0 C is 273.15", NULL)   \
+    X(REAL, transfer, "W/(m2 K)", 0, 0, 1e9,                                                       \
+      "from the air to free surfaces: 5 to 10 in still air, 100 in wind; 0: none",                 \
+      "still air has 5 to 10 W/(m2 K), wind 100", NULL)                                            \
+    X(REAL, emissivity, "", 0, 0, 1,                                                               \
+      "how well free surfaces radiate to the sky: ice and rock 0.95; 0: none",                     \
+      "0 is none, ice has 0.97", NULL)                                                             \
+    X(TEMPERATURE, sky, "K", 293.15, 1, 1e5, "temperature of the sky", "in kelvin: 0 C is 273.15", \
+      NULL)                                                                                        \
+    X(REAL, tolerance, "", 1e-4, 1e-12, 0.1,                                                       \
+      "residual at which the solver stops, relative to the start", "the default is 1e-4", NULL)
+
 /* Heat: conduction on the grid, phase change in the particles' enthalpy. Switched on, particles have
  * temperatures, and materials whose law melts (firn_law_info) melt and freeze. A dye, the
  * concentration, spreads by the same solver where a material's diffusivity is above 0. */
 typedef struct firn_heat_def {
     int32_t enabled;
-    double speed; /* time of heat over time of motion, > 0: 100 melts a hundred times as fast, with
-                     every flow of heat and every source multiplied by it */
-    double
-        step; /* s of motion between heat steps, at least a step of motion; 0: 25 of them, at most
-                     8 ms */
-    double ambient;    /* K: the air's temperature, and what particles have unless told otherwise */
-    double transfer;   /* W/(m2 K), from the air to free surfaces; 0: none */
-    double emissivity; /* of free surfaces, 0 to 1: radiation to the sky; 0: none */
-    double sky;        /* K */
-    double tolerance;  /* of the solver: residual over that of the start, in (0, 0.1] */
+    FIRN_HEAT_PARAMS(FIRN_MEMBER)
     const firn_heat_source *sources;
     int32_t source_count;
 } firn_heat_def;
+FIRN_API const firn_param *firn_heat_param(int32_t index);
+
+/* The parameters of a simulation, as <firn/param.h> explains them. */
+#define FIRN_SIM_PARAMS(X)                                                                         \
+    X(REAL, cell_size, "m", 0.01, 1e-9, 1e9, "grid cell", "give the grid spacing in metres",       \
+      "grid_scale")                                                                                \
+    X(VECTOR, gravity, "m/s2", (0, -9.81, 0), 0, 0,                                                \
+      "acceleration of everything; along z where z is up", "the Earth has 9.81", NULL)             \
+    X(REAL, damping, "1/s", 0, 0, FIRN_FINITE, "velocities decay as exp(-damping t)", "0 is none", \
+      NULL)                                                                                        \
+    X(REAL, contact_friction, "", 0.3, 0, 1e6, "between objects that separate", "0 is none", NULL) \
+    X(CHOICE(firn_transfer), transfer, "", FIRN_APIC, 0, 0, "between particles and grid",          \
+      "use a firn_transfer", NULL)                                                                 \
+    X(CHOICE(firn_spline), spline, "", FIRN_QUADRATIC, 0, 0, "kernel", "use a firn_spline", NULL)  \
+    X(CHOICE(firn_force_form), force_form, "", FIRN_MLS, 0, 0, "how stress becomes force",         \
+      "use a firn_force_form", NULL)                                                               \
+    X(CHOICE(firn_path), path, "", FIRN_PATH_AUTO, 0, 0,                                           \
+      "fused is fast, plain supports everything", "use a firn_path", NULL)                         \
+    X(REAL, flip_ratio, "", 0.95, 0, 1, "part of the FLIP difference kept per interval",           \
+      "0 is PIC, 1 keeps everything", "flip")                                                      \
+    X(REAL, flip_interval, "s", 1e-3, FIRN_ABOVE_0, FIRN_FINITE, "interval of flip_ratio",         \
+      "the default is 0.001 s", NULL)                                                              \
+    X(REAL, dt, "s", 0, 0, FIRN_FINITE,                                                            \
+      "fixed step, less only at a frame's end or where a particle would cross a cell; 0: "         \
+      "automatic",                                                                                 \
+      "0 chooses automatically", "time_step")                                                      \
+    X(REAL, dt_max, "s", 1e-2, FIRN_ABOVE_0, FIRN_FINITE, "largest automatic step",                \
+      "the default is 0.01 s", NULL)                                                               \
+    X(REAL, dt_min, "s", 1e-9, FIRN_ABOVE_0, FIRN_FINITE, "a step below this is given up",         \
+      "the default is 1e-9 s", NULL)                                                               \
+    X(REAL, courant, "", 0.5, 1e-6, 0.9, "part of a cell a particle may cross in a step",          \
+      "the default is 0.5", NULL)                                                                  \
+    X(REAL, wave_factor, "", 0.6, 1e-6, 1, "part of a cell sound may cross in a step",             \
+      "the default is 0.6", NULL)                                                                  \
+    X(CHOICE(firn_integrator), integrator, "", FIRN_EXPLICIT, 0, 0,                                \
+      "implicit takes long steps, which pays for stiff material whose explicit steps are below "   \
+      "2e-4 s; auto takes the cheaper",                                                            \
+      "use a firn_integrator", NULL)                                                               \
+    X(REAL, dt_implicit, "s", 4e-3, FIRN_ABOVE_0, FIRN_FINITE, "largest automatic implicit step",  \
+      "the default is 0.004 s", NULL)                                                              \
+    X(REAL, theta, "", 0.55, 0.5, 1,                                                               \
+      "time within an implicit step at which forces act: 0.5 conserves energy and may ring, 1 "    \
+      "damps most",                                                                                \
+      "the default is 0.55", NULL)                                                                 \
+    X(REAL, beta, "", 0, 0, 1,                                                                     \
+      "above 0: implicit steps as in Stomakhin et al. 2013, which damp more, instead of theta; 1 " \
+      "is backward Euler",                                                                         \
+      "0 is the theta step, 1 backward Euler", NULL)                                               \
+    X(REAL, solver_tolerance, "", 5e-3, 1e-12, 0.1,                                                \
+      "residual of an implicit step, relative to its forces", "the default is 5e-3", NULL)         \
+    X(WHOLE, solver_iterations, "", 200, 1, 1e9,                                                   \
+      "an implicit step that needs more is repeated at half its length", "the default is 200",     \
+      NULL)
 
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
 typedef struct firn_sim_def {
     int32_t dimension; /* 2 or 3 */
-    double cell_size;  /* m, > 0 */
+    FIRN_SIM_PARAMS(FIRN_MEMBER)
+    firn_heat_def heat;
 
     const firn_material_def *materials; /* particles name them by index */
     const firn_collider_def *colliders;
     int32_t material_count, collider_count;
 
-    double gravity[3];                   /* m/s2 */
     const firn_acceleration_key *forces; /* added to gravity */
     int32_t force_count;
     firn_force_hook *force_hook; /* may be NULL */
     void *force_user_data;
-    double damping;            /* 1/s, >= 0: velocities decay as exp(-damping t) */
     firn_step_hook *step_hook; /* may be NULL */
     void *step_user_data;
 
     /* Particles of one body share a velocity field: they stick together where they touch. Different
      * bodies push and rub, and part again. In 3D, bodies take reach: 2^20 cells are left. */
     const uint8_t *object_bodies; /* of objects 0, 1, ...: a body from 0 to 127; of others: 0 */
-    const firn_contact *contacts;
+    const firn_contact *contacts; /* pairs that contact_friction is not for */
     int32_t object_count, contact_count;
-    double contact_friction; /* of pairs of bodies that are not in contacts, from 0 to 1e6 */
-
-    firn_heat_def heat;
-
-    firn_transfer transfer;
-    firn_spline spline;
-    firn_force_form force_form;
-    firn_path path;
-    double flip_ratio;    /* part of the FLIP difference kept per flip_interval, in [0, 1] */
-    double flip_interval; /* s, > 0 */
-
-    double dt;          /* s; 0: automatic; > 0: fixed, less only at a frame's end or where a
-                        particle would cross a cell */
-    double dt_max;      /* s, > 0: the largest automatic step */
-    double dt_min;      /* s, > 0: below this a step is given up as diverged */
-    double courant;     /* part of a cell a particle may cross per step, in (0, 0.9] */
-    double wave_factor; /* part of a cell a sound wave may cross per step, in (0, 1] */
-
-    firn_integrator integrator;
-    double dt_implicit; /* s, > 0: the largest automatic implicit step */
-    double theta;       /* when in an implicit step forces are taken, in [0.5, 1]: 0.5 keeps energy
-                           and may ring, 1 damps most */
-    double beta;        /* 0: the theta step; in (0, 1]: the form of Stomakhin et al. 2013, which
-                           damps more; 1 is backward Euler */
-    double solver_tolerance;   /* residual over the forces of the step, in (0, 0.1] */
-    int32_t solver_iterations; /* >= 1; a solve that takes more is tried with a shorter step */
 
     int32_t threads;      /* 0: all that the machine offers; with tasks: workers per loop */
     firn_task_hook tasks; /* zero: the engine's own threads */
@@ -189,11 +230,9 @@ typedef struct firn_sim_def {
     firn_allocator allocator; /* zero: firn_allocator_default */
     uint32_t stamp;           /* set by the default function */
 } firn_sim_def;
+FIRN_API const firn_param *firn_sim_param(int32_t index);
 
-/* 3D, 1 cm cells, no material, gravity -9.81 along y, no damping, APIC, quadratic, MLS, flip_ratio
- * 0.95 per 1 ms, automatic dt from 1e-9 to 0.01 s, courant 0.5, wave_factor 0.6, one body,
- * contact_friction 0.3, no heat (speed 1, ambient and sky at 20 C, tolerance 1e-4), explicit;
- * implicit steps of up to 4 ms with theta 0.55, tolerance 5e-3, 200 iterations. */
+/* 3D, no material, no heat, one body, all threads; parameters have the defaults of the lists. */
 FIRN_API firn_sim_def firn_sim_def_default(void);
 
 typedef struct firn_sim firn_sim;

@@ -18,8 +18,15 @@ static inline firn_status firn_failed(firn_status status)
 #define firn_fail(error, status, ...)                                                              \
     firn_failed(firn_fail_at(error, status, __FILE__, __LINE__, __VA_ARGS__))
 
+/* The same for a field of a def. The message begins with its path, which ends at a space or a colon:
+ * "colliders[2].friction -1 must be ...". */
+#define firn_fail_field(error, status, ...)                                                        \
+    firn_failed(firn_fail_field_at(error, status, __FILE__, __LINE__, __VA_ARGS__))
+
 firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+firn_status firn_fail_field_at(firn_error *error, firn_status status, const char *file, int line,
+                               const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Defs carry this in `stamp` when made by their default function. */
 #define FIRN_STAMP 0x4e524946u

@@ -21,8 +21,8 @@ typedef struct firn_posed_collider {
     double friction;
 } firn_posed_collider;
 
-/* FIRN_OK or what is wrong with the index-th def, by field name. */
-firn_status firn_collider_check(const firn_collider_def *def, int index, firn_error *error);
+/* FIRN_OK or what is wrong with a def, by field name; `where` leads to it, as "colliders[2]". */
+firn_status firn_collider_check(const firn_collider_def *def, const char *where, firn_error *error);
 
 /* Keys and points of a checked def: how many bytes they are, and the def moved onto a copy of them.
  * Returns where the copy ends. `memory` is aligned as double. */

@@ -1,5 +1,4 @@
-/* Materials outside of the kernels: the list of parameters, checking a def, and the numbers a law
- * reads. */
+/* Materials outside of the kernels: checking a def, and the numbers a law reads. */
 #ifndef FIRN_MATERIAL_INTERNAL_H
 #define FIRN_MATERIAL_INTERNAL_H
 
@@ -8,79 +7,6 @@
 #include <firn/material.h>
 
 #include "base/real.h"
-
-/* Every parameter of every law: the one place its unit, default, range and help are written. Which
- * laws read it stands in firn/laws.h; it needs a double of its name in firn_material_def.
- * X(name, unit, fallback, least, most, help, cure, alias in scenes). The upper ends of the first two
- * are far above any matter: beyond them is a mistake of units, found here rather than as an
- * overflow. */
-#define FIRN_MATERIAL_PARAMS(X)                                                                    \
-    X(density, "kg/m3", 1000, 1e-6, 1e6, "mass per volume at rest", "water has 1000", NULL)        \
-    X(young, "Pa", 1e4, 1e-6, 1e13, "Young's modulus: stress over strain in a pulled bar",         \
-      "jelly has 1e4, rubber 1e7, steel 2e11", "stiffness")                                        \
-    X(poisson, "", 0.2, -0.999, 0.4999,                                                            \
-      "Poisson's ratio: how much a pulled bar thins; near 0.5 it keeps its volume",                \
-      "0.45 is nearly incompressible; nearer to 0.5 steps get very short", "poisson_ratio")        \
-    X(critical_compression, "", 0.025, 0, 0.9, "compression along an axis beyond which it stays",  \
-      "snow has 0.019 to 0.025; less is more brittle", NULL)                                       \
-    X(critical_stretch, "", 0.0075, 0, 10, "stretch along an axis beyond which it stays",          \
-      "snow has 0.005 to 0.0075; less breaks sooner", NULL)                                        \
-    X(hardening, "", 10, 0, 100,                                                                   \
-      "how fast packing stiffens snow: exp(hardening (1 - Jp)); strengthens brittle solids",       \
-      "snow has 5 to 10; 0 is none", NULL)                                                         \
-    X(hardening_cap, "", 20, 1, 1e6, "largest factor by which packing stiffens it",                \
-      "steps shorten by its square root", NULL)                                                    \
-    X(friction_angle, "degrees", 35, 0.1, 80, "angle of repose of dry grains",                     \
-      "sand has 30 to 40", NULL)                                                                   \
-    X(cohesion, "Pa", 0, 0, 1e9, "shear stress that grains bear without pressure",                 \
-      "0 is dry, damp sand has a few hundred", NULL)                                               \
-    X(yield, "Pa", 1000, 0, 1e12, "shear stress at which it flows",                                \
-      "toothpaste has 100, clay 5000; a bar yields at 1.73 times that", "yield_stress")            \
-    X(hardening_modulus, "Pa", 0, 0, 1e12, "rise of yield per plastic shear strain",               \
-      "0 is none, and young more than enough", NULL)                                               \
-    X(viscosity, "Pa s", 0, 0, 1e9, "shear stress per rate of shear", "water has 0.001, honey 10", \
-      NULL)                                                                                        \
-    X(exponent, "", 1, 0.1, 5, "stress of a paste rises as this power of the rate of shear",       \
-      "1 is Bingham's law; below, it thins when stirred", NULL)                                    \
-    X(bulk, "Pa", 1e6, 1e-6, 1e13, "bulk modulus: pressure over compression",                      \
-      "density x (10 x the highest speed)^2 keeps compression below 1 %", "bulk_modulus")          \
-    X(tait_exponent, "", 7, 0, 20, "how much a liquid stiffens when compressed",                   \
-      "7 is Tait's equation of water; 0 is the logarithm", NULL)                                   \
-    X(tension, "Pa", 0, 0, 1e13, "pull that a liquid bears before it cavitates", "0 is none",      \
-      NULL)                                                                                        \
-    X(tensile_ratio, "", 0.5, 0, 10, "pull that a brittle solid bears over the pressure it bears", \
-      "concrete has 0.1, fruit 1; less tears sooner", "beta")                                      \
-    X(compaction, "", 0.01, 0, 1,                                                                  \
-      "how far a brittle solid is packed at the start, as a strain: its strength",                 \
-      "0.001 crumbles, 0.05 is strong", NULL)                                                      \
-    X(heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                                     \
-      "heat that warms a kilogram by a kelvin, as a solid", "water has 4186, rock 1000, iron 450", \
-      "specific_heat")                                                                             \
-    X(conductivity, "W/(m K)", 0.5, 0, 1e6, "how well it conducts heat, as a solid",               \
-      "wax has 0.25, ice 2.2, iron 80", "thermal_conductivity")                                    \
-    X(diffusivity, "m2/s", 0, 0, 1, "how fast a dissolved dye spreads in it",                      \
-      "ink in water has 1e-9; heat.speed multiplies it", NULL)                                     \
-    X(melting_point, "K", 273.15, 1, 1e5, "temperature at which it begins to melt",                \
-      "in kelvin: 0 C is 273.15", NULL)                                                            \
-    X(melting_range, "K", 0, 0, 1e4, "width of the temperatures over which it melts",              \
-      "it begins at melting_point; 0 melts at one temperature", NULL)                              \
-    X(latent_heat, "J/kg", 1e5, 0, 1e8, "heat that melts a kilogram", "ice has 3.34e5, wax 2e5",   \
-      NULL)                                                                                        \
-    X(liquid_heat_capacity, "J/(kg K)", 2000, 1, 1e6,                                              \
-      "heat that warms a kilogram of the melt by a kelvin", "water has 4186", NULL)                \
-    X(liquid_conductivity, "W/(m K)", 0.5, 0, 1e6, "how well the melt conducts heat",              \
-      "water has 0.6", NULL)                                                                       \
-    X(liquid_density, "kg/m3", 0, 0, 1e6,                                                          \
-      "mass per volume of the melt, within 20 times density; 0: the solid's",                      \
-      "0 takes that of the solid", NULL)                                                           \
-    X(liquid_yield, "Pa", 0, 0, 1e12, "shear stress at which the melt flows",                      \
-      "water has none, chocolate 10", NULL)                                                        \
-    X(crush_pressure, "Pa", 0, 0, 1e12, "pressure at which a porous solid packs for good",         \
-      "0 is never, snow has some 5000", NULL)                                                      \
-    X(softening, "1/K", 0, 0, 10, "how fast yield falls as the solid warms to its melting point",  \
-      "0.1 halves it every 7 K", NULL)                                                             \
-    X(thinning, "1/K", 0, 0, 10, "how fast viscosity falls as the melt warms",                     \
-      "0.1 halves it every 7 K", NULL)
 
 /* What laws read of a material: X(name, value), computed once by firn_material_constants, whose
  * variables `value` is written in. Kernels hold each W wide, so that lanes may differ in material

@@ -1,5 +1,6 @@
 /* Laws by kind, parameters, what a def must satisfy, and the numbers that kernels read of it. */
 #include "base/error.h"
+#include "base/param.h"
 #include "material/material.h"
 
 #include <math.h>
@@ -7,12 +8,11 @@
 #include <string.h>
 
 static const struct {
-#define DECLARE(name, ...) firn_param name;
+#define DECLARE(kind, name, ...) firn_param name;
     FIRN_MATERIAL_PARAMS(DECLARE)
 #undef DECLARE
 } param = {
-#define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
-    .name = {#name, unit, help, fallback, least, most, offsetof(firn_material_def, name), cure},
+#define ROW(kind, name, ...) .name = FIRN_PARAM_ROW(firn_material_def, kind, name, __VA_ARGS__)
     FIRN_MATERIAL_PARAMS(ROW)
 #undef ROW
 };
@@ -55,7 +55,7 @@ const firn_param *const *firn_law_params(firn_law_kind law)
 
 firn_state_kind firn_law_state(firn_law_kind law) { return firn_law_get_info(law).state; }
 
-const firn_param *firn_param_get(int32_t index)
+const firn_param *firn_material_param(int32_t index)
 {
     const int32_t count = sizeof param / sizeof(firn_param);
     return index >= 0 && index < count ? (const firn_param *)&param + index : NULL;
@@ -63,20 +63,9 @@ const firn_param *firn_param_get(int32_t index)
 
 firn_material_def firn_material_def_default(void)
 {
-    return (firn_material_def){
-#define FALLBACK(name, unit, fallback, ...) .name = fallback,
-        FIRN_MATERIAL_PARAMS(FALLBACK)
-#undef FALLBACK
-            .law = FIRN_NEO_HOOKEAN,
-        .stamp = FIRN_STAMP,
-    };
-}
-
-static double value_of(const firn_material_def *def, const firn_param *p)
-{
-    double value;
-    memcpy(&value, (const char *)def + p->offset, sizeof value);
-    return value;
+    firn_material_def def = {.law = FIRN_NEO_HOOKEAN, .stamp = FIRN_STAMP};
+    firn_params_default(firn_material_param, &def);
+    return def;
 }
 
 /* The def with defaults for what its law does not read: no law sees parameters of another. */
@@ -97,38 +86,36 @@ firn_status firn_material_check(const firn_material_def *def, int index, firn_er
     if (status != FIRN_OK) return status;
     const firn_law_info law = firn_law_get_info(def->law);
     if (!law.name)
-        return firn_fail(error, FIRN_INVALID,
-                         "materials[%d].law %d is not a law; use one of firn_law_kind, 0 to %d",
-                         index, (int)def->law, FIRN_LAW_COUNT - 1);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "materials[%d].law %d is not a law; use one of firn_law_kind, 0 to %d", index,
+            (int)def->law, FIRN_LAW_COUNT - 1);
     for (const firn_param *const *at = law.params; *at; at++) {
-        const firn_param *p = *at;
-        const double value = value_of(def, p);
-        if (value >= p->least && value <= p->most) continue; /* NaN fails too */
-        return firn_fail(error, FIRN_INVALID, "materials[%d].%s %.9g%s%s must be from %g to %g; %s",
-                         index, p->name, value, p->unit[0] ? " " : "", p->unit, p->least, p->most,
-                         p->cure);
+        status = firn_param_check(*at, def, which, error);
+        if (status != FIRN_OK) return status;
     }
     const firn_material_def m = as_read(def);
     if (m.liquid_density > 0 &&
         !(m.density / m.liquid_density >= 0.05 && m.density / m.liquid_density <= 20)) {
-        return firn_fail(
+        return firn_fail_field(
             error, FIRN_INVALID,
             "materials[%d].liquid_density %g kg/m3 must be within 20 times density %g; "
             "0 takes that of the solid",
             index, m.liquid_density, m.density);
     }
     if (m.crush_pressure > 0 && !(m.liquid_density > m.density)) {
-        return firn_fail(
+        return firn_fail_field(
             error, FIRN_INVALID,
             "materials[%d].crush_pressure %g Pa is of porous solids, whose melt is denser: "
             "liquid_density %g must be above density %g; or set it to 0",
             index, m.crush_pressure, m.liquid_density, m.density);
     }
     if (law.poisson_from_0 && m.poisson < 0) {
-        return firn_fail(error, FIRN_INVALID,
-                         "materials[%d].poisson %g must not be below 0 under %s, whose energy then "
-                         "has no floor; use neo_hookean for auxetic material",
-                         index, m.poisson, law.name);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "materials[%d].poisson %g must not be below 0 under %s, whose energy then "
+            "has no floor; use neo_hookean for auxetic material",
+            index, m.poisson, law.name);
     }
     return FIRN_OK;
 }

@@ -17,15 +17,14 @@ static const double degree = 3.14159265358979323846 / 180; /* rad */
 
 firn_collider_def firn_job_collider(const firn_scene_collider *c)
 {
-    firn_collider_def def = c->shape.def;
-    def.boundary = (firn_boundary)c->boundary;
-    def.friction = c->friction;
-    memcpy(def.surface_velocity, c->surface_velocity, sizeof def.surface_velocity);
+    firn_collider_def def = c->def;
+    def.shape = c->shape.def.shape;
+    memcpy(def.size, c->shape.def.size, sizeof def.size);
+    def.points = c->shape.def.points;
+    def.point_count = c->shape.def.point_count;
+    memcpy(def.position, c->shape.def.position, sizeof def.position);
+    memcpy(def.rotation, c->shape.def.rotation, sizeof def.rotation);
     for (int a = 0; a < 3; a++) def.surface_spin[a] = degree * c->surface_spin[a];
-    if (firn_section_given(&firn_section_collider, c, "temperature")) {
-        def.temperature = c->temperature;
-        if (firn_section_given(&firn_section_collider, c, "transfer")) def.transfer = c->transfer;
-    }
     if (c->key_count > 1) {
         def.keys = c->key;
         def.key_count = c->key_count;
@@ -145,16 +144,10 @@ static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources
         const firn_scene_heat_source *s = &h->source[i];
         sources[i] = (firn_heat_source){firn_job_collider(&s->body), s->power, s->start, s->end};
     }
-    return (firn_heat_def){.enabled = 1,
-                           .speed = h->speed,
-                           .step = h->step,
-                           .ambient = h->ambient,
-                           .transfer = h->transfer,
-                           .emissivity = h->emissivity,
-                           .sky = h->sky,
-                           .tolerance = h->tolerance,
-                           .sources = sources,
-                           .source_count = h->source_count};
+    firn_heat_def def = h->def;
+    def.sources = sources;
+    def.source_count = h->source_count;
+    return def;
 }
 
 /* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
@@ -189,7 +182,6 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
                           firn_error *error)
 {
     *job = (firn_job){.scene = scene, .log = options->log};
-    const firn_scene_simulation *s = &scene->simulation;
     const int32_t walls = scene->domain_value && scene->domain.leaving == 0;
     job->object = calloc((size_t)scene->object_count + 1, sizeof *job->object);
     firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
@@ -207,40 +199,18 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
             colliders[i] = firn_job_collider(&scene->collider[i]);
         }
         if (walls) colliders[scene->collider_count] = domain_walls(scene);
-        firn_sim_def def = firn_sim_def_default();
-        def.dimension = (int32_t)scene->dimension;
-        def.cell_size = scene->cell_size;
+        firn_sim_def def = scene->simulation.def;
         def.materials = job->variants.def;
         def.material_count = job->variants.count;
         def.colliders = colliders;
         def.collider_count = scene->collider_count + walls;
-        memcpy(def.gravity, s->gravity, sizeof def.gravity);
         def.forces = scene->force;
         def.force_count = scene->force_count;
-        def.damping = s->damping;
         def.object_bodies = body;
         def.object_count = parted;
         def.contacts = contacts;
         def.contact_count = scene->contact_count;
-        def.contact_friction = s->contact_friction;
         if (scene->heat_value) def.heat = heat_def(scene, sources);
-        def.transfer = (firn_transfer)s->transfer;
-        def.spline = (firn_spline)s->spline;
-        def.force_form = (firn_force_form)s->force_form;
-        def.path = (firn_path)s->path;
-        def.flip_ratio = s->flip_ratio;
-        def.flip_interval = s->flip_interval;
-        def.dt = s->dt;
-        def.dt_max = s->dt_max;
-        def.dt_min = s->dt_min;
-        def.courant = s->courant;
-        def.wave_factor = s->wave_factor;
-        def.integrator = (firn_integrator)s->integrator;
-        def.dt_implicit = s->dt_implicit;
-        def.theta = s->theta;
-        def.beta = s->beta;
-        def.solver_tolerance = s->solver_tolerance;
-        def.solver_iterations = (int32_t)s->solver_iterations;
         def.threads = options->threads;
         def.isa = options->isa;
         def.log = options->log;
@@ -248,12 +218,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         def.step_user_data = options->step_user_data;
         firn_error inner = {0};
         st = firn_sim_create(&def, &job->sim, &inner);
-        if (st == FIRN_INVALID) {
-            const firn_value *where = scene->simulation_value;
-            st = firn_value_fail(where ? where : scene->tree.root, error, "%s", inner.message);
-        } else if (st != FIRN_OK && error) {
-            *error = inner;
-        }
+        if (st != FIRN_OK) st = firn_scene_refuse(scene, &inner, error);
     }
     free(contacts);
     free(colliders);
@@ -333,7 +298,7 @@ static firn_status give_heat(const firn_scene *scene, const firn_scene_object *o
     const bool given = firn_section_given(&firn_section_object, o, "temperature");
     const size_t dim = (size_t)scene->dimension;
     if (!b->temperature && !b->enthalpy && (given || n)) {
-        b->temperature = repeat(given ? o->temperature : scene->heat.ambient, b->count);
+        b->temperature = repeat(given ? o->temperature : scene->heat.def.ambient, b->count);
         if (!b->temperature) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         for (int64_t i = 0; n && i < b->count; i++) {
             double x[3] = {0};

@@ -347,7 +347,7 @@ static firn_status make_job(run *r, const char *isa, firn_error *error)
                                 .step_hook = after_step,
                                 .step_user_data = r};
     const firn_status st = firn_job_init(&r->job, r->scene, &o, error);
-    const double speed = r->scene->heat_value ? r->scene->heat.speed : 1;
+    const double speed = r->scene->heat_value ? r->scene->heat.def.speed : 1;
     if (st == FIRN_OK && speed != 1) {
         note(r, "heat runs %g times %s than motion", speed > 1 ? speed : 1 / speed,
              speed > 1 ? "faster" : "slower");
@@ -382,8 +382,9 @@ static void hint_at_degrees(const run *r)
 /* Temperatures so low that degrees Celsius may be meant; 77K says that they are not. */
 static void hint_at_kelvin(const run *r, const firn_section *section, const firn_value *map)
 {
-    for (const firn_row *row = section->rows; row->name; row++) {
-        const firn_value *v = firn_row_is_temperature(row) ? firn_value_get(map, row->name) : NULL;
+    const firn_row *row;
+    for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
+        const firn_value *v = row->kind == FIRN_TEMPERATURE ? firn_value_get(map, row->name) : NULL;
         char *end = NULL, place[FIRN_LOCATION_SIZE];
         if (!v || !(strtod(v->text, &end) < 200) || *end) continue;
         note(r, "%s: %s %s is in kelvin: for degrees Celsius write %sC",
@@ -681,8 +682,8 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     }
     firn_report report = {0};
     if (st == FIRN_OK) st = firn_sim_step(r.job.sim, &report, error); /* finds dt */
-    const double stretch = scene->heat_value && scene->heat.step > 0
-                               ? fmax(scene->heat.step, report.dt)
+    const double stretch = scene->heat_value && scene->heat.def.step > 0
+                               ? fmax(scene->heat.def.step, report.dt)
                                : fmin(25 * report.dt, 8e-3); /* s: as long as heat waits */
     double tried = 0;
     for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {

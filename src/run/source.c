@@ -41,7 +41,7 @@ double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
     const bool given = firn_section_given(&firn_section_object, o, "temperature");
     const double temperature = b->temperature ? b->temperature[i]
                                : given        ? o->temperature
-                                              : scene->heat.ambient;
+                                              : scene->heat.def.ambient;
     const double enthalpy = b->enthalpy ? b->enthalpy[i] : firn_heat_enthalpy(&curve, temperature);
     return firn_material_rest_ratio(m, b->state ? b->state[i] : 0,
                                     firn_heat_liquid(&curve, enthalpy));

@@ -45,10 +45,10 @@ static firn_material_def make_variant(const firn_scene_material *m, const firn_s
         int32_t step = number;
         for (int32_t f = 0; f < n->layer; f++) step /= steps;
         const double noise = (2.0 * (step % steps) + 1) / steps - 1;
-        scale(&def, firn_param_get(n->parameter), 1 + n->amount * noise);
+        scale(&def, firn_material_param(n->parameter), 1 + n->amount * noise);
     }
-    for (int32_t i = 0; shell && firn_param_get(i); i++) {
-        const firn_param *p = firn_param_get(i);
+    for (int32_t i = 0; shell && firn_material_param(i); i++) {
+        const firn_param *p = firn_material_param(i);
         double factor;
         memcpy(&factor, (const char *)&shell->factor + p->offset, sizeof factor);
         if (p->offset != offsetof(firn_material_def, density)) scale(&def, p, factor);
@@ -60,8 +60,8 @@ static firn_material_def make_variant(const firn_scene_material *m, const firn_s
 static bool same_factors(const firn_scene_shell *a, const firn_scene_shell *b)
 {
     bool same = true;
-    for (int32_t i = 0; firn_param_get(i) && same; i++) {
-        const size_t offset = firn_param_get(i)->offset;
+    for (int32_t i = 0; firn_material_param(i) && same; i++) {
+        const size_t offset = firn_material_param(i)->offset;
         if (offset == offsetof(firn_material_def, density)) continue;
         same = memcmp((const char *)&a->factor + offset, (const char *)&b->factor + offset,
                       sizeof(double)) == 0;

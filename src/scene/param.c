@@ -41,11 +41,6 @@ firn_status firn_read_real(const firn_value *v, const char *what, const char *un
                            shown(v, text, sizeof text), *unit ? " in " : "", unit);
 }
 
-bool firn_row_is_temperature(const firn_row *row)
-{
-    return strcmp(row->unit, "K") == 0 && row->least > 0;
-}
-
 /* Whether the text is that unit: "C", " c" and " °C" are. */
 static bool is_unit(const char *text, char unit)
 {
@@ -125,34 +120,25 @@ static firn_status check_range(const firn_row *row, const firn_value *v, double 
 {
     const bool any = row->least == 0 && row->most == 0;
     if (any || (number >= row->least && number <= row->most)) return FIRN_OK;
-    if (row->least == row->most) {
-        return firn_value_fail(v, error, "%s %g must be %g", row->name, number, row->least);
-    }
-    if (isinf(row->most)) {
-        return firn_value_fail(v, error, "%s %g must be at least %g%s%s", row->name, number,
-                               row->least, *row->unit ? " " : "", row->unit);
-    }
-    return firn_value_fail(v, error, "%s %g must be from %g to %g%s%s", row->name, number,
-                           row->least, row->most, *row->unit ? " " : "", row->unit);
+    char range[80];
+    return firn_value_fail(v, error, "%s %g must be %s%s%s%s%s", row->name, number,
+                           firn_param_range(row, range, sizeof range), *row->unit ? " " : "",
+                           row->unit, row->cure ? "; " : "", row->cure ? row->cure : "");
 }
 
-static firn_status read_row(const firn_row *row, const firn_value *v, char *out, firn_error *error)
+static firn_status read_row(const firn_row *row, const firn_value *v, void *to, firn_error *error)
 {
     char text[80];
-    void *to = out + row->offset;
     firn_status st = FIRN_OK;
     switch (row->kind) {
     case FIRN_REAL: {
         double number = 0;
-        if (firn_row_is_temperature(row)) {
-            st = read_temperature(row, v, &number, error);
-        } else {
-            st = firn_read_real(v, row->name, row->unit, &number, error);
-            if (st == FIRN_OK) st = check_range(row, v, number, error);
-        }
+        st = firn_read_real(v, row->name, row->unit, &number, error);
+        if (st == FIRN_OK) st = check_range(row, v, number, error);
         if (st == FIRN_OK) memcpy(to, &number, sizeof number);
         return st;
     }
+    case FIRN_TEMPERATURE: return read_temperature(row, v, to, error);
     case FIRN_WHOLE: {
         double number = 0;
         firn_error ignored;
@@ -192,6 +178,7 @@ static firn_status read_row(const firn_row *row, const firn_value *v, char *out,
         return st;
     }
     case FIRN_VALUE: memcpy(to, &v, sizeof v); return FIRN_OK;
+    case FIRN_PARAM_KIND_COUNT: break;
     }
     return st;
 }
@@ -199,7 +186,7 @@ static firn_status read_row(const firn_row *row, const firn_value *v, char *out,
 /* The fallback is a scalar, or numbers in brackets. */
 static void read_fallback(const firn_row *row, char *out)
 {
-    if (!row->fallback[0] || row->kind == FIRN_VALUE) return;
+    if (!row->fallback[0]) return;
     char text[160];
     snprintf(text, sizeof text, "%s", row->fallback);
     firn_value entry[3] = {{0}}, v = {.kind = FIRN_SCALAR, .text = text, .file = "default"};
@@ -218,39 +205,81 @@ static void read_fallback(const firn_row *row, char *out)
         return;
     }
     firn_error error;
-    (void)read_row(row, &v, out, &error);
+    (void)read_row(row, &v, out + row->offset, &error);
+}
+
+const firn_row *firn_section_row(const firn_section *section, int index, size_t *offset)
+{
+    const firn_row *own = section->rows;
+    int count = 0;
+    while (own[count].name) count++;
+    if (index < count) {
+        if (offset) *offset = own[index].offset;
+        return &own[index];
+    }
+    index -= count;
+    const firn_row *p = NULL;
+    for (int32_t i = 0; section->params && (p = section->params(i)); i++) {
+        int same = 0;
+        while (same < count && strcmp(own[same].name, p->name) != 0) same++;
+        if (same < count || index-- > 0) continue;
+        if (offset) *offset = section->def + p->offset;
+        return p;
+    }
+    return NULL;
+}
+
+const char *firn_row_default(const firn_section *section, const firn_row *row, char *text,
+                             size_t size)
+{
+    const double *x = row->value;
+    const bool any = row->least == 0 && row->most == 0;
+    text[0] = 0;
+    if (row->fallback) {
+        snprintf(text, size, "%s", row->fallback);
+    } else if (section->preset || (!any && (x[0] < row->least || x[0] > row->most))) {
+        return text;
+    } else if (row->kind == FIRN_CHOICE) {
+        snprintf(text, size, "%s", row->choices[(int)x[0]]);
+    } else if (row->kind == FIRN_VECTOR) {
+        snprintf(text, size, "[%g, %g, %g]", x[0], x[1], x[2]);
+    } else if (row->kind == FIRN_TEMPERATURE) {
+        snprintf(text, size, "%gC", x[0] - 273.15);
+    } else {
+        snprintf(text, size, "%g", x[0]);
+    }
+    return text;
 }
 
 firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
                               firn_error *error)
 {
-    const firn_row *rows = section->rows;
     firn_given given = 0;
-    for (int i = 0; rows[i].name; i++) read_fallback(&rows[i], out);
+    for (int i = 0; section->rows[i].name; i++) read_fallback(&section->rows[i], out);
     if (map && map->kind != FIRN_MAP) {
         char text[80];
         return firn_value_fail(map, error, "%s must be a map of parameters, not %s", section->name,
                                shown(map, text, sizeof text));
     }
     for (const firn_value *c = map ? map->child : NULL; c; c = c->next) {
+        const char *names[65];
+        const firn_row *row;
+        size_t offset = 0;
         int i = 0;
-        while (rows[i].name && strcmp(rows[i].name, c->key) != 0 &&
-               !(rows[i].alias && strcmp(rows[i].alias, c->key) == 0)) {
-            i++;
+        while ((row = firn_section_row(section, i, &offset)) && strcmp(row->name, c->key) != 0 &&
+               !(row->alias && strcmp(row->alias, c->key) == 0)) {
+            names[i++] = row->name;
         }
-        if (!rows[i].name) {
-            const char *names[65];
-            int n = 0;
-            for (; n < 64 && rows[n].name; n++) names[n] = rows[n].name;
-            names[n] = NULL;
+        if (!row) {
             char near[300];
+            names[i] = NULL;
             return firn_value_fail(c, error, "%s has no parameter \"%.60s\"%s", section->name,
                                    c->key, firn_nearest(c->key, names, near, sizeof near));
         }
         if (given >> i & 1u) {
-            return firn_value_fail(c, error, "%s is given twice, once as %s", rows[i].name, c->key);
+            return firn_value_fail(c, error, "%s is given twice, once as %s", row->name, c->key);
         }
-        firn_status st = read_row(&rows[i], c, out, error);
+        firn_status st = read_row(row, c, (char *)out + offset, error);
         if (st != FIRN_OK) return st;
         given |= (firn_given)1 << i;
     }
@@ -262,8 +291,9 @@ bool firn_section_given(const firn_section *section, const void *data, const cha
 {
     firn_given given;
     memcpy(&given, data, sizeof given);
-    for (int i = 0; section->rows[i].name; i++) {
-        if (strcmp(section->rows[i].name, name) == 0) return given >> i & 1u;
+    const firn_row *row;
+    for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
+        if (strcmp(row->name, name) == 0) return given >> i & 1u;
     }
     return false;
 }

@@ -1,54 +1,45 @@
-/* The parameter table: every user-visible parameter is one row, and everything that knows about
- * parameters reads these rows: the scene reader, --set, `firn list`, the generated reference.
+/* The sections of scenes: maps in the file, structs in memory, filled by rows.
  *
- * A section is a map in the scene file and a struct in memory; its rows say where each value goes.
- * Every struct begins with `firn_given given`: which rows the scene gave, bit by row. */
-#ifndef FIRN_PARAM_H
-#define FIRN_PARAM_H
+ * A row is a firn_param. Those of a def (simulation, heat, collider, material) are the engine's own and
+ * write into the def that the section's struct holds; what only scenes have stands in sections.c.
+ * Everything that knows about parameters reads these rows: the scene reader, --set, `firn list`, the
+ * generated reference. Every struct begins with `firn_given given`: which rows the scene gave, bit by
+ * row. */
+#ifndef FIRN_SECTION_H
+#define FIRN_SECTION_H
 
+#include <firn/param.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "scene/value.h"
 
-typedef enum firn_param_kind {
-    FIRN_REAL,   /* double; a temperature takes 34C too: see firn_row_is_temperature */
-    FIRN_WHOLE,  /* int64_t */
-    FIRN_FLAG,   /* bool: true or false */
-    FIRN_TEXT,   /* const char *, into the tree */
-    FIRN_CHOICE, /* int32_t: the place of the word in `choices` */
-    FIRN_VECTOR, /* double[3]; two numbers leave the third 0 */
-    FIRN_VALUE,  /* const firn_value *: read by code of its own */
-} firn_param_kind;
-
-typedef struct firn_row {
-    const char *name;
-    firn_param_kind kind;
-    const char *unit;           /* "" for pure numbers and words */
-    const char *fallback;       /* the default as one would write it; "" for none */
-    double least, most;         /* of each number; both 0: any */
-    const char *help;           /* one line */
-    size_t offset;              /* in the section's struct */
-    const char *const *choices; /* ends with NULL */
-    const char *alias;          /* another name that is accepted, or NULL */
-} firn_row;
+typedef firn_param firn_row;
 
 typedef struct firn_section {
     const char *name; /* as in the reference */
     const char *help;
-    const firn_row *rows; /* up to the one without a name */
+    const firn_row *rows;                       /* of scenes alone, up to the one without a name */
+    const firn_param *(*params)(int32_t index); /* of a def, unless NULL... */
+    size_t def;                                 /* ... which is here in the struct */
+    bool preset;                                /* a preset says the defaults of those */
 } firn_section;
 
 typedef uint64_t firn_given;
 
-/* Fills `out` with the defaults, then with what the map says. Unknown keys, wrong types and values
- * out of range fail with the place and the nearest name. `map` may be NULL: defaults alone. */
+/* The index-th row, NULL past the end: those of scenes, then those of the def, less any that scenes have a
+ * row of their own for. *offset, unless NULL, receives where its value is in the struct. */
+const firn_row *firn_section_row(const firn_section *section, int index, size_t *offset);
+
+/* Fills `out` with the defaults of the scene's rows, then with what the map says; the def in it comes
+ * with its own. Unknown keys, wrong types and values out of range fail with the place and the nearest
+ * name. `map` may be NULL: defaults alone. */
 firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
                               firn_error *error);
 
-/* Whether a row is a temperature and not a difference of two: its unit is K, and 0 is out of its range. In
- * scenes 34C are degrees Celsius and 307K or 307 kelvin. */
-bool firn_row_is_temperature(const firn_row *row);
+/* The default as a scene would have it; "" for none. */
+const char *firn_row_default(const firn_section *section, const firn_row *row, char *text,
+                             size_t size);
 
 /* Whether the scene gave the row of that name. */
 bool firn_section_given(const firn_section *section, const void *data, const char *name);

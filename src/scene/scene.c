@@ -71,7 +71,8 @@ static firn_status read_section(const firn_scene *scene, const firn_section *sec
                                 const firn_value *map, void *out, firn_error *error)
 {
     const firn_status st = firn_section_read(section, map, out, error);
-    for (const firn_row *row = section->rows; row->name && st == FIRN_OK; row++) {
+    const firn_row *row;
+    for (int i = 0; st == FIRN_OK && (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_VECTOR ? firn_value_get(map, row->name) : NULL;
         if (v && scene->dimension == 3 && firn_value_count(v) != 3) {
             return firn_value_fail(v, error, "%s must be 3 numbers, as the scene is in 3D",
@@ -79,6 +80,65 @@ static firn_status read_section(const firn_scene *scene, const firn_section *sec
         }
     }
     return st;
+}
+
+/* The entry of a map by its key or an alias of that, or of a list or map by number; NULL: none. */
+static const firn_value *find_part(const firn_value *v, const char *part)
+{
+    char *end = NULL;
+    long number = strtol(part, &end, 10);
+    if (*part && !*end) {
+        const firn_value *c = v->child;
+        while (c && number-- > 0) c = c->next;
+        return c;
+    }
+    const firn_value *found = firn_value_get(v, part);
+    const firn_row *row;
+    for (int s = 0; firn_sections[s] && !found; s++) {
+        for (int i = 0; !found && (row = firn_section_row(firn_sections[s], i, NULL)); i++) {
+            if (row->alias && strcmp(row->name, part) == 0) found = firn_value_get(v, row->alias);
+        }
+    }
+    return found;
+}
+
+/* What a path of the engine's leads to, as "materials[0].poisson" or "dt_min", as far as the scene has
+ * it; NULL: nothing that a scene says. */
+static const firn_value *find_place(const firn_scene *scene, const char *path)
+{
+    const firn_value *at = scene->tree.root;
+    char part[80];
+    size_t length = strcspn(path, ".[");
+    snprintf(part, sizeof part, "%.*s", (int)length, path);
+    for (int i = 0; !firn_value_get(at, part); i++) { /* a list, or a parameter of the simulation */
+        const firn_row *row = firn_section_row(&firn_section_simulation, i, NULL);
+        if (!row) return NULL;
+        if (strcmp(row->name, part) != 0) continue;
+        if (scene->simulation_value) at = scene->simulation_value;
+        break;
+    }
+    while (*path) {
+        length = strcspn(path, ".[]");
+        snprintf(part, sizeof part, "%.*s", (int)length, path);
+        path += length + strspn(path + length, ".[]");
+        const firn_value *next = find_part(at, part);
+        if (!next) break;
+        at = next;
+    }
+    return at;
+}
+
+firn_status firn_scene_refuse(const firn_scene *scene, const firn_error *inner, firn_error *error)
+{
+    const firn_value *where = inner->path[0] ? find_place(scene, inner->path) : NULL;
+    char place[FIRN_LOCATION_SIZE];
+    if (!error) return inner->status;
+    *error = *inner;
+    if (!where) return inner->status;
+    (void)firn_fail(error, inner->status, "%s: %s", firn_value_location(where, place),
+                    inner->message);
+    memcpy(error->path, inner->path, sizeof error->path);
+    return inner->status;
 }
 
 /* ---- shapes ---- */
@@ -264,7 +324,7 @@ static firn_status check_varied(const firn_scene_material *m, const firn_param *
     low = high = low * factor;
     for (int32_t i = 0; i < m->noise_count; i++) {
         const firn_scene_noise *n = &m->noise[i];
-        if (firn_param_get(n->parameter) != p) continue;
+        if (firn_material_param(n->parameter) != p) continue;
         low *= 1 - n->amount;
         high *= 1 + n->amount;
     }
@@ -285,7 +345,7 @@ static firn_status number_layer(firn_scene_material *m, int32_t index, const fir
 {
     firn_scene_noise *n = &m->noise[index];
     n->layer = -1;
-    if (firn_param_get(n->parameter)->offset == offsetof(firn_material_def, density)) {
+    if (firn_material_param(n->parameter)->offset == offsetof(firn_material_def, density)) {
         return FIRN_OK;
     }
     for (int32_t i = 0; i < index && n->layer < 0; i++) {
@@ -313,7 +373,7 @@ static firn_status read_noise(firn_scene_material *m, firn_error *error)
     }
     v = m->noise_value ? m->noise_value->child : NULL;
     for (int32_t i = 0; v && m->noise && st == FIRN_OK; i++, v = v->next) {
-        st = check_varied(m, firn_param_get(m->noise[i].parameter), 1, v, error);
+        st = check_varied(m, firn_material_param(m->noise[i].parameter), 1, v, error);
     }
     return st;
 }
@@ -341,21 +401,9 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
                                : FIRN_OK;
 }
 
-/* What of a material the engine speaks of, as in "materials[0].poisson 0.7 must be", where the scene
- * gives it; else the material. */
-static const firn_value *blamed(const firn_value *material, const char *message)
-{
-    const char *name = strchr(message, '.');
-    for (const firn_value *c = name ? material->child : NULL; c; c = c->next) {
-        const size_t length = strlen(c->key);
-        if (strncmp(name + 1, c->key, length) == 0 && name[1 + length] == ' ') return c;
-    }
-    return material;
-}
-
 /* Fills in from the preset what the scene does not give, and checks the whole. */
-static firn_status read_preset(firn_scene_material *m, int index, const firn_value *v,
-                               firn_error *error)
+static firn_status read_preset(const firn_scene *scene, firn_scene_material *m, int index,
+                               const firn_value *v, firn_error *error)
 {
     const firn_preset *preset = firn_preset_find(m->preset);
     if (!preset) {
@@ -371,8 +419,8 @@ static firn_status read_preset(firn_scene_material *m, int index, const firn_val
     const firn_material_def given = m->def;
     m->def = firn_material_def_preset(preset);
     if (firn_section_given(&firn_section_material, m, "law")) m->def.law = (firn_law_kind)m->law;
-    for (int32_t i = 0; firn_param_get(i); i++) {
-        const firn_param *p = firn_param_get(i);
+    for (int32_t i = 0; firn_material_param(i); i++) {
+        const firn_param *p = firn_material_param(i);
         if (!firn_section_given(&firn_section_material, m, p->name)) continue;
         const firn_value *of = firn_value_get(v, p->name);
         const firn_status st = check_read(m, p, of ? of : v, error);
@@ -381,7 +429,7 @@ static firn_status read_preset(firn_scene_material *m, int index, const firn_val
     }
     firn_error inner = {0};
     if (firn_material_check(&m->def, index, &inner) == FIRN_OK) return FIRN_OK;
-    return firn_value_fail(blamed(v, inner.message), error, "%s", inner.message);
+    return firn_scene_refuse(scene, &inner, error);
 }
 
 /* As messages of the engine call it: what fits, in whole characters. */
@@ -406,7 +454,7 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
         if (st != FIRN_OK) return st;
         m->name = v->key;
         m->where = v;
-        st = read_preset(m, i, v, error);
+        st = read_preset(scene, m, i, v, error);
         name_material(m);
         if (st == FIRN_OK) st = read_noise(m, error);
         if (st == FIRN_OK) st = read_look(m, firn_preset_find(m->preset), error);
@@ -459,8 +507,8 @@ static firn_status read_shell(const firn_scene *scene, firn_scene_object *o, fir
         return firn_value_fail(v, error,
                                "a shell needs a thickness, as {thickness: 0.02, young: 3}");
     }
-    for (int32_t i = 0; firn_param_get(i) && st == FIRN_OK; i++) {
-        const firn_param *p = firn_param_get(i);
+    for (int32_t i = 0; firn_material_param(i) && st == FIRN_OK; i++) {
+        const firn_param *p = firn_material_param(i);
         if (!firn_section_given(&firn_section_shell, &o->shell, p->name)) continue;
         double factor;
         memcpy(&factor, (const char *)&o->shell.factor + p->offset, sizeof factor);
@@ -492,7 +540,7 @@ static firn_status read_object_heat(const firn_scene *scene, firn_scene_object *
                            &o->temperature_noise, error);
     const double least = firn_section_given(&firn_section_object, o, "temperature")
                              ? o->temperature
-                             : scene->heat.ambient;
+                             : scene->heat.def.ambient;
     if (st == FIRN_OK && o->temperature_noise.amount >= least) {
         st = firn_value_fail(o->temperature_noise_value, error,
                              "amount %g K would cool %g K to absolute zero; give less",
@@ -682,6 +730,7 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
     const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_collider *c = &scene->collider[i];
+        c->def = firn_collider_def_default();
         st = read_section(scene, &firn_section_collider, v, c, error);
         if (st != FIRN_OK) return st;
         c->where = v;
@@ -751,6 +800,7 @@ static firn_status read_sources(firn_scene *scene, firn_error *error)
     const firn_value *v = h->sources_value ? h->sources_value->child : NULL;
     for (int32_t i = 0; i < h->source_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_heat_source *s = &h->source[i];
+        s->body.def = firn_collider_def_default();
         st = read_section(scene, &firn_section_heat_source, v, s, error);
         if (st != FIRN_OK) return st;
         if (!s->body.shape_value || !firn_section_given(&firn_section_heat_source, s, "power")) {
@@ -768,15 +818,11 @@ static firn_status read_sources(firn_scene *scene, firn_error *error)
 static firn_status read_heat(firn_scene *scene, firn_error *error)
 {
     if (!scene->heat_value) return FIRN_OK;
-    firn_status st = firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
-    if (st == FIRN_OK) st = read_sources(scene, error);
-    for (int32_t i = 0; i < scene->material_count && st == FIRN_OK; i++) {
-        if (firn_material_conducts(&scene->material[i].def)) return FIRN_OK;
-    }
-    if (st != FIRN_OK || !scene->material_count) return st;
-    return firn_value_fail(scene->heat_value, error,
-                           "conductivity is 0 in every material: heat would not move; give one, or "
-                           "leave out heat");
+    scene->heat.def = firn_sim_def_default().heat;
+    scene->heat.def.enabled = 1;
+    const firn_status st =
+        firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
+    return st == FIRN_OK ? read_sources(scene, error) : st;
 }
 
 /* Past what does not change a path: "./" in front of a part, slashes in a row. */
@@ -875,10 +921,11 @@ static void choose_method(firn_scene *scene)
     const firn_section *section = &firn_section_simulation;
     if (s->preset == 1) {
         if (!firn_section_given(section, s, "transfer")) s->transfer = FIRN_FLIP;
-        if (!firn_section_given(section, s, "spline")) s->spline = FIRN_CUBIC;
-        if (!firn_section_given(section, s, "force_form")) s->force_form = FIRN_GRADIENT;
+        if (!firn_section_given(section, s, "spline")) s->def.spline = FIRN_CUBIC;
+        if (!firn_section_given(section, s, "force_form")) s->def.force_form = FIRN_GRADIENT;
         if (!firn_section_given(section, s, "volumes")) s->volumes = 1;
     }
+    s->def.transfer = (firn_transfer)s->transfer;
 }
 
 /* The coarser the cells, the more it takes to break snow: cracks are cells wide, and stress gathers at
@@ -953,6 +1000,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
     }
     if (!scene->frames.playback) scene->frames.playback = scene->frames.fps;
+    scene->simulation.def = firn_sim_def_default();
     if (st == FIRN_OK) {
         st = read_section(scene, &firn_section_simulation, scene->simulation_value,
                           &scene->simulation, error);
@@ -989,17 +1037,19 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     choose_method(scene);
     stand_for_final(scene);
     firn_scene_simulation *s = &scene->simulation;
-    if (!firn_section_given(&firn_section_simulation, s, "gravity")) {
-        s->gravity[scene->up == 1 ? 2 : 1] = -9.81;
+    s->def.dimension = (int32_t)scene->dimension;
+    if (scene->up == 1 && !firn_section_given(&firn_section_simulation, s, "gravity")) {
+        s->def.gravity[2] = s->def.gravity[1];
+        s->def.gravity[1] = 0;
     }
-    scene->cell_size = s->cell_size;
     if (!firn_section_given(&firn_section_simulation, s, "cell_size")) {
         const double dim = (double)scene->dimension;
         const double each = firn_section_given(&firn_section_simulation, s, "particles_per_cell")
                                 ? s->particles_per_cell
                                 : pow(2, dim);
-        scene->cell_size = scene->resolution * pow(each, 1 / dim);
+        s->def.cell_size = scene->resolution * pow(each, 1 / dim);
     }
+    scene->cell_size = s->def.cell_size;
     return FIRN_OK;
 }
 

@@ -41,14 +41,9 @@ typedef struct firn_scene_frames {
 
 typedef struct firn_scene_simulation {
     firn_given given;
-    double cell_size, particles_per_cell;
-    double gravity[3], damping;
-    int32_t preset, transfer, spline, force_form, path, volumes;
-    double flip_ratio, flip_interval;
-    double dt, dt_max, dt_min, courant, wave_factor, contact_friction;
-    int32_t integrator;
-    double dt_implicit, theta, beta, solver_tolerance;
-    int64_t solver_iterations;
+    firn_sim_def def; /* cell_size and transfer as they will be; no materials, colliders or heat */
+    double particles_per_cell;
+    int32_t preset, transfer, volumes;
 } firn_scene_simulation;
 
 typedef struct firn_scene_material {
@@ -68,7 +63,7 @@ typedef struct firn_scene_material {
 enum { FIRN_NOISE_LAYERS = 3 }; /* that differ, of a material */
 typedef struct firn_scene_noise {
     firn_given given;
-    int32_t parameter; /* of firn_scene_noisy and firn_param_get */
+    int32_t parameter; /* of firn_scene_noisy and firn_material_param */
     double amount, feature;
     int64_t octaves, seed;
     int32_t layer; /* of the material's; -1: on density */
@@ -127,11 +122,9 @@ typedef struct firn_scene_collider {
     const firn_value *where;
     const char *name;
     const firn_value *shape_value, *keys;
+    firn_collider_def def; /* its parameters; firn_job_collider adds shape and place */
     double translate[3], rotate[3];
-    int32_t boundary;
-    double friction;
-    double surface_velocity[3], surface_spin[3];
-    double temperature, transfer;
+    double surface_spin[3]; /* degrees/s */
     bool visible;
     double color[3]; /* linear */
     firn_scene_shape shape;
@@ -147,7 +140,7 @@ typedef struct firn_scene_heat_source {
 
 typedef struct firn_scene_heat {
     firn_given given;
-    double speed, step, ambient, transfer, emissivity, sky, tolerance;
+    firn_heat_def def; /* without its sources */
     const firn_value *sources_value;
     firn_scene_heat_source *source;
     int32_t source_count;
@@ -232,6 +225,10 @@ extern const char *const firn_scene_noisy[]; /* what noise can act on */
 /* Takes the tree over, whatever happens. */
 firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error);
 void firn_scene_free(firn_scene *scene);
+
+/* What the engine refused, with the place in the scene that the field's path leads to, or else that of what
+ * it is in. Returns the status of `inner`. */
+firn_status firn_scene_refuse(const firn_scene *scene, const firn_error *inner, firn_error *error);
 
 /* The number of the material of that name, or -1, with what to say in `near` (unless NULL). */
 int32_t firn_scene_find_material(const firn_scene *scene, const char *name, char *near,

@@ -1,4 +1,5 @@
-/* The parameter table. Nothing about a parameter is written anywhere else. */
+/* What only scenes have, row by row, and the sections. The parameters of simulation, heat, colliders and
+ * materials are the engine's: see <firn/param.h>. */
 #include <math.h>
 
 #include <string.h>
@@ -14,8 +15,6 @@
     {                                                                                              \
         0                                                                                          \
     }
-
-#define TEMPERATURE 1, 1e5
 
 /* Of noises, in a firn_scene_noise. */
 #define NOISE_ROWS                                                                                 \
@@ -52,18 +51,13 @@ static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
     }
 static const char *const law_words[] = WORDS(FIRN_LAWS);
 static const char *const transfer_words[] = WORDS(FIRN_TRANSFERS);
-static const char *const spline_words[] = WORDS(FIRN_SPLINES);
-static const char *const form_words[] = WORDS(FIRN_FORCE_FORMS);
-static const char *const path_words[] = WORDS(FIRN_PATHS);
-static const char *const integrator_words[] = WORDS(FIRN_INTEGRATORS);
-static const char *const boundary_words[] = WORDS(FIRN_BOUNDARIES);
 static const char *const volume_words[] = {"geometric", "grid", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
 static const char *const contact_words[] = {"auto", "apart", "merge", NULL};
 static const char *const output_words[] = {"particles", "grid", NULL};
 static const char *const leaving_words[] = {"stop", "delete", NULL};
 const char *const firn_scene_noisy[] = {
-#define NAME(name, ...) #name,
+#define NAME(kind, name, ...) #name,
     FIRN_MATERIAL_PARAMS(NAME)
 #undef NAME
         NULL};
@@ -130,61 +124,20 @@ static const firn_row frames_rows[] = {
 
 #define STRUCT firn_scene_simulation
 static const firn_row simulation_rows[] = {
-    {"cell_size", FIRN_REAL, "m", "", 1e-6, 1e6,
-     "grid cell; by default from resolution and particles_per_cell", AT(cell_size), NULL,
+    {"cell_size", FIRN_REAL, "m", "", 1e-9, 1e9,
+     "grid cell; by default from resolution and particles_per_cell", AT(def.cell_size), NULL,
      "grid_scale"},
     {"particles_per_cell", FIRN_REAL, "", "", 0.1, 1000, "8 in 3D and 4 in 2D by default",
      AT(particles_per_cell), NULL, NULL},
-    {"gravity", FIRN_VECTOR, "m/s2", "", ANY, "[0, -9.81, 0] by default, or along z", AT(gravity),
-     NULL, NULL},
-    {"damping", FIRN_REAL, "1/s", "0", NOT_NEGATIVE, "velocities decay as exp(-damping t)",
-     AT(damping), NULL, NULL},
-    {"contact_friction", FIRN_REAL, "", "0.3", 0, 1e6, "between objects that part",
-     AT(contact_friction), NULL, NULL},
     {"preset", FIRN_CHOICE, "", "firn", ANY,
      "stomakhin2013: their snow's cubic spline, gradient forces, flip and grid volumes, unless "
      "given",
      AT(preset), method_words, NULL},
     {"transfer", FIRN_CHOICE, "", "auto", ANY, "auto: asflip where there is snow, else apic",
      AT(transfer), transfer_words, NULL},
-    {"spline", FIRN_CHOICE, "", "quadratic", ANY, "kernel", AT(spline), spline_words, NULL},
-    {"force_form", FIRN_CHOICE, "", "mls", ANY, "how stress becomes force", AT(force_form),
-     form_words, NULL},
     {"volumes", FIRN_CHOICE, "", "geometric", ANY,
      "of particles at rest: as filled, or from masses and the grid's density at the start",
      AT(volumes), volume_words, NULL},
-    {"path", FIRN_CHOICE, "", "auto", ANY, "fused is fast, plain serves all", AT(path), path_words,
-     NULL},
-    {"flip_ratio", FIRN_REAL, "", "0.95", 0, 1, "part of the FLIP difference kept per interval",
-     AT(flip_ratio), NULL, "flip"},
-    {"flip_interval", FIRN_REAL, "s", "0.001", POSITIVE, "what flip_ratio refers to",
-     AT(flip_interval), NULL, NULL},
-    {"dt", FIRN_REAL, "s", "0", NOT_NEGATIVE, "fixed step; 0: automatic", AT(dt), NULL,
-     "time_step"},
-    {"dt_max", FIRN_REAL, "s", "0.01", POSITIVE, "largest automatic step", AT(dt_max), NULL, NULL},
-    {"dt_min", FIRN_REAL, "s", "1e-9", POSITIVE, "a step below this is given up", AT(dt_min), NULL,
-     NULL},
-    {"courant", FIRN_REAL, "", "0.5", 1e-3, 0.9, "part of a cell a particle may cross in a step",
-     AT(courant), NULL, NULL},
-    {"wave_factor", FIRN_REAL, "", "0.6", 1e-3, 1, "part of a cell sound may cross in a step",
-     AT(wave_factor), NULL, NULL},
-    {"integrator", FIRN_CHOICE, "", "explicit", ANY,
-     "implicit takes long steps through stiff material, which pays where explicit ones are below "
-     "2e-4 s; auto whichever looks cheaper",
-     AT(integrator), integrator_words, NULL},
-    {"dt_implicit", FIRN_REAL, "s", "0.004", POSITIVE, "largest automatic implicit step",
-     AT(dt_implicit), NULL, NULL},
-    {"theta", FIRN_REAL, "", "0.55", 0.5, 1,
-     "when in an implicit step forces are taken: 0.5 keeps energy, 1 damps most", AT(theta), NULL,
-     NULL},
-    {"beta", FIRN_REAL, "", "0", 0, 1,
-     "above 0: implicit steps as in Stomakhin et al. 2013, which damp more, instead of theta",
-     AT(beta), NULL, NULL},
-    {"solver_tolerance", FIRN_REAL, "", "0.005", 1e-12, 0.1,
-     "residual of an implicit step, as a part of its forces", AT(solver_tolerance), NULL, NULL},
-    {"solver_iterations", FIRN_WHOLE, "", "200", 1, 1e9,
-     "an implicit step that takes more is tried again with half its length", AT(solver_iterations),
-     NULL, NULL},
     END};
 #undef STRUCT
 
@@ -193,13 +146,9 @@ static const firn_row material_rows[] = {
     {"preset", FIRN_TEXT, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
      NULL, NULL},
     {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
-#define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
-    {#name, FIRN_REAL, unit, "", least, most, help, AT(def.name), NULL, alias},
-    FIRN_MATERIAL_PARAMS(ROW)
-#undef ROW
-        {"look", FIRN_VALUE, "", "", ANY,
-         "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
-         AT(look_value), NULL, NULL},
+    {"look", FIRN_VALUE, "", "", ANY,
+     "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
+     AT(look_value), NULL, NULL},
     {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise_value),
      NULL, NULL},
     END};
@@ -258,7 +207,7 @@ static const firn_row object_rows[] = {
      NULL, NULL},
     {"shell", FIRN_VALUE, "", "", ANY, "other material below its surface: see shell",
      AT(shell_value), NULL, NULL},
-    {"temperature", FIRN_REAL, "K", "", TEMPERATURE, "at the start; heat.ambient by default",
+    {"temperature", FIRN_TEMPERATURE, "K", "", 1, 1e5, "at the start; heat.ambient by default",
      AT(temperature), NULL, NULL},
     {"temperature_noise", FIRN_VALUE, "", "", ANY, "makes it vary: see temperature_noise",
      AT(temperature_noise_value), NULL, NULL},
@@ -277,29 +226,10 @@ static const firn_row temperature_noise_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_heat
-static const firn_row heat_rows[] = {
-    {"speed", FIRN_REAL, "", "1", 1e-12, 1e9,
-     "multiplies every flow of heat and every source; 1 is real time, 100 melts a hundred times "
-     "as fast as nature while things fall as they do",
-     AT(speed), NULL, NULL},
-    {"step", FIRN_REAL, "s", "0", NOT_NEGATIVE,
-     "how often heat flows, in time of motion, at least as long as a step of motion; 0: every 25 "
-     "steps of motion or 8 ms",
-     AT(step), NULL, NULL},
-    {"ambient", FIRN_REAL, "K", "20C", TEMPERATURE,
-     "of the air, and of objects that do not say theirs", AT(ambient), NULL, NULL},
-    {"transfer", FIRN_REAL, "W/(m2 K)", "0", 0, 1e9,
-     "from the air to free surfaces: 5 to 10 in still air, 100 in wind; 0: none", AT(transfer),
-     NULL, NULL},
-    {"emissivity", FIRN_REAL, "", "0", 0, 1,
-     "how well free surfaces radiate to the sky: ice and rock 0.95; 0: none", AT(emissivity), NULL,
-     NULL},
-    {"sky", FIRN_REAL, "K", "20C", TEMPERATURE, "what they radiate to", AT(sky), NULL, NULL},
-    {"tolerance", FIRN_REAL, "", "1e-4", 1e-12, 0.1,
-     "of the solver: what may be left of its residual", AT(tolerance), NULL, NULL},
-    {"sources", FIRN_VALUE, "", "", ANY, "list of shapes that heat what is in them: see a source",
-     AT(sources_value), NULL, NULL},
-    END};
+static const firn_row heat_rows[] = {{"sources", FIRN_VALUE, "", "", ANY,
+                                      "list of shapes that heat what is in them: see a source",
+                                      AT(sources_value), NULL, NULL},
+                                     END};
 #undef STRUCT
 
 #define STRUCT firn_scene_heat_source
@@ -318,7 +248,7 @@ static const firn_row heat_source_rows[] = {
 static const firn_row shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE,
                                        "how deep it reaches below the surface", AT(thickness), NULL,
                                        NULL},
-#define ROW(name, unit, fallback, least, most, help, cure, alias)                                  \
+#define ROW(kind, name, unit, fallback, least, most, help, cure, alias)                            \
     {#name, FIRN_REAL, "", "1", 0, 1e6, "times the material's", AT(factor.name), NULL, alias},
                                       FIRN_MATERIAL_PARAMS(ROW)
 #undef ROW
@@ -346,21 +276,9 @@ static const firn_row collider_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
     PLACE_ROWS(),
-    {"boundary", FIRN_CHOICE, "", "separate", ANY, "what happens to material that touches it",
-     AT(boundary), boundary_words, NULL},
-    {"friction", FIRN_REAL, "", "0.3", NOT_NEGATIVE, "Coulomb coefficient of separate",
-     AT(friction), NULL, NULL},
-    {"surface_velocity", FIRN_VECTOR, "m/s", "[0, 0, 0]", ANY,
-     "how its surface runs along itself, as a belt's does; turns with the shape",
-     AT(surface_velocity), NULL, NULL},
     {"surface_spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,
-     "how its surface runs around its middle, as a drum's does; turns with the shape",
-     AT(surface_spin), NULL, NULL},
-    {"temperature", FIRN_REAL, "K", "", TEMPERATURE,
-     "of its surface; by default no heat goes through it", AT(temperature), NULL, NULL},
-    {"transfer", FIRN_REAL, "W/(m2 K)", "", 0, 1e12,
-     "how well heat crosses to it; by default all that touches it has its temperature",
-     AT(transfer), NULL, NULL},
+     "spin of its surface about its origin, as a drum's; turns with the shape", AT(surface_spin),
+     NULL, NULL},
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
@@ -489,8 +407,14 @@ static const firn_row light_rows[] = {
 const firn_section firn_section_scene = {"the scene", "the whole file", scene_rows};
 const firn_section firn_section_frames = {"frames", "which frames there are", frames_rows};
 const firn_section firn_section_simulation = {"simulation", "grid, forces and time steps",
-                                              simulation_rows};
-const firn_section firn_section_material = {"a material", "an entry of materials", material_rows};
+                                              simulation_rows, firn_sim_param,
+                                              offsetof(firn_scene_simulation, def)};
+const firn_section firn_section_material = {"a material",
+                                            "an entry of materials",
+                                            material_rows,
+                                            firn_material_param,
+                                            offsetof(firn_scene_material, def),
+                                            true};
 const firn_section firn_section_noise = {"noise", "an entry of a material's noise", noise_rows};
 const firn_section firn_section_object = {"an object", "an entry of objects", object_rows};
 const firn_section firn_section_shell = {
@@ -498,12 +422,15 @@ const firn_section firn_section_shell = {
 const firn_section firn_section_temperature_noise = {
     "temperature_noise", "of an object: its temperature varies from place to place",
     temperature_noise_rows};
-const firn_section firn_section_heat = {"heat", "warmth, and what it does to materials", heat_rows};
+const firn_section firn_section_heat = {"heat", "warmth, and what it does to materials", heat_rows,
+                                        firn_heat_param, offsetof(firn_scene_heat, def)};
 const firn_section firn_section_heat_source = {"a source", "an entry of heat.sources",
                                                heat_source_rows};
 const firn_section firn_section_contact = {"a contact", "an entry of contacts", contact_rows};
 const firn_section firn_section_emit = {"emit", "of an object", emit_rows};
-const firn_section firn_section_collider = {"a collider", "an entry of colliders", collider_rows};
+const firn_section firn_section_collider = {"a collider", "an entry of colliders", collider_rows,
+                                            firn_collider_param,
+                                            offsetof(firn_scene_collider, def)};
 const firn_section firn_section_sink = {"a sink", "an entry of sinks", sink_rows};
 const firn_section firn_section_domain = {"domain", "a box around everything", domain_rows};
 const firn_section firn_section_output = {"an output", "an entry of output", output_rows};

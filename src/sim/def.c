@@ -4,111 +4,65 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/param.h"
 #include "sim/sim.h"
+
+static const char *const firn_transfer_words[] = {FIRN_TRANSFERS(FIRN_LIST_NAME) NULL};
+static const char *const firn_spline_words[] = {FIRN_SPLINES(FIRN_LIST_NAME) NULL};
+static const char *const firn_force_form_words[] = {FIRN_FORCE_FORMS(FIRN_LIST_NAME) NULL};
+static const char *const firn_path_words[] = {FIRN_PATHS(FIRN_LIST_NAME) NULL};
+static const char *const firn_integrator_words[] = {FIRN_INTEGRATORS(FIRN_LIST_NAME) NULL};
+
+const firn_param *firn_sim_param(int32_t index)
+{
+#define ROW(...) FIRN_PARAM_ROW(firn_sim_def, __VA_ARGS__)
+    static const firn_param row[] = {FIRN_SIM_PARAMS(ROW)};
+#undef ROW
+    return (uint32_t)index < sizeof row / sizeof *row ? &row[index] : NULL;
+}
+
+const firn_param *firn_heat_param(int32_t index)
+{
+#define ROW(...) FIRN_PARAM_ROW(firn_heat_def, __VA_ARGS__)
+    static const firn_param row[] = {FIRN_HEAT_PARAMS(ROW)};
+#undef ROW
+    return (uint32_t)index < sizeof row / sizeof *row ? &row[index] : NULL;
+}
 
 firn_sim_def firn_sim_def_default(void)
 {
-    return (firn_sim_def){
-        .dimension = 3,
-        .cell_size = 0.01,
-        .gravity = {0, -9.81, 0},
-        .transfer = FIRN_APIC,
-        .spline = FIRN_QUADRATIC,
-        .force_form = FIRN_MLS,
-        .path = FIRN_PATH_AUTO,
-        .flip_ratio = 0.95,
-        .flip_interval = 1e-3,
-        .dt_max = 1e-2,
-        .dt_min = 1e-9,
-        .courant = 0.5,
-        .wave_factor = 0.6,
-        .integrator = FIRN_EXPLICIT,
-        .dt_implicit = 4e-3,
-        .theta = 0.55,
-        .solver_tolerance = 5e-3,
-        .solver_iterations = 200,
-        .contact_friction = 0.3,
-        .heat = {.speed = 1, .ambient = 293.15, .sky = 293.15, .tolerance = 1e-4},
-        .stamp = FIRN_STAMP,
-    };
+    firn_sim_def def = {.dimension = 3, .stamp = FIRN_STAMP};
+    firn_params_default(firn_sim_param, &def);
+    firn_params_default(firn_heat_param, &def.heat);
+    return def;
 }
 
-#define FRICTION_MOST 1e6 /* as good as sticking, and far from overflow */
-
-/* A number of the def with its allowed range, ends included. */
-typedef struct range_check {
-    const char *field;
-    double value, min, max;
-    const char *cure;
-} range_check;
-
-static firn_status check_ranges(const firn_sim_def *def, firn_error *error)
+/* Steps that contradict each other. */
+static firn_status check_steps(const firn_sim_def *def, firn_error *error)
 {
-    const double tiny = 1e-300, huge = 1e300;
-    const range_check checks[] = {
-        {"cell_size", def->cell_size, 1e-9, 1e9, "give the grid spacing in metres"},
-        {"damping", def->damping, 0, huge, "0 is none"},
-        {"flip_ratio", def->flip_ratio, 0, 1, "0 is PIC, 1 keeps everything"},
-        {"flip_interval", def->flip_interval, tiny, huge, "seconds over which flip_ratio is kept"},
-        {"dt", def->dt, 0, huge, "0 chooses automatically"},
-        {"dt_max", def->dt_max, tiny, huge, "the default is 0.01 s"},
-        {"dt_min", def->dt_min, tiny, huge, "the default is 1e-9 s"},
-        {"courant", def->courant, 1e-6, 0.9, "the default is 0.5"},
-        {"wave_factor", def->wave_factor, 1e-6, 1, "the default is 0.6"},
-        {"dt_implicit", def->dt_implicit, tiny, huge, "the default is 0.004 s"},
-        {"theta", def->theta, 0.5, 1, "the default is 0.55"},
-        {"beta", def->beta, 0, 1, "0 is the theta step, 1 backward Euler"},
-        {"solver_tolerance", def->solver_tolerance, 1e-12, 0.1, "the default is 5e-3"},
-        {"contact_friction", def->contact_friction, 0, FRICTION_MOST, "0 is none"},
-        {"heat.speed", def->heat.speed, tiny, 1e12, "1 is real time"},
-        {"heat.step", def->heat.step, 0, huge, "0 chooses automatically"},
-        {"heat.ambient", def->heat.ambient, tiny, 1e6, "in kelvin: 0 C is 273.15"},
-        {"heat.transfer", def->heat.transfer, 0, 1e9, "still air has 5 to 10 W/(m2 K), wind 100"},
-        {"heat.emissivity", def->heat.emissivity, 0, 1, "0 is none, ice has 0.97"},
-        {"heat.sky", def->heat.sky, tiny, 1e6, "in kelvin: 0 C is 273.15"},
-        {"heat.tolerance", def->heat.tolerance, 1e-12, 0.1, "the default is 1e-4"},
-        {"gravity[0]", def->gravity[0], -huge, huge, "m/s2"},
-        {"gravity[1]", def->gravity[1], -huge, huge, "m/s2"},
-        {"gravity[2]", def->gravity[2], -huge, huge, "m/s2"},
-    };
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        const range_check *c = &checks[i];
-        if (c->value >= c->min && c->value <= c->max) continue; /* false for NaN */
-        if (c->min == tiny) {
-            return firn_fail(error, FIRN_INVALID, "%s %g must be above 0; %s", c->field, c->value,
-                             c->cure);
-        }
-        return firn_fail(error, FIRN_INVALID, "%s %g must be from %g to %g; %s", c->field, c->value,
-                         c->min, c->max, c->cure);
-    }
     if (def->dt > 0 && def->dt < def->dt_min) {
-        return firn_fail(error, FIRN_INVALID, "dt %g must not be below dt_min %g; lower dt_min",
-                         def->dt, def->dt_min);
+        return firn_fail_field(error, FIRN_INVALID,
+                               "dt %g must not be below dt_min %g; lower dt_min", def->dt,
+                               def->dt_min);
     }
     if (def->dt_min > def->dt_max) {
-        return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_max %g", def->dt_min,
-                         def->dt_max);
+        return firn_fail_field(error, FIRN_INVALID, "dt_min %g must not be above dt_max %g",
+                               def->dt_min, def->dt_max);
     }
     if (def->integrator != FIRN_EXPLICIT && def->dt_min > def->dt_implicit) {
-        return firn_fail(error, FIRN_INVALID, "dt_min %g must not be above dt_implicit %g",
-                         def->dt_min, def->dt_implicit);
+        return firn_fail_field(error, FIRN_INVALID, "dt_min %g must not be above dt_implicit %g",
+                               def->dt_min, def->dt_implicit);
     }
     return FIRN_OK;
 }
 
-static firn_status check_choices(const firn_sim_def *def, firn_error *error)
+static firn_status check_counts(const firn_sim_def *def, firn_error *error)
 {
     const struct {
         const char *field;
-        int64_t value, min, max;
+        int32_t value, min, max;
     } checks[] = {
         {"dimension", def->dimension, 2, 3},
-        {"transfer", def->transfer, 0, FIRN_TRANSFER_COUNT - 1},
-        {"spline", def->spline, 0, FIRN_SPLINE_COUNT - 1},
-        {"force_form", def->force_form, 0, FIRN_FORCE_FORM_COUNT - 1},
-        {"path", def->path, 0, FIRN_PATH_COUNT - 1},
-        {"integrator", def->integrator, 0, FIRN_INTEGRATOR_COUNT - 1},
-        {"solver_iterations", def->solver_iterations, 1, INT32_MAX},
         {"material_count", def->material_count, 1, 65536},
         {"collider_count", def->collider_count, 0, INT32_MAX},
         {"force_count", def->force_count, 0, INT32_MAX},
@@ -118,21 +72,21 @@ static firn_status check_choices(const firn_sim_def *def, firn_error *error)
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         if (checks[i].value >= checks[i].min && checks[i].value <= checks[i].max) continue;
-        return firn_fail(error, FIRN_INVALID, "%s %lld must be from %lld to %lld", checks[i].field,
-                         (long long)checks[i].value, (long long)checks[i].min,
-                         (long long)checks[i].max);
+        return firn_fail_field(error, FIRN_INVALID, "%s %d must be from %d to %d", checks[i].field,
+                               checks[i].value, checks[i].min, checks[i].max);
     }
     if (!def->materials)
-        return firn_fail(error, FIRN_INVALID, "materials is NULL; give at least one");
+        return firn_fail_field(error, FIRN_INVALID, "materials is NULL; give at least one");
     if (def->collider_count && !def->colliders) {
-        return firn_fail(error, FIRN_INVALID,
-                         "colliders is NULL but collider_count is %d; give them, or set it to 0",
-                         def->collider_count);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "colliders is NULL but collider_count is %d; give them, or set it to 0",
+            def->collider_count);
     }
     if (def->force_count && !def->forces) {
-        return firn_fail(error, FIRN_INVALID,
-                         "forces is NULL but force_count is %d; give them, or set it to 0",
-                         def->force_count);
+        return firn_fail_field(error, FIRN_INVALID,
+                               "forces is NULL but force_count is %d; give them, or set it to 0",
+                               def->force_count);
     }
     return FIRN_OK;
 }
@@ -142,16 +96,16 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
     for (int32_t i = 0; i < def->force_count; i++) {
         const firn_acceleration_key *k = &def->forces[i];
         if (!isfinite(k->time) || (i > 0 && !(k->time > k[-1].time))) {
-            return firn_fail(
+            return firn_fail_field(
                 error, FIRN_INVALID,
                 "forces[%d].time %g must be finite and above the one before; sort the keys", i,
                 k->time);
         }
         for (int a = 0; a < 3; a++) {
             if (!isfinite(k->acceleration[a])) {
-                return firn_fail(error, FIRN_INVALID,
-                                 "forces[%d].acceleration[%d] %g must be finite", i, a,
-                                 k->acceleration[a]);
+                return firn_fail_field(error, FIRN_INVALID,
+                                       "forces[%d].acceleration[%d] %g must be finite", i, a,
+                                       k->acceleration[a]);
             }
         }
     }
@@ -161,29 +115,32 @@ static firn_status check_forces(const firn_sim_def *def, firn_error *error)
 static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
 {
     if (def->object_count && !def->object_bodies) {
-        return firn_fail(error, FIRN_INVALID,
-                         "object_bodies is NULL but object_count is %d; give them, or set it to 0",
-                         def->object_count);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "object_bodies is NULL but object_count is %d; give them, or set it to 0",
+            def->object_count);
     }
     if (def->contact_count && !def->contacts) {
-        return firn_fail(error, FIRN_INVALID,
-                         "contacts is NULL but contact_count is %d; give them, or set it to 0",
-                         def->contact_count);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "contacts is NULL but contact_count is %d; give them, or set it to 0",
+            def->contact_count);
     }
     for (int32_t i = 0; i < def->object_count; i++) {
         if (def->object_bodies[i] < FIRN_MAX_BODIES) continue;
-        return firn_fail(error, FIRN_INVALID, "object_bodies[%d] %d must be below %d", i,
-                         def->object_bodies[i], FIRN_MAX_BODIES);
+        return firn_fail_field(error, FIRN_INVALID, "object_bodies[%d] %d must be below %d", i,
+                               def->object_bodies[i], FIRN_MAX_BODIES);
     }
     for (int32_t i = 0; i < def->contact_count; i++) {
         const firn_contact *c = &def->contacts[i];
-        if (!(c->friction >= 0 && c->friction <= FRICTION_MOST)) {
-            return firn_fail(error, FIRN_INVALID, "contacts[%d].friction %g must be from 0 to %g",
-                             i, c->friction, FRICTION_MOST);
+        if (!(c->friction >= 0 && c->friction <= 1e6)) { /* as contact_friction */
+            return firn_fail_field(error, FIRN_INVALID,
+                                   "contacts[%d].friction %g must be from 0 to 1e6", i,
+                                   c->friction);
         }
         if (c->body[0] >= FIRN_MAX_BODIES || c->body[1] >= FIRN_MAX_BODIES ||
             c->body[0] == c->body[1]) {
-            return firn_fail(
+            return firn_fail_field(
                 error, FIRN_INVALID,
                 "contacts[%d] is of bodies %d and %d; give two different ones below %d", i,
                 c->body[0], c->body[1], FIRN_MAX_BODIES);
@@ -200,30 +157,31 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
         conducts |= firn_material_conducts(&def->materials[i]);
     }
     if (h->enabled && h->step > 0 && h->step < def->dt_min) {
-        return firn_fail(error, FIRN_INVALID,
-                         "heat.step %g s must not be below dt_min %g; 0 chooses automatically",
-                         h->step, def->dt_min);
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "heat.step %g s must not be below dt_min %g; 0 chooses automatically", h->step,
+            def->dt_min);
     }
     if (h->enabled && !conducts) {
-        return firn_fail(error, FIRN_INVALID,
-                         "conductivity is 0 in every material: heat would not move; give one, or "
-                         "leave out heat");
+        return firn_fail_field(
+            error, FIRN_INVALID,
+            "heat: conductivity is 0 in every material: heat would not move; give one, or "
+            "leave out heat");
     }
     if (h->source_count < 0 || (h->source_count && !h->sources)) {
-        return firn_fail(
+        return firn_fail_field(
             error, FIRN_INVALID,
             "heat.sources is NULL or heat.source_count %d below 0; give them, or set it to 0",
             h->source_count);
     }
     for (int32_t i = 0; i < h->source_count; i++) {
         const firn_heat_source *s = &h->sources[i];
-        firn_error own = {0};
-        firn_status st = firn_collider_check(&s->shape, i, &own);
-        if (st != FIRN_OK)
-            return firn_fail(error, st, "heat.sources[%d], as of a collider: %.400s", i,
-                             own.message);
+        char where[40];
+        snprintf(where, sizeof where, "heat.sources[%d].shape", i);
+        const firn_status st = firn_collider_check(&s->shape, where, error);
+        if (st != FIRN_OK) return st;
         if (!isfinite(s->power) || !(s->end >= s->begin)) {
-            return firn_fail(
+            return firn_fail_field(
                 error, FIRN_INVALID,
                 "heat.sources[%d] has %g W/m3 from %g to %g s; give a finite power, and "
                 "times in order",
@@ -236,8 +194,10 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
 static firn_status check_def(const firn_sim_def *def, firn_error *error)
 {
     firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", NULL, error);
-    if (st == FIRN_OK) st = check_ranges(def, error);
-    if (st == FIRN_OK) st = check_choices(def, error);
+    if (st == FIRN_OK) st = firn_params_check(firn_sim_param, def, "", error);
+    if (st == FIRN_OK) st = firn_params_check(firn_heat_param, &def->heat, "heat", error);
+    if (st == FIRN_OK) st = check_steps(def, error);
+    if (st == FIRN_OK) st = check_counts(def, error);
     if (st == FIRN_OK) st = check_forces(def, error);
     if (st == FIRN_OK) st = check_contacts(def, error);
     for (int32_t i = 0; st == FIRN_OK && i < def->material_count; i++) {
@@ -245,7 +205,9 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     }
     if (st == FIRN_OK) st = check_heat(def, error);
     for (int32_t i = 0; st == FIRN_OK && i < def->collider_count; i++) {
-        st = firn_collider_check(&def->colliders[i], i, error);
+        char where[24];
+        snprintf(where, sizeof where, "colliders[%d]", i);
+        st = firn_collider_check(&def->colliders[i], where, error);
     }
     return st;
 }
@@ -269,8 +231,8 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
         }
     }
     if (known[0]) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "isa \"%s\" is not available; this machine runs: %s", isa, known);
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "isa \"%s\" is not available; this machine runs: %s", isa, known);
     }
     return firn_fail(error, FIRN_UNSUPPORTED,
                      "no isa of this build runs on this machine; use a build that has scalar");
@@ -303,7 +265,7 @@ firn_status firn_sim_choose_integrator(firn_sim *sim, firn_error *error)
                  def->materials[i].name[0] ? " " : "", def->materials[i].name,
                  firn_law_name(def->materials[i].law),
                  refuse ? "use integrator explicit or auto" : "all are explicit");
-        if (refuse) return firn_fail(error, FIRN_UNSUPPORTED, "%s", why);
+        if (refuse) return firn_fail_field(error, FIRN_UNSUPPORTED, "%s", why);
         if (sim->integrator == FIRN_INTEGRATOR_AUTO && def->log.write) {
             def->log.write(def->log.user_data, FIRN_LOG_INFO, "integrator", why);
         }
@@ -318,15 +280,16 @@ static firn_status choose_kernels(firn_sim *sim, firn_error *error)
     sim->kernels = firn_kernels_find(def->isa, def->dimension);
     if (!sim->kernels) return refuse_isa(def->isa, error);
     if (def->path == FIRN_PATH_FUSED && !sim->kernels->fused[0]) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "path fused is for single precision and this build is in double; "
-                         "use FIRN_PATH_AUTO");
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "path fused is for single precision and this build is in double; "
+                               "use FIRN_PATH_AUTO");
     }
     bool fused = fused_serves(def, sim->kernels);
     if (def->path == FIRN_PATH_FUSED && !fused) {
-        return firn_fail(error, FIRN_UNSUPPORTED,
-                         "path fused serves quadratic splines with MLS forces and no force hook; "
-                         "use FIRN_PATH_AUTO");
+        return firn_fail_field(
+            error, FIRN_UNSUPPORTED,
+            "path fused serves quadratic splines with MLS forces and no force hook; "
+            "use FIRN_PATH_AUTO");
     }
     sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
     sim->planes = sim->path == FIRN_PATH_PLAIN || firn_transfer_is_flip(def->transfer) ? 2 : 1;

@@ -1,6 +1,7 @@
 /* What a program may change between advances: gravity, colliders, materials, bodies, velocities within
  * a region, and memory ahead. Each call checks, then asks for memory, then changes. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/sim.h"
@@ -177,7 +178,9 @@ firn_status firn_sim_add_collider(firn_sim *sim, const firn_collider_def *def, i
     int32_t place = 0;
     while (place < sim->def.collider_count && !sim->slots[place].removed) place++;
     firn_pool keys = {0};
-    firn_status st = firn_collider_check(def, place, error);
+    char where[32];
+    snprintf(where, sizeof where, "colliders[%d]", place);
+    firn_status st = firn_collider_check(def, where, error);
     if (st == FIRN_OK && place == sim->def.collider_count) {
         st = firn_host_reserve_colliders(sim, place + 1, error);
     }
@@ -333,7 +336,7 @@ static const uint8_t *mark_inside(const firn_sim *sim, const firn_collider_def *
         return NULL;
     }
     firn_error own = {0};
-    if (firn_collider_check(region, 0, &own) != FIRN_OK) {
+    if (firn_collider_check(region, "region", &own) != FIRN_OK) {
         firn_fail(error, FIRN_INVALID, "the region, as of a collider: %.400s", own.message);
         return NULL;
     }

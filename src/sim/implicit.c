@@ -537,7 +537,7 @@ static firn_solution solve(const firn_system *system, firn_sim *sim, double goal
 {
     firn_grid *g = &sim->grid;
     real *x = g->velocity_moved.data, *r = g->residual.data;
-    const int32_t most = sim->def.solver_iterations;
+    const int32_t most = (int32_t)sim->def.solver_iterations;
     real *const two[2] = {g->direction.data, g->image.data};
     firn_solution s = firn_solve_cg(system, x, r, two, goal, most);
     if (s.converged || s.iterations == most || !isfinite(s.residual)) return s;
