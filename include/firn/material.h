@@ -12,9 +12,9 @@ extern "C" {
 /* FIRN_LINEAR, ...: one per row of firn/laws.h. */
 typedef enum firn_law_kind { FIRN_LAWS(FIRN_LIST_ENUM) FIRN_LAW_COUNT } firn_law_kind;
 
-/* The parameters of all laws, as <firn/param.h> explains them; firn_law_params says which a law reads. The
- * upper ends of the first two are far above any matter: beyond them is a mistake of units, found here
- * rather than as an overflow. */
+/* The parameters of all laws, as <firn/param.h> explains them; firn_law_params lists those of a law.
+ * The upper ends of the first two are far above any matter: beyond them is a mistake of units,
+ * found here rather than as an overflow. */
 #define FIRN_MATERIAL_PARAMS(X)                                                                    \
     X(REAL, density, "kg/m3", 1000, 1e-6, 1e6, "mass per volume at rest", "water has 1000", NULL)  \
     X(REAL, young, "Pa", 1e4, 1e-6, 1e13, "Young's modulus: stress over strain in a pulled bar",   \

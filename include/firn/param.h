@@ -1,9 +1,9 @@
 /* Parameters: the numbers and words of a def, one row each.
  *
- * The rows of a def stand in a list beside it, as FIRN_SIM_PARAMS in <firn/sim.h>, and nowhere else. From
- * the list come the def's members, its defaults and checks, the keys of scenes and the reference. A host
- * walks them with firn_sim_param, firn_heat_param, firn_collider_param and firn_material_param: each
- * returns the index-th row in static storage, and NULL past the end. */
+ * The rows of a def stand in a list beside it, as FIRN_SIM_PARAMS in <firn/sim.h>, and nowhere else.
+ * The list gives the def's members, their defaults and checks, keys of scenes and the reference.
+ * A host walks it with firn_sim_param, firn_heat_param, firn_collider_param or firn_material_param:
+ * each returns the index-th row in static storage, and NULL past the end. */
 #ifndef FIRN_PARAM_H
 #define FIRN_PARAM_H
 
@@ -41,13 +41,13 @@ typedef struct firn_param {
     double value[3];            /* the default; of a choice its index */
 } firn_param;
 
-/* The range in words that follow "must be", as "from 0 to 1", "above 0" or "one of sticky, slip". */
+/* The range in words that follow "must be": "from 0 to 1", "above 0", "one of sticky, slip". */
 FIRN_API const char *firn_param_range(const firn_param *param, char *text, size_t size);
 
 /* ---- how lists become members ---- */
 
-/* A row of a list is X(kind, name, unit, default, least, most, help, cure, alias). The kind is REAL,
- * TEMPERATURE, WHOLE, VECTOR or CHOICE(enum type); the default of a vector is in parentheses. */
+/* A row of a list is X(kind, name, unit, default, least, most, help, cure, alias). Kinds are REAL,
+ * TEMPERATURE, WHOLE, VECTOR and CHOICE(enum type); the default of a vector is in parentheses. */
 #define FIRN_MEMBER(kind, name, ...) FIRN_TYPE_##kind name;
 
 typedef double firn_vector[3];
@@ -57,8 +57,8 @@ typedef double firn_vector[3];
 #define FIRN_TYPE_VECTOR firn_vector
 #define FIRN_TYPE_CHOICE(type) type
 
-/* Ends of ranges: the least of what must be above 0, whose inverse is a number, and the most of what
- * must only be finite. */
+/* Ends of ranges: the least of numbers above 0, whose inverse is finite, and the most of numbers
+ * that must only be finite. */
 #define FIRN_ABOVE_0 1e-300
 #define FIRN_FINITE 1e300
 
