@@ -1,8 +1,8 @@
-/* Bodies in velocity fields of their own: they part, push and rub; on one field they stick. */
+/* Bodies separate, push and rub where they touch; objects of one body stick together. */
 #include "worlds.h"
 
-/* Bodies 0, 1, 2 are objects of the same number, each in its field unless `together`. */
-static const uint8_t own_field[3] = {0, 1, 2};
+/* Bodies 0, 1, 2 are objects of the same number, each a body of its own unless `together`. */
+static const uint8_t own_body[3] = {0, 1, 2};
 
 static world bodies_world(int dimension, firn_path path, bool together)
 {
@@ -10,7 +10,7 @@ static world bodies_world(int dimension, firn_path path, bool together)
     w.def.path = path;
     w.material[0].young = 1e5;
     w.material[0].poisson = 0.3;
-    w.def.object_bodies = own_field;
+    w.def.object_bodies = own_body;
     w.def.object_count = together ? 0 : 3;
     return w;
 }

@@ -504,7 +504,7 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
     assert_no_complaints();
 }
 
-static void an_interrupted_film_keeps_its_pictures(void **state)
+static void an_interrupted_video_keeps_its_pictures(void **state)
 {
     (void)state;
     char folder[PATH_SIZE];
@@ -585,7 +585,7 @@ int main(void)
         cmocka_unit_test(without_ffmpeg_there_are_pictures),
         cmocka_unit_test(frames_that_are_missing_are_named),
         cmocka_unit_test(mistakes_are_named_and_nothing_is_made),
-        cmocka_unit_test(an_interrupted_film_keeps_its_pictures),
+        cmocka_unit_test(an_interrupted_video_keeps_its_pictures),
         cmocka_unit_test(the_grid_has_the_mass_and_momentum_of_the_particles),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

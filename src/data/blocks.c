@@ -31,7 +31,7 @@ static uint64_t spread2(uint64_t x)
 /* Added to block numbers to make them positive. */
 static int32_t bias(const firn_directory *d) { return 1 << (d->axis_bits - 1); }
 
-static int32_t key_field(const firn_directory *d, uint64_t key)
+static int32_t key_body(const firn_directory *d, uint64_t key)
 {
     return (int32_t)(key >> (d->dim * d->axis_bits));
 }
@@ -57,7 +57,7 @@ uint64_t firn_block_key(const firn_directory *d, int32_t body, const int32_t coo
 
 int32_t firn_directory_body(const firn_directory *d, int32_t block)
 {
-    return key_field(d, d->key[block]);
+    return key_body(d, d->key[block]);
 }
 
 void firn_corner_keys(const firn_directory *d, int32_t body, const int32_t near[3],
@@ -349,7 +349,7 @@ static uint8_t reach_in(const firn_directory *d, int32_t block, int n)
 static void link_peers(firn_directory *d, int32_t *hash, uint32_t mask)
 {
     d->meeting_count = 0;
-    if (!d->count || key_field(d, d->key[0]) == key_field(d, d->key[d->count - 1])) return;
+    if (!d->count || key_body(d, d->key[0]) == key_body(d, d->key[d->count - 1])) return;
     memset(hash, -1, ((size_t)mask + 1) * sizeof *hash);
     for (int32_t b = 0; b < d->count; b++) {
         const uint64_t place = key_place(d, d->key[b]);
@@ -471,7 +471,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         key_coord(d, set.key[i], near);
         for (int a = 0; a < 3; a++) far[a] = near[a] + 1;
         uint64_t key[8];
-        firn_corner_keys(d, key_field(d, set.key[i]), near, far, key);
+        firn_corner_keys(d, key_body(d, set.key[i]), near, far, key);
         for (int n = 1; n < corners; n++) {
             if (!(n & ~set.reach[i])) key_set_add(&set, key[n], 0);
         }

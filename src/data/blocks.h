@@ -6,10 +6,11 @@
  * that the blocks of a superblock are neighbours in memory and every pass has one fixed order.
  * Nothing has a fixed extent but the key: 21 bits of block number per axis, 2^22 cells either way.
  *
- * Fields. Bodies that can part have velocities of their own where they touch: each such body is in a
- * body, and blocks of different bodies are different blocks, wherever they are. The body is in the
- * key's upper bits, so that all of a body's blocks come together and passes take them as they take
- * any; in 3D with bodies, 19 bits are left per axis. Blocks at the same place are linked (see peer).
+ * Bodies. Objects that can separate belong to different bodies, which have velocities of their own
+ * where they touch: blocks of different bodies are different blocks, wherever they are. The body is
+ * in the key's upper bits, so that the blocks of a body are neighbours in memory and passes treat
+ * all bodies alike; in 3D with bodies, 19 bits are left per axis. Blocks at the same place are
+ * linked (see peer).
  *
  * Bins. A pass moves particles by less than a cell, so those of a block end in one of the 6^DIM
  * cells that are its own or border it. The pass leaves them sorted by that cell (a "shifted" cell:

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 
-/* Sweeps read whole vectors: arrays end with a little room nobody owns. */
+/* Passes read whole vectors: arrays end with a little unused memory. */
 enum { PADDING = 64, CHUNK = 1 << 14 };
 
 firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_allocator *allocator,

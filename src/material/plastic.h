@@ -17,7 +17,7 @@ LANE_INLINE void p_set_stretches(firn_lanes *p, const m_singular *F, const vr S[
     }
 }
 
-/* Calls `finish` for every group with the singular values of its F. Stage by job over all groups: each
+/* Calls `finish` for every group with the singular values of its F. Step by step over all groups: each
  * of them waits on its own chain of divisions, and short loops let the processor work on the next. */
 typedef void p_finish(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt);
 LANE_INLINE void p_with_singular_values(const firn_lane_constants *k, firn_lanes *group, int n,

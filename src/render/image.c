@@ -29,7 +29,7 @@ void firn_image_free(firn_image *image)
     *image = (firn_image){0};
 }
 
-/* Narkowicz 2015 ("ACES filmic tone mapping curve"): a fit of the pictures curve by one fraction. */
+/* Narkowicz 2015 ("ACES filmic tone mapping curve"): a fit of the filmic curve by one fraction. */
 static float pictures(float x)
 {
     const float y = x * (2.51f * x + 0.03f) / (x * (2.43f * x + 0.59f) + 0.14f);

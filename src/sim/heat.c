@@ -15,8 +15,8 @@
  * heat too.
  *
  * Faces conduct with the harmonic mean of their nodes' conductivities times the mean of how full the
- * nodes are. Walls and air act on nodes by the area of surface that is theirs: see open_node. Bodies
- * in different bodies have nodes of their own at the same places, which exchange heat directly.
+ * nodes are. Walls and air act on nodes by the area of surface that is theirs: see open_node.
+ * Different bodies have different nodes at the same place, which exchange heat directly.
  *
  * A dye spreads by the same equations, with mass for capacity and no walls. See doc/melting.md. */
 #include <math.h>
@@ -414,7 +414,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
         const double d = 0.5 * ((high ? (double)high->full : 0) - (low ? (double)low->full : 0));
         slope2 += d * d;
     }
-    double covered = 0; /* by bodies of other bodies */
+    double covered = 0; /* by other bodies */
     for (int32_t p = next_peer(job, block, (int32_t)block); p >= 0; p = next_peer(job, block, p))
         covered += (double)job->node[(int64_t)p * job->nodes + n].full;
     const double area = side * sqrt(slope2) * fmax(1 - covered, 0);
