@@ -1,3 +1,5 @@
+/* The command `firn bench` and the helpers of all benchmarks: materials by name, an allocator that
+ * counts, the machine's description, CSV files with a comment line per run. */
 #include "bench.h"
 
 #include <stdarg.h>

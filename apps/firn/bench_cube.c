@@ -1,3 +1,8 @@
+/* The cube of `bench step` and `bench scaling`: a jittered cube turns and falls onto a
+ * plane, so that particles cross cells all the time.
+ *
+ * It times whole advances and takes the median. Between them it measures the machine's peak of
+ * multiply-adds, because a shared machine is fast at one moment and slow at the next. */
 #include "bench.h"
 
 #include <math.h>

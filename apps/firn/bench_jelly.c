@@ -1,3 +1,5 @@
+/* The jelly scenes of `bench realtime` and `bench stable`: a ball or a creature falls on the ground, or a
+ * ball on another ball; each is hard or soft. */
 #include "bench.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Commands and their options: finding them by name, printing their help, parsing the words of a
+ * command line. Everything comes from the tables of options.h. */
 #include "options.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Reads the words of the picture options (--size, --range, --slice, --show and others) into the
+ * renderer's and the writer's options. Errors name the option and list what would work. */
 #include "picture.h"
 
 #include <stdio.h>

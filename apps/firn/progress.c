@@ -1,3 +1,5 @@
+/* What commands that run scenes share: the clock, Ctrl-C, the progress on the terminal (text or
+ * JSON lines), and the reading of --frames. */
 #include "progress.h"
 #include "options.h"
 

@@ -1,3 +1,8 @@
+/* Bodies of an exact number of particles, the same in every run: blocks, balls and a creature, on
+ * a lattice or at random.
+ *
+ * A figure is scaled to the volume of its particles; the lattice points that lie deepest inside
+ * are taken, so the count is exact. */
 #include "shapes.h"
 
 #include <math.h>

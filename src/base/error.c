@@ -1,3 +1,4 @@
+/* Failure as a status and a text in the caller's firn_error; names of statuses; the version. */
 #include "base/error.h"
 
 #include <stdarg.h>

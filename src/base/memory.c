@@ -1,3 +1,7 @@
+/* The default allocator, and pools that grow through the caller's allocator.
+ *
+ * Large blocks ask for large pages. firn_pool_reserve keeps the old memory when it
+ * fails. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 

@@ -1,3 +1,7 @@
+/* Builds the directory of blocks from the bins of the pass before: Morton keys, a hash of keys,
+ * radix sort, links between neighbours.
+ *
+ * Blocks are in key order whatever the number of threads. */
 #include "data/blocks.h"
 
 #include <assert.h>

@@ -1,3 +1,5 @@
+/* The arrays of the particle store, grown from the field list, and the three ways to change their
+ * order: binning, compacting after removal, reordering into list order. */
 #include "data/store.h"
 
 #include <assert.h>

@@ -1,3 +1,5 @@
+/* Reads binvox files, versions 1 and 2, and answers what is inside and how far the surface is.
+ * Voxels are one bit each; searches skip 64 at a time. */
 #include "geometry/binvox.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Scaling, rotation and translation as one affine map and its inverse. Quarter turns are exact, so
+ * a turned box stays aligned with the axes. */
 #include "geometry/placement.h"
 
 #include <math.h>

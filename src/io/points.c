@@ -1,3 +1,5 @@
+/* Columns of particles: numeric types with conversion to and from double, half floats, named
+ * columns, columns of words. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Particles to numbers to colours. The range takes in all but half a percent of the values at
+ * either end, from a sample of each frame; a diverging map stays centred. */
 #include "render/coloring.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Three colour maps as curves in OKLab (Ottosson 2020). The curves are sampled at equal distances,
+ * so equal steps of the number look equally large. */
 #include "render/colormap.h"
 
 #include <math.h>

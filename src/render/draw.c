@@ -1,3 +1,5 @@
+/* Painting by signed distance: rectangles, discs, lines, arrows, images. A shape smaller than a
+ * pixel keeps its area by being fainter. */
 #include "render/draw.h"
 
 #include <math.h>

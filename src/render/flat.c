@@ -1,3 +1,6 @@
+/* Draws a plane of the scene as a figure: colliders pixel by pixel, particles and nodes as discs,
+ * vectors as arrows. Arrows thin out by particle id, so the same particles have one in every
+ * frame. */
 #include "render/flat.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Legend, scale bar, arrow scales, caption and labels over a finished picture: light letters on a
+ * dark veil, which can be read on any picture. */
 #include "render/overlay.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The stroke font: glyphs as lines and arcs, placed, scaled and drawn as lines of even width. */
 #include "render/text.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/* Walks rays through the volume's tree, and finds surfaces, exits and shadows in its bricks.
+ *
+ * Steps are bounded by the steepest slope of a brick's density, so that they do not jump over a
+ * surface. */
 #include "render/trace.h"
 
 enum { PADDED = EDGE * EDGE * EDGE };

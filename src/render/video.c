@@ -1,3 +1,5 @@
+/* Starts ffmpeg, feeds it raw pictures through a socket, and waits for it. A socket, not a pipe,
+ * so that a dead ffmpeg is an error here and not a signal. */
 #include "render/video.h"
 
 #include <errno.h>

@@ -1,3 +1,8 @@
+/* Makes a sim from a scene and keeps it supplied: definitions, filling, emission, sinks, the
+ * domain.
+ *
+ * Warnings count particles that start where they cannot be, or whose spacing does not fit the
+ * cells. The order of objects decides who keeps space that several claim. */
 #include "run/job.h"
 
 #include <math.h>

@@ -1,3 +1,6 @@
+/* The run loop and `--plan`. A thread of its own writes a frame's files while the next frame is
+ * computed; the saved state comes last, so a state on disk implies that the frame's outputs are
+ * there, too. */
 #include "run/run.h"
 
 #include <math.h>

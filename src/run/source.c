@@ -1,3 +1,5 @@
+/* Opens the shapes, meshes, voxels and particle files of a scene's objects, sinks and emitters,
+ * and fills them with particles. */
 #include "run/source.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Turns noise and shells into variants of materials, and gives each particle its variant and its
+ * mass. */
 #include "run/variant.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Reads the values of a scene by the rows of the parameter table: numbers with units and ranges,
+ * vectors, choices, temperatures in K or C. Errors name the value, its line and what would work. */
 #include "scene/param.h"
 
 #include <ctype.h>

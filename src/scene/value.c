@@ -1,3 +1,5 @@
+/* The tree of values: building, paths such as `objects.ball.velocity` and `output[0].file`,
+ * setting by path, and the known name nearest to a misspelt one. */
 #include "scene/value.h"
 
 #include <stdarg.h>

@@ -1,3 +1,8 @@
+/* Preconditioned conjugate gradients and conjugate residuals (Saad 2003, "Iterative methods
+ * for sparse linear systems", chapters 6 and 9).
+ *
+ * Each iteration is one product and a few loops over blocks; a loop updates vectors and measures them
+ * at once. */
 #include "solve/krylov.h"
 
 #include <math.h>
