@@ -26,8 +26,8 @@ extern "C" {
 #define FIRN_VERSION_MINOR 1
 #define FIRN_VERSION_PATCH 0
 
-/* What a fallible call returns. Anything but FIRN_OK means the call changed nothing, except that an
- * advance that diverged or ran out of memory leaves the sim at the last good time. */
+/* The result of a call that can fail. Anything but FIRN_OK means that the call changed nothing, but
+ * an advance that diverged or ran out of memory leaves the sim at the last good time. */
 typedef enum firn_status {
     FIRN_OK = 0,
     FIRN_INVALID,     /* an argument is wrong; the message names field, value and remedy */
@@ -35,7 +35,7 @@ typedef enum firn_status {
     FIRN_DIVERGED,    /* no time step above the floor kept the limits */
     FIRN_UNSUPPORTED, /* this build or machine cannot do it */
     FIRN_OUTPUT,      /* a file could not be written */
-    FIRN_STOPPED,     /* a hook asked to stop; what was done until then stands */
+    FIRN_STOPPED,     /* a hook asked to stop; the sim keeps the steps taken until then */
 } firn_status;
 
 /* Filled by a failing call when the caller passes one; owned by the caller. */
@@ -76,8 +76,8 @@ typedef struct firn_allocator {
     void *user_data;
 } firn_allocator;
 
-/* What a zero firn_allocator stands for: malloc, with large blocks on large pages. To count or to
- * limit, wrap it. */
+/* The allocator that a zero firn_allocator stands for: malloc, with large blocks on large pages. Wrap
+ * it to count or to limit memory. */
 FIRN_API firn_allocator firn_allocator_default(void);
 
 /* Part of one of the engine's loops. `worker` tells the calls of a loop apart. */

@@ -1,4 +1,4 @@
-/* Colliders: analytic shapes, static or moved by keyframes, that bodies meet. */
+/* Colliders: analytic shapes that particles collide with, static or moved by keyframes. */
 #ifndef FIRN_COLLIDER_H
 #define FIRN_COLLIDER_H
 
@@ -33,8 +33,9 @@ typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT
     X(SEPARATE, separate, "may leave; pressed against it, Coulomb friction")
 typedef enum firn_boundary { FIRN_BOUNDARIES(FIRN_LIST_ENUM) FIRN_BOUNDARY_COUNT } firn_boundary;
 
-/* Where the shape's frame is at a time. Between keys position is linear and rotation a slerp the
- * shorter way round: less than half a turn from key to key, so a longer turn takes keys in between.
+/* The position and rotation of the shape's frame at a time. Between keys position is linear and
+ * rotation a slerp the shorter way round: less than half a turn from key to key, so a longer turn
+ * needs keys in between.
  * Before the first and after the last key the collider stands still. */
 typedef struct firn_pose_key {
     double time;        /* s */

@@ -97,7 +97,7 @@ typedef struct firn_material_def {
 } firn_material_def;
 FIRN_API const firn_param *firn_material_param(int32_t index);
 
-/* What a law keeps in the particle's scalar (FIRN_STATE), which is 0 at first. */
+/* The meaning of the particle's scalar (FIRN_STATE) under a law. It is 0 at first. */
 typedef enum firn_state_kind {
     FIRN_STATE_NONE,
     FIRN_STATE_LOG_VOLUME, /* log of the volume ratio that F does not hold: J = det F exp(state) */
@@ -132,7 +132,7 @@ typedef struct firn_preset {
     const char *source; /* of its values */
 } firn_preset;
 
-/* The presets there are, NULL past the end; that of a name or alias, or NULL. Static storage. */
+/* The index-th preset, NULL past the end; the preset of a name or alias, or NULL. Static storage. */
 FIRN_API const firn_preset *firn_preset_get(int32_t index);
 FIRN_API const firn_preset *firn_preset_find(const char *name);
 

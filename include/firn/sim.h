@@ -93,9 +93,9 @@ typedef struct firn_nodes {
  * block per call, blocks in no particular order: it must not depend on the order. */
 typedef void firn_force_hook(void *user_data, const firn_nodes *nodes, double (*force)[3]);
 
-/* Called after every step with what the advance has done so far, from the thread that called it.
- * Anything but 0 ends the advance there, with FIRN_STOPPED. No hook can use the sim itself, which is
- * between two states: calls return FIRN_INVALID. */
+/* Called after every step, from the thread that called the advance, with a report of the advance so
+ * far. Returning anything but 0 ends the advance there, with FIRN_STOPPED. A hook cannot use the sim,
+ * which is between two states: calls return FIRN_INVALID. */
 struct firn_report;
 typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 
@@ -312,8 +312,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_remove(firn_sim *sim, firn_keep_fu
 
 /* Gives every particle the rest volume that its mass has at the density of the grid around it
  * (Stomakhin et al. 2013, step 2), in place of the one it was added with: for particles whose volumes
- * are not known. Within a cell of a surface the grid sees empty room too, and volumes come out too
- * large. */
+ * are not known. Within a cell of a surface the grid also contains empty space, and volumes come out
+ * too large. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error);
 
 FIRN_API int64_t firn_sim_count(const firn_sim *sim);
@@ -348,7 +348,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_pressure(const firn_sim *sim,
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_heat(const firn_sim *sim, double *temperature,
                                                         double *liquid, firn_error *error);
 
-/* Where a field lies in memory, in storage order, which is not id order: for code that cannot
+/* A field as it lies in memory, in storage order, which is not id order: for code that cannot
  * afford a copy. Const, and valid until the next call that changes the sim; `generation` changes
  * then. Positions and deformation gradients are stored in other forms and have no raw view: use
  * firn_sim_read, or firn_sim_positions. */
@@ -405,7 +405,7 @@ enum { FIRN_PHASE_LIST(FIRN_LIST_ENUM) FIRN_PHASES };
 /* "directory", or NULL when there is no such phase. */
 FIRN_API const char *firn_phase_name(int phase);
 
-/* What an advance did; filled when the caller passes one. */
+/* A report of an advance, filled if the caller passes one. */
 typedef struct firn_report {
     double time;                /* s, of the state now */
     int64_t steps;              /* taken */
@@ -447,12 +447,12 @@ typedef struct firn_totals {
     double heat;                             /* J: mass x enthalpy */
     double liquid;                           /* kg: mass x liquid part */
     double min_temperature, max_temperature; /* K; 0 where there is no heat */
-    int64_t outside; /* particles outside of the free room: inside a collider */
+    int64_t outside;                         /* particles inside a collider */
 } firn_totals;
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,
                                                       firn_error *error);
 
-/* The grid of the current particles, scattered when asked: only nodes with mass. */
+/* A node of the current particles' grid, which the call computes: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
     int32_t body;
@@ -465,8 +465,8 @@ typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit,
                                                          void *user_data, firn_error *error);
 
-/* 128-bit hash of the state (fields in id order, time, next dt, how dense
- * each body has been): equal states, equal hashes. */
+/* 128-bit hash of the state (fields in id order, time, next dt, highest density of each body): equal
+ * states have equal hashes. */
 typedef struct firn_hash {
     uint64_t word[2];
 } firn_hash;
@@ -483,11 +483,11 @@ typedef int firn_write_function(void *user_data, const void *data, size_t size);
 typedef int firn_read_function(void *user_data, void *data, size_t size);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write,
                                                    void *user_data, firn_error *error);
-/* Into a sim that was just created. Bytes that were not saved by this version are refused. */
+/* Loads into a sim that was just created. Refuses bytes that another version saved. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_load(firn_sim *sim, firn_read_function *read,
                                                    void *user_data, firn_error *error);
 
-/* What serves this sim: path, instruction set, threads. */
+/* The path, instruction set and threads that this sim uses. */
 typedef struct firn_sim_info {
     const char *isa;
     int32_t lanes;

@@ -140,7 +140,7 @@ struct firn_sim {
 
     firn_store store;
     firn_directory directory[4]; /* two under way, two in the snapshot */
-    firn_directory *from, *at;   /* where the bins are; what is being swept */
+    firn_directory *from, *at;   /* where the bins are; what the pass runs over */
     int32_t block_peak;          /* most blocks so far */
     firn_grid grid;
     firn_scratch *scratch; /* per thread */
@@ -269,10 +269,10 @@ int32_t firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells);
 /* Nodes of a block with mass that may be in a collider: a bit each. */
 uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block);
 
-/* Applies colliders to a block's nodes, each by itself. */
+/* Applies colliders to each node of a block, without mirroring. */
 void firn_grid_collide_nodes(firn_sim *sim, int64_t block);
 
-/* Both. */
+/* firn_grid_note_colliders, then firn_grid_collide_nodes. */
 void firn_grid_collide_block(firn_sim *sim, int64_t block);
 
 /* Notes the largest speed of a block's nodes, and whether all are finite. */
@@ -285,8 +285,7 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error);
 
 /* ---- contact.c ---- */
 
-/* Bodies that approach each other where both have nodes push and rub, in the
- * velocities. */
+/* Bodies that approach each other push and rub where both have nodes. Changes the velocities. */
 void firn_grid_contact(firn_sim *sim);
 
 /* The largest speed at which they do, by velocity_moved, m/s. */

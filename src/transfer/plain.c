@@ -1,9 +1,9 @@
 /* The plain path: scatter and gather for every transfer, spline and force form, one particle at a
  * time.
  *
- * It serves what the fast path does not and is the reference the fast path is held against; in the
- * double build it is the only one. Laws still run on lanes. Formulas: Jiang et al. 2016 (course
- * notes), Hu et al. 2018 (MLS), Fei et al. 2021 (ASFLIP). u = (x_p - x_i) / h. */
+ * It supports everything the fast path does not, and tests compare the fast path with it; the double
+ * build has no other. Laws still run on lanes. Formulas: Jiang et al. 2016 (course notes), Hu et al.
+ * 2018 (MLS), Fei et al. 2021 (ASFLIP). Offsets are (x_i - x_p) / h, from particle to node. */
 #include "transfer/block.h"
 
 enum {
