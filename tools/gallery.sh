@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A still of every scene, films of some, and the page that shows them: doc/gallery.md, doc/gallery/*.
+# A still of every scene, videos of some, and the page that shows them: doc/gallery.md, doc/gallery/*.
 #   tools/gallery.sh           all of them, about an hour on two cores
 #   tools/gallery.sh NAME...   these anew
 # Needs build/firn (make), or FIRN=path.
@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 firn=${FIRN:-build/firn}
 
-# scene | frame | how it is shown | resolution, if there is a film, which is in that one | colours of further films
+# scene | frame | options of render | resolution, for scenes with a video | colours of further videos
 table='
 snow_wall           | 14 |
 tumble              | 20 |
@@ -60,18 +60,18 @@ flat_random_fine    | 13 | --color speed --show particles,colliders,velocity,sca
 flat_random_coarse  | 13 |
 '
 
-# Lines of the table whose scene is among the arguments; all without arguments.
+# Rows of the table whose scene is among the arguments; all rows without arguments.
 rows() {
-    while IFS='|' read -r scene frame how film colors; do
+    while IFS='|' read -r scene frame how resolution colors; do
         scene=${scene// /}
         [ -n "$scene" ] || continue
         [ $# -eq 0 ] || [[ " $* " == *" $scene "* ]] || continue
-        echo "$scene|${frame// /}|$how|${film// /}|$colors"
+        echo "$scene|${frame// /}|$how|${resolution// /}|$colors"
     done <<<"$table"
 }
 
-# A film of every other frame, as a run of 24 per second writes them: film NAME SCENE options of render.
-film() {
+# A video of every other frame, so that 24 frames per second play at 12: video NAME SCENE options of render.
+video() {
     "$firn" render "scenes/$2.yaml" --size 480x270 --quiet --set frames.playback=12 --out "doc/gallery/$1.mp4" \
         "${@:3}" </dev/null
 }
@@ -79,33 +79,33 @@ film() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p doc/gallery
-rows "$@" | while IFS='|' read -r scene frame how film colors; do
+rows "$@" | while IFS='|' read -r scene frame how resolution colors; do
     echo "$scene"
-    every="every: $([ -z "$film" ] && echo 1 || echo 2)"
+    every="every: $([ -z "$resolution" ] && echo 1 || echo 2)"
     set=(--set "output=[{file: $work/$scene.\$F4.prt, $every}, {file: $work/$scene.grid.\$F4.prt, of: grid, $every}]")
     frames=(--frames "$frame")
-    [ -z "$film" ] || { set+=(--set "resolution=$film") && frames=(); }
+    [ -z "$resolution" ] || { set+=(--set "resolution=$resolution") && frames=(); }
     "$firn" run "scenes/$scene.yaml" "${set[@]}" --set checkpoint.every=0 --set "statistics=$work/s.csv" \
         "${frames[@]}" --quiet </dev/null
     read -ra how <<<"$how"
     "$firn" render "scenes/$scene.yaml" "${set[@]}" --frames "$frame" --size 480x270 --quiet \
         --out "doc/gallery/$scene.png" "${how[@]}" </dev/null
-    [ -z "$film" ] || film "$scene" "$scene" "${set[@]}" "${how[@]}"
-    for color in $colors; do film "${scene}_$color" "$scene" "${set[@]}" --color "$color"; done
+    [ -z "$resolution" ] || video "$scene" "$scene" "${set[@]}" "${how[@]}"
+    for color in $colors; do video "${scene}_$color" "$scene" "${set[@]}" --color "$color"; done
     rm -f "$work"/*
 done
 
 {
     echo '# Gallery'
     echo
-    echo 'One still of every scene in [scenes](../scenes), with the options of `firn render` that make it'
-    echo 'from the caches, and films of what melts. Made by `tools/gallery.sh`: do not edit.'
-    rows | while IFS='|' read -r scene frame how film colors; do
+    echo 'This page shows a still of every scene in [scenes](../scenes), with the command that makes it from the caches,'
+    echo 'and videos of the scenes that melt. `tools/gallery.sh` writes it: do not edit.'
+    rows | while IFS='|' read -r scene frame how resolution colors; do
         read -ra how <<<"$how"
         printf '\n## %s\n\n%s\n\n![%s](gallery/%s.png)\n\n    %s\n' "$scene" \
             "$(sed -n '1s/^# //p' "scenes/$scene.yaml")" "$scene" "$scene" \
-            "firn render scenes/$scene.yaml --frames $frame${film:+ --set resolution=$film}${how[*]:+ ${how[*]}}"
-        [ -z "$film" ] || printf '\n[Film](gallery/%s.mp4)\n' "$scene"
-        for color in $colors; do printf '\n[Film by %s](gallery/%s_%s.mp4)\n' "$color" "$scene" "$color"; done
+            "firn render scenes/$scene.yaml --frames $frame${resolution:+ --set resolution=$resolution}${how[*]:+ ${how[*]}}"
+        [ -z "$resolution" ] || printf '\n[Video](gallery/%s.mp4)\n' "$scene"
+        for color in $colors; do printf '\n[Video by %s](gallery/%s_%s.mp4)\n' "$color" "$scene" "$color"; done
     done
 } >doc/gallery.md
