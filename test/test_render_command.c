@@ -425,7 +425,7 @@ static void frames_that_are_missing_are_named(void **state)
     const outcome *o = run(
         folder, WORDS("render", FIGURE, "--size", "40x30", "--out", "g.$F.png", "--out", "g.png"));
     expect_exit(o, 3, "gaps");
-    if (!strstr(o->err, "figure: 3 frames are not there and left out: 3, 5:6"))
+    if (!strstr(o->err, "figure: 3 frames are missing and left out: 3, 5:6"))
         complain("%s\n", o->err);
     if (!exists(folder, "g.8.png") || exists(folder, "g.5.png")) complain("wrong pictures\n");
     if (!exists(folder, "g.png")) complain("no sheet\n");
@@ -463,8 +463,10 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {2, WORDS("render"), "0 words given"},
         {2, WORDS("render", FIGURE, "--channels", "rgb12"), "rgb12"},
         {3, WORDS("render", FIGURE, "--channels", "rgba"), "have no alpha"},
-        {3, WORDS("render", FIGURE, "--channels", "rgb16", "--out", "x.mp4"), "x.mp4: 16 bits"},
-        {3, WORDS("render", FIGURE, "--channels", "rgb16", "--out", "x.exr"), "x.exr: 16 bits"},
+        {3, WORDS("render", FIGURE, "--channels", "rgb16", "--out", "x.mp4"),
+         "x.mp4: only PNG has 16 bits"},
+        {3, WORDS("render", FIGURE, "--channels", "rgb16", "--out", "x.exr"),
+         "x.exr: only PNG has 16 bits"},
         {3, WORDS("render", FIGURE, "--out", "x.exr", "--out", "x.png"), "one after the other"},
         {3, WORDS("render", FIGURE, "--out", "x.jpg"), "pictures end in .png"},
         {3, WORDS("render", FIGURE, "--frames", "20:30"), "--frames 20:30 must be A:B within 1:8"},
@@ -484,7 +486,7 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {3, WORDS("render", DROP, "--set", "output=[]"), "no output holds particles with P"},
         {3, WORDS("render", DROP), "drop.0001.csv is not there, nor any other frame; firn run"},
         {4, WORDS("render", FIGURE, "--out", "/proc/nowhere/x.png"), "/proc/nowhere"},
-        {2, WORDS("run", FIGURE, "--size", "64x36"), "are of pictures: say --render"},
+        {2, WORDS("run", FIGURE, "--size", "64x36"), "--color need --render"},
         {3, WORDS("run", FIGURE, "--render", "x.gif"), "pictures end in .png"},
         {4, WORDS("run", FIGURE, "--render", "/proc/nowhere/x.mp4"), "/proc/nowhere"},
     };

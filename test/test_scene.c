@@ -364,7 +364,7 @@ static void resuming_gives_the_state_of_running_through(void **state)
                 o = run(folder, WORDS("run", scenes[s], "--set", paths[p], "--hash", "--threads",
                                       threads[t], "--resume"));
                 expect_exit(o, 0, "second part");
-                if (!strstr(o->err, "going on from frame 4") || printed_hash(o->out, 3, got)[0] ||
+                if (!strstr(o->err, "continuing from frame 4") || printed_hash(o->out, 3, got)[0] ||
                     strcmp(printed_hash(o->out, 8, got), want) != 0) {
                     complain("%s, %s, %s threads: hash %s, not %s: %s\n", scenes[s], paths[p],
                              threads[t], got, want, o->err);
@@ -815,7 +815,7 @@ static void a_state_of_other_variants_is_refused(void **state)
     const outcome *o = run(folder, WORDS("run", chunks_scene, "--resume", "--frames", "1:3",
                                          "--set", "materials.chunky.noise[0].amount=0.5"));
     expect_exit(o, 0, "other amounts");
-    if (!strstr(o->err, "going on from frame 2")) complain("other amounts: %s\n", o->err);
+    if (!strstr(o->err, "continuing from frame 2")) complain("other amounts: %s\n", o->err);
     o = run(folder, WORDS("run", chunks_scene, "--resume", "--set", "materials.chunky.noise=[]"));
     expect_exit(o, 3, "no noise");
     if (!strstr(o->err, "noises or shells on other parameters")) complain("none: %s\n", o->err);
@@ -1437,8 +1437,9 @@ static void what_objects_lose_to_earlier_ones_is_said(void **state)
                "second, pattern: regular, shape: {box: {center: [0.5, 0, 0]}}}, {particles: "
                "points.csv}]}\n");
     static const char second[] =
-        "object second: 500 of 1000 particles left out, where earlier objects are";
-    static const char third[] = "object 2: 2 of 3 particles left out, where earlier objects are";
+        "object second: 500 of 1000 particles left out: earlier objects take their space";
+    static const char third[] =
+        "object 2: 2 of 3 particles left out: earlier objects take their space";
     const outcome *o = run(folder, WORDS("run", "overlap.yaml"));
     expect_exit(o, 0, "overlap");
     if (!strstr(o->err, second) || !strstr(o->err, third) || strstr(o->err, "first")) {
@@ -1471,8 +1472,8 @@ static void what_begins_where_it_cannot_be_is_said(void **state)
     expect_exit(o, 0, "misplaced");
     /* Of ten layers 10 cm apart, five are below the ground, and the uppermost of them by half that. */
     static const char *const said[] = {
-        "misplaced.yaml:6:5: object sunk: 400 of 1000 particles begin inside collider ground",
-        "misplaced.yaml:8:5: object far: 1000 of 2000 particles begin outside the domain",
+        "misplaced.yaml:6:5: object sunk: 400 of 1000 particles start inside collider ground",
+        "misplaced.yaml:8:5: object far: 1000 of 2000 particles start outside the domain",
         "no particles are left at frame 3",
     };
     for (int i = 0; i < 3; i++) {
@@ -1535,7 +1536,7 @@ static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
         damage_file(in_folder(folder, "drop.ckpt/drop.000004.ckpt", path), how);
         o = run(folder, WORDS("run", scene, "--hash", "--resume"));
         expect_exit(o, 0, damage_says[how]);
-        if (!strstr(o->err, damage_says[how]) || !strstr(o->err, "going on from frame 3") ||
+        if (!strstr(o->err, damage_says[how]) || !strstr(o->err, "continuing from frame 3") ||
             !strstr(o->err, "drop.000004.ckpt") ||
             strcmp(printed_hash(o->out, 8, got), want) != 0) {
             complain("wanted \"%s\" and hash %s: hash %s: %s\n", damage_says[how], want, got,
@@ -1549,7 +1550,8 @@ static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
     damage_file(in_folder(folder, "drop.ckpt/drop.000002.ckpt", path), CUT);
     o = run(folder, WORDS("run", scene, "--hash", "--resume"));
     expect_exit(o, 0, "afresh");
-    if (!strstr(o->err, "starting afresh") || strcmp(printed_hash(o->out, 8, got), want) != 0) {
+    if (!strstr(o->err, "starting from the first frame") ||
+        strcmp(printed_hash(o->out, 8, got), want) != 0) {
         complain("all damaged: hash %s, not %s: %s\n", got, want, o->err);
     }
     assert_no_complaints();
@@ -1571,7 +1573,7 @@ static void a_run_from_the_start_forgets_the_states_of_the_one_before(void **sta
     expect_exit(o, 0, "second run, cut short");
     o = run(folder, WORDS("run", scene, "--set", change, "--hash", "--resume"));
     expect_exit(o, 0, "resumed run");
-    if (!strstr(o->err, "going on from frame 2") || strstr(o->err, "scene had") ||
+    if (!strstr(o->err, "continuing from frame 2") || strstr(o->err, "scene had") ||
         strcmp(printed_hash(o->out, 8, got), want) != 0) {
         complain("hash %s, not %s: %s\n", got, want, o->err);
     }

@@ -416,7 +416,7 @@ static void a_sweep_that_was_stopped_goes_on_to_the_same_files(void **state)
     /* A scene that has changed is not finished. */
     o = run(folder, WORDS(FINE_GRID, "--resume", "--set", "frames.end=9"));
     expect_exit(o, 0, "longer sweep");
-    if (strstr(o->out, "is finished") || !strstr(o->err, "going on from frame 8")) {
+    if (strstr(o->out, "is finished") || !strstr(o->err, "continuing from frame 8")) {
         complain("%s%s\n", o->out, o->err);
     }
     expect_cell(read_table(sweep), 4, "frame", "9");

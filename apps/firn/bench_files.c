@@ -205,7 +205,7 @@ static struct {
 } chosen = {.particles = 1000000};
 
 static const firn_option options[] = {
-    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "about so many (1000000)",
+    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "about this many (1000000)",
      .min = 1000, .max = 100000000},
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_ISA_OPTION(chosen.isa),
@@ -248,10 +248,11 @@ static int run(void)
 
 const firn_command firn_bench_files_command = {
     .name = command_name,
-    .line = "writing and reading frames, and what that costs a run",
+    .line = "writing and reading frames, and their cost in a run",
     .summary =
-        "Writes and reads a frame in every format, then runs a scene with files now and then: "
-        "seconds, and what a file costs of a frame. Files go to TMPDIR and are removed.",
+        "Writes and reads a frame in every format, then runs a scene with files every fourth "
+        "frame. Prints seconds, and the cost of a file relative to a frame. Files go to TMPDIR "
+        "and are removed.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

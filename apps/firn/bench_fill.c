@@ -78,8 +78,8 @@ static struct {
 static const firn_option options[] = {
     {"--triangles", FIRN_OPTION_COUNT, &chosen.triangles, "N", "of the mesh (1000000)", .min = 100,
      .max = 10000000},
-    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "about so many (1000000)", .min = 1,
-     .max = 100000000},
+    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "about this many (1000000)",
+     .min = 1, .max = 100000000},
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_CSV_OPTION(chosen.csv),
 };

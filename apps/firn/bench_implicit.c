@@ -180,9 +180,9 @@ static int run(void)
 const firn_command firn_bench_implicit_command = {
     .name = command_name,
     .line = "explicit against implicit steps, by stiffness",
-    .summary = "A block thrown onto the ground in explicit and in implicit steps, jelly of 1e5 to "
-               "1e8 Pa and snow: what each takes, how alike they are, and which `auto` takes. "
-               "Takes minutes.",
+    .summary = "Throws a block onto the ground in explicit and in implicit steps, jelly of 1e5 to "
+               "1e8 Pa and snow: the time of each, how alike they are, and which one `auto` "
+               "takes. Takes minutes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

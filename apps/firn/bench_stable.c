@@ -285,7 +285,7 @@ const firn_command firn_bench_stable_command = {
     .name = command_name,
     .line = "largest stable fixed time steps (takes minutes)",
     .summary = "The largest fixed dt at which falling jelly keeps its energy within 10 % of the "
-               "start, moves less than a cell per step and never has a step taken back; to 2 %. "
+               "start, moves less than a cell per step and never rolls a step back; to 2 %. "
                "\"own dt\" is the mean of the engine's automatic choice. Takes minutes; rows are "
                "printed as they are found.",
     .options = options,

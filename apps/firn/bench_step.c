@@ -124,8 +124,8 @@ static struct {
 } chosen = {.particles = 1000000, .material = "neo_hookean", .transfer = "apic"};
 
 static const firn_option options[] = {
-    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "how many (1000000)", .min = 1000,
-     .max = 200000000},
+    {"--particles", FIRN_OPTION_COUNT, &chosen.particles, "N", "number of particles (1000000)",
+     .min = 1000, .max = 200000000},
     {"--material", FIRN_OPTION_TEXT, &chosen.material, "NAME", "preset or law (neo_hookean)",
      .word = firn_bench_material_name},
     {"--transfer", FIRN_OPTION_TEXT, &chosen.transfer, "NAME", "between particles and grid (apic)",

@@ -305,7 +305,7 @@ static void print_fish(void)
            "    end\n"
            "end\n"
            "complete -c firn -f\n"
-           "complete -c firn -n '__firn_at firn' -l version -d 'say which version'\n");
+           "complete -c firn -n '__firn_at firn' -l version -d 'print the version'\n");
     each_command(&firn_program, fish_command);
 }
 

@@ -85,13 +85,13 @@ static struct {
 } chosen;
 
 static const firn_option options[] = {
-    {"IN OUT", FIRN_OPTION_WORDS, &chosen.files, NULL, "formats are told by content and name's end",
+    {"IN OUT", FIRN_OPTION_WORDS, &chosen.files, NULL, "formats follow from content and extension",
      2, 2, .files = FIRN_FILES_PARTICLES},
     {"--attributes", FIRN_OPTION_TEXT, &chosen.attributes, "A,B",
-     .help = "write P and these only (all)"},
+     .help = "write only P and these (all)"},
     {"--half", FIRN_OPTION_FLAG, &chosen.half,
      .help = "16-bit floats where the format allows; never P"},
-    {"--level", FIRN_OPTION_COUNT, &chosen.level, "N", "of compression (the format's choice)",
+    {"--level", FIRN_OPTION_COUNT, &chosen.level, "N", "compression level (the format's own)",
      .min = 1, .max = 9},
     {"--classic", FIRN_OPTION_FLAG, &chosen.classic, .help = "geo and bgeo as before Houdini 12"},
 };

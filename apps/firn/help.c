@@ -58,31 +58,31 @@ static void print_shapes(const char *lead, bool fills)
 
 static void scenes(void)
 {
-    printf("A scene is a YAML text file that says what there is, what it is made of, what\n"
-           "it meets and which files to write. `firn run SCENE.yaml` runs it. Mistakes are\n"
-           "named with file, line and column before anything is written. Defaults are in\n"
-           "brackets.\n\n");
+    printf("A scene is a YAML text file that describes objects, their materials, colliders\n"
+           "and the files to write. `firn run SCENE.yaml` runs it. Errors name file, line\n"
+           "and column; nothing is written until they are fixed. Defaults are in brackets.\n"
+           "\n");
     print_rows(&firn_section_scene,
                "name include dimension resolution up frames simulation materials objects "
                "colliders forces sinks domain output statistics");
-    printf("\n--set PATH=VALUE changes any of it for one run, as in --set frames.end=48.\n");
+    printf("\n--set PATH=VALUE changes any value for one run, as in --set frames.end=48.\n");
 }
 
 static void units(void)
 {
     printf("Lengths are in metres, times in seconds, masses in kilograms, pressures in\n"
            "pascals, angles in degrees, temperatures in kelvin, or in degrees Celsius with a\n"
-           "C, as 34C. In 2D all is one metre deep.\n\n");
+           "C, as 34C. 2D scenes are one metre deep.\n\n");
     print_rows(&firn_section_scene, "resolution up");
     print_rows(&firn_section_simulation, "gravity cell_size particles_per_cell");
     print_rows(&firn_section_frames, NULL);
     print_rows(&firn_section_material, "density young");
-    printf("\n`firn help NAME` says the unit of any other parameter.\n");
+    printf("\n`firn help NAME` names the unit of any other parameter.\n");
 }
 
 static void materials(void)
 {
-    printf("A material starts from a preset and changes what it likes:\n\n"
+    printf("A material starts from a preset and may change its values:\n\n"
            "  materials:\n"
            "    pudding: {preset: %s, density: 900}\n\n",
            firn_preset_get(0)->name);
@@ -95,25 +95,25 @@ static void materials(void)
     }
     printf("\n");
     firn_print_wrapped(0, text);
-    printf("`firn list materials` shows their numbers, `firn list laws` what each law reads,\n"
-           "`firn help NAME` what a parameter means.\n");
+    printf("`firn list materials` shows their values, `firn list laws` the parameters of\n"
+           "each law; `firn help NAME` explains a parameter.\n");
 }
 
 static void objects(void)
 {
     printf("An object is a shape or a file, filled with particles of a material; `firn help\n"
-           "filling` says how. Where objects overlap, the one further up has the room.\n\n"
+           "filling` explains how. Where objects overlap, the earlier one keeps the space.\n\n"
            "  objects:\n"
            "    - {name: ball, material: pudding, shape: {sphere: {radius: 0.3}}}\n\n");
     print_rows(&firn_section_object,
                "name material translate rotate scale velocity spin density emit");
-    printf("\nemit: {start: 0, end: 1} fills it again whenever what came has moved away:\n");
+    printf("\nemit: {start: 0, end: 1} fills it again whenever the last copy has moved away:\n");
     print_rows(&firn_section_emit, NULL);
 }
 
 static void colliders(void)
 {
-    printf("Colliders are what objects meet. They stand still or move by keys:\n\n"
+    printf("Objects collide with colliders, which stand still or move by keys:\n\n"
            "  colliders:\n"
            "    - {name: ground, shape: {plane: {}}}\n"
            "    - name: pusher\n"
@@ -130,7 +130,7 @@ static void heat(void)
     printf("Scenes with `heat: {}` have temperatures, in kelvin, or in degrees Celsius with\n"
            "a C, as 34C. Materials of some laws melt and freeze. Of heat:\n\n");
     print_rows(&firn_section_heat, "speed ambient sources");
-    printf("\nOf colliders, and of objects:\n\n");
+    printf("\nIn colliders, and in objects:\n\n");
     print_rows(&firn_section_collider, "temperature");
     print_rows(&firn_section_object, "temperature");
     for (int i = 0; i < FIRN_LAW_COUNT; i++) {
@@ -145,14 +145,14 @@ static void heat(void)
         firn_print_wrapped(0, text);
     }
     printf("`firn help NAME` explains each, `firn list materials` has presets. doc/scenes.md\n"
-           "has a section on heat, doc/melting.md says what is computed.\n");
+           "has a section on heat, doc/melting.md describes the model.\n");
 }
 
 static void filling(void)
 {
-    printf("An object has one of these, which is filled with particles:\n\n");
+    printf("An object has one of these, and particles fill it:\n\n");
     print_rows(&firn_section_object, "shape mesh voxels particles");
-    printf("\nParticles lie as far apart as the scene's resolution says, or:\n\n");
+    printf("\nThe scene's resolution sets the distance between particles, or:\n\n");
     print_rows(&firn_section_object, "separation count pattern per_voxel refine refine_distance "
                                      "seed");
     printf("\n");
@@ -161,7 +161,7 @@ static void filling(void)
 
 static void output(void)
 {
-    printf("A run writes the files listed under output, each frame or every few:\n\n"
+    printf("A run writes the files listed under output, every frame or every few:\n\n"
            "  output:\n"
            "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
     print_rows(&firn_section_output, NULL);
@@ -174,25 +174,25 @@ static void output(void)
 
 static void attributes(void)
 {
-    printf("What particle files can carry; `attributes: [P, v, id]` of an output chooses.\n"
+    printf("Particle files can carry these; `attributes: [P, v, id]` in an output selects.\n"
            "\n");
     const firn_attribute *a;
     for (int32_t i = 0; (a = firn_attribute_get(i)); i++) {
         printf("  %-10s %-4s x %-3d %-7s %s\n", a->name, firn_type_name(a->type), a->components_3d,
                a->unit, a->help);
     }
-    printf("\n`firn info FILE` says which ones a file has, and their ranges.\n"
-           "`firn convert IN OUT` brings them to another format.\n");
+    printf("\n`firn info FILE` lists those of a file, and their ranges.\n"
+           "`firn convert IN OUT` converts to another format.\n");
 }
 
 static void checkpoints(void)
 {
     printf("A run saves its state in a folder as it goes. After Ctrl-C, a crash or a power\n"
-           "cut `firn run SCENE.yaml --resume` goes on from the newest whole one, and the\n"
-           "result is the same to the last bit. The scene may change meanwhile: more\n"
-           "frames, other outputs, other keys; the run says what did. It must keep its\n"
-           "resolution, objects, noises, fps and first frame. A run without --resume\n"
-           "starts afresh and takes the old ones away as it passes them.\n\n");
+           "cut, `firn run SCENE.yaml --resume` continues from the newest complete state,\n"
+           "and the result is the same to the last bit. The scene may change in between:\n"
+           "more frames, other outputs, other keys; the run reports the changes. It must\n"
+           "keep its resolution, objects, noises, fps and first frame. A run without\n"
+           "--resume starts again and deletes old states as it passes them.\n\n");
     print_rows(&firn_section_checkpoint, NULL);
 }
 
@@ -210,38 +210,38 @@ static void sweeps(void)
            "      checkpoints/                    likewise\n"
            "      variant.txt                     how far it is, and its scene\n\n"
            "sweep.csv holds the values, the statistics of the last frame, the sums of steps\n"
-           "and seconds, the status and the folder. --plan says what it would all take.\n"
-           "After Ctrl-C the same with --resume passes over what is finished and goes on\n"
-           "with the rest. A variant that diverges has that for its status and the others\n"
-           "run; the exit code is that of the first that failed.\n");
+           "and seconds, the status and the folder. --plan estimates the whole sweep.\n"
+           "After Ctrl-C, the same command with --resume skips finished variants and runs\n"
+           "the rest. A variant that diverges is marked so, and the others run; the exit\n"
+           "code is that of the first variant that failed.\n");
 }
 
 static void speed(void)
 {
-    printf("Work coarsely, refine at the end: half the resolution means eight times the\n"
-           "particles and about sixteen times the work. Drafts of snow: final_resolution.\n"
-           "`firn run SCENE.yaml --plan` says what a run would take, `firn bench step`\n"
-           "measures this machine.\n\n"
+    printf("Work coarsely, refine at the end: half the distance between particles means\n"
+           "eight times the particles and about sixteen times the work. For drafts of snow,\n"
+           "set final_resolution. `firn run SCENE.yaml --plan` estimates a run, `firn bench\n"
+           "step` measures this machine.\n\n"
            "The time step shrinks with stiffness and cell size: ten times the Young's\n"
-           "modulus takes about three times the steps. The progress line says what limits\n"
-           "it: velocity, wave (stiffness), particle, strain, force or collider.\n\n"
-           "All threads and the best instruction set are used; --threads and --isa choose.\n"
-           "The result is the same to the last bit at any number of threads. Quadratic\n"
-           "splines and MLS forces, the defaults, run on the fused path, the fast one:\n\n");
+           "modulus takes about three times the steps. The progress line names the limit:\n"
+           "velocity, wave (stiffness), particle, strain, force or collider.\n\n"
+           "A run uses all threads and the best instruction set; --threads and --isa change\n"
+           "that. The result is the same to the last bit at any number of threads. Quadratic\n"
+           "splines and MLS forces, the defaults, use the fused path, which is the fast one:\n\n");
     print_rows(&firn_section_simulation, "integrator transfer spline force_form path");
 }
 
 static void stability(void)
 {
-    printf("The time step is chosen so that a run does not explode: a step that breaks a\n"
-           "limit is taken back and tried again, smaller. When no step is small enough the\n"
-           "run ends with exit code %d, names the limit and the particle, and keeps the\n"
-           "last good checkpoint. What helps then: less extreme speeds or stiffness,\n"
-           "objects that do not start inside a collider, colliders that move more slowly.\n\n",
+    printf("Time steps are chosen so that a run stays stable: a step that breaks a limit is\n"
+           "rolled back and repeated, shorter. If no step is short enough, the run ends with\n"
+           "exit code %d, names the limit and the particle, and keeps the last good\n"
+           "checkpoint. Then try lower speeds or stiffness, objects that do not start\n"
+           "inside a collider, or colliders that move more slowly.\n\n",
            FIRN_EXIT_DIVERGED);
     print_rows(&firn_section_simulation, "dt dt_max dt_min courant wave_factor damping");
-    printf("\nMaterial that falls apart without reason is filled too coarsely: particles\n"
-           "should be at most half a cell apart.\n");
+    printf("\nMaterial that falls apart without reason has too few particles: they should be\n"
+           "at most half a cell apart.\n");
 }
 
 static void exit_codes(void)
@@ -255,20 +255,20 @@ static const struct {
     const char *name, *line;
     void (*print)(void);
 } topics[] = {
-    {"scenes", "what a scene file says", scenes},
+    {"scenes", "the parts of a scene file", scenes},
     {"units", "metres, seconds, kilograms; which way is up", units},
-    {"materials", "what things are made of, and presets", materials},
-    {"objects", "what is filled with particles, and how it moves", objects},
+    {"materials", "presets, laws and their parameters", materials},
+    {"objects", "shapes and files of particles, and their motion", objects},
     {"filling", "shapes, meshes, voxels, particle files; patterns", filling},
-    {"colliders", "what objects meet", colliders},
-    {"heat", "what warms, melts and freezes", heat},
+    {"colliders", "solid shapes that objects collide with", colliders},
+    {"heat", "temperature, melting, freezing", heat},
     {"output", "files, formats", output},
-    {"attributes", "what particle files carry", attributes},
-    {"checkpoints", "saved states, and going on from them", checkpoints},
+    {"attributes", "the columns of particle files", attributes},
+    {"checkpoints", "saved states, and resuming from them", checkpoints},
     {"sweeps", "one scene in many variants", sweeps},
-    {"speed", "what makes a run fast or slow", speed},
-    {"stability", "time steps, and what to do about a run that diverges", stability},
-    {"exit_codes", "what the program returns", exit_codes},
+    {"speed", "resolution, time steps, threads", speed},
+    {"stability", "time steps, and help for a run that diverges", stability},
+    {"exit_codes", "exit codes of the program", exit_codes},
 };
 enum { TOPICS = sizeof topics / sizeof *topics };
 
@@ -282,7 +282,7 @@ static void list_topics(void)
 {
     printf("firn help TOPIC, COMMAND or PARAMETER. Topics:\n\n");
     for (int i = 0; i < TOPICS; i++) printf("  %-12s %s\n", topics[i].name, topics[i].line);
-    printf("\nParameters are those of scenes, as in firn help young; firn list has all.\n"
+    printf("\nScene parameters work too, as in firn help young; firn list prints all.\n"
            "firn --help lists the commands.\n");
 }
 
@@ -465,7 +465,7 @@ static struct {
 static const firn_option options[] = {
     {"[TOPIC]", FIRN_OPTION_WORDS, &chosen.words, NULL, "a topic, command or parameter", .max = 2,
      .word = help_name},
-    {"--man", FIRN_OPTION_FLAG, &chosen.manual, .help = "the manual page, as doc/firn.1 is made"},
+    {"--man", FIRN_OPTION_FLAG, &chosen.manual, .help = "print the manual page, doc/firn.1"},
 };
 
 static int run(void)

@@ -201,9 +201,10 @@ static int run(void)
 
 const firn_command firn_info_command = {
     .name = command_name,
-    .line = "what particle files hold",
-    .summary = "Prints what particle files hold: format, number of particles, bounds, and for "
-               "every attribute its type and the range of each component.",
+    .line = "print the contents of particle files",
+    .summary =
+        "Prints the contents of particle files: format, number of particles, bounds, and for "
+        "every attribute its type and the range of each component.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

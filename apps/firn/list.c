@@ -193,7 +193,7 @@ static struct {
 static const firn_option options[] = {
     {"[TOPIC]", FIRN_OPTION_WORDS, &chosen.words, NULL, "one of those", .max = 1,
      .word = topic_name},
-    {"--markdown", FIRN_OPTION_FLAG, &chosen.markdown, .help = "as doc/reference.md is made"},
+    {"--markdown", FIRN_OPTION_FLAG, &chosen.markdown, .help = "print doc/reference.md"},
 };
 
 static int run(void)

@@ -13,12 +13,13 @@ enum { COLUMNS = 80, HELP_COLUMN = 21, MOST_NAMES = 512 };
 
 const firn_exit firn_exits[] = {
     {0, "done"},
-    {1, "a check of validate does not hold, or there was no memory"},
+    {1, "a check of validate failed, or memory ran out"},
     {FIRN_EXIT_USAGE, "the command line is wrong"},
     {FIRN_EXIT_INPUT, "a scene or an input file is wrong or missing"},
     {FIRN_EXIT_OUTPUT, "an output could not be written"},
     {FIRN_EXIT_DIVERGED, "the simulation diverged; the last good checkpoint is kept"},
-    {FIRN_EXIT_INTERRUPTED, "interrupted, by Ctrl-C or SIGTERM; with checkpoints --resume goes on"},
+    {FIRN_EXIT_INTERRUPTED,
+     "interrupted, by Ctrl-C or SIGTERM; with checkpoints --resume continues"},
     {0},
 };
 
@@ -125,7 +126,7 @@ void firn_command_help(const firn_command *command)
         printf("  %-11s ", firn_command_word(command->parts[i]));
         firn_print_wrapped(14, command->parts[i]->line);
     }
-    if (command->parts) printf("\n%s COMMAND --help says more.\n", command->name);
+    if (command->parts) printf("\n%s COMMAND --help explains a command.\n", command->name);
 }
 
 /* Ends a message with the names that would have worked. */

@@ -72,7 +72,8 @@ typedef struct firn_option {
 /* The rows that several commands have. */
 #define FIRN_THREADS_OPTION(to)                                                                    \
     {                                                                                              \
-        "--threads", FIRN_OPTION_COUNT, &(to), "N", "0, the default, is all there are", .max = 256 \
+        "--threads", FIRN_OPTION_COUNT, &(to), "N", "number of threads; 0, the default: all",      \
+            .max = 256                                                                             \
     }
 #define FIRN_ISA_OPTION(to)                                                                        \
     {                                                                                              \

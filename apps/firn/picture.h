@@ -19,7 +19,7 @@ const char *firn_picture_quality(int32_t index); /* the words of --quality; NULL
     }
 #define FIRN_QUALITY_OPTION(to)                                                                    \
     {                                                                                              \
-        "--quality", FIRN_OPTION_TEXT, &(to).quality, "HOW", "of pictures (final)",                \
+        "--quality", FIRN_OPTION_TEXT, &(to).quality, "HOW", "quality of pictures (final)",        \
             .word = firn_picture_quality                                                           \
     }
 #define FIRN_COLOR_OPTION(to)                                                                      \

@@ -378,7 +378,7 @@ static int report_missing(const production *p, int64_t sequence)
         i = last;
     }
     if (count == 0) return 0;
-    fprintf(stderr, "%s: %s: %" PRId64 " frame%s not there and left out: %s\n", command_name,
+    fprintf(stderr, "%s: %s: %" PRId64 " frame%s missing and left out: %s\n", command_name,
             label_of(p, sequence), count, count == 1 ? " is" : "s are", text);
     return FIRN_EXIT_INPUT;
 }
@@ -438,10 +438,10 @@ static const firn_option options[] = {
      "scene, particle files, name.$F4.prt or folder", 1, INT64_MAX, .files = FIRN_FILES_ANY},
     {"--out", FIRN_OPTION_TEXTS, &chosen.outs, "FILE",
      .help = "name.$F4.png, name.png (sheet or still), .exr, .mp4, .webm"},
-    {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B", .help = "these only"},
+    {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B", .help = "only these frames"},
     FIRN_SIZE_OPTION(chosen.picture),
     FIRN_QUALITY_OPTION(chosen.picture),
-    {"--samples", FIRN_OPTION_COUNT, &chosen.picture.samples, "N", "per pixel (the quality's)",
+    {"--samples", FIRN_OPTION_COUNT, &chosen.picture.samples, "N", "samples per pixel (by quality)",
      .min = 1, .max = FIRN_SAMPLES_MOST},
     {"--look", FIRN_OPTION_TEXT, &chosen.picture.look, "HOW",
      .help = "volume, spheres or points (volume)"},
@@ -449,24 +449,25 @@ static const firn_option options[] = {
      .help = "rgb, rgba (no sky, no ground), rgb16, rgba16 (rgb)"},
     FIRN_COLOR_OPTION(chosen.picture),
     {"--range", FIRN_OPTION_TEXT, &chosen.picture.range, "A:B",
-     .help = "of the attribute (nearly all there is)"},
+     .help = "range of the attribute (nearly all values)"},
     {"--map", FIRN_OPTION_TEXT, &chosen.picture.map, "KIND",
-     .help = "sequential, diverging, categorical (what suits)"},
+     .help = "sequential, diverging, categorical (by attribute)"},
     {"--show", FIRN_OPTION_TEXT, &chosen.picture.show, "A,B",
      .help = "particles, velocity, grid, ...: see doc/rendering.md"},
     {"--slice", FIRN_OPTION_TEXT, &chosen.picture.slice, "AXIS=M",
-     .help = "a flat picture of what is near that plane, as z=0"},
+     .help = "a flat picture of a thin slice at a plane, as z=0"},
     {"--sheet", FIRN_OPTION_TEXT, &chosen.picture.sheet, "CxR",
-     .help = "of contact sheets (to fit, at most nine)"},
+     .help = "cells of a contact sheet (to fit, at most nine)"},
     {"--turntable", FIRN_OPTION_COUNT, &chosen.turntable, "N",
-     "once around in N pictures; of one frame if there is one", .min = 1, .max = 100000},
+     "circle the scene in N pictures, around one frame or all", .min = 1, .max = 100000},
     {"--compare", FIRN_OPTION_FLAG, &chosen.compare,
-     .help = "every input a panel, side by side and in step"},
-    {"--label", FIRN_OPTION_TEXTS, &chosen.labels, "TEXT", .help = "of the next panel (its name)"},
+     .help = "one panel per input, side by side, synchronised"},
+    {"--label", FIRN_OPTION_TEXTS, &chosen.labels, "TEXT",
+     .help = "label of the next panel (its name)"},
     {"--set", FIRN_OPTION_TEXTS, &chosen.sets, "PATH=VALUE",
      .help = "change the scene, as in a run"},
     FIRN_THREADS_OPTION(chosen.threads),
-    {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print errors only"},
+    {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print only errors"},
 };
 
 const firn_command firn_render_command = {

@@ -61,15 +61,16 @@ static const firn_option options[] = {
      .help = "change the scene, as frames.end=48; any number"},
     {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B",
      .help = "write these frames only, and stop at B"},
-    {"--resume", FIRN_OPTION_FLAG, &chosen.resume, .help = "go on from the newest checkpoint"},
-    {"--plan", FIRN_OPTION_FLAG, &chosen.plan, .help = "say what it would take, and stop"},
+    {"--resume", FIRN_OPTION_FLAG, &chosen.resume, .help = "continue from the newest checkpoint"},
+    {"--plan", FIRN_OPTION_FLAG, &chosen.plan,
+     .help = "estimate particles, memory, disk and time, and stop"},
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_ISA_OPTION(chosen.isa),
     {"--hash", FIRN_OPTION_FLAG, &chosen.hash, .help = "print a hash of the state per frame"},
     {"--log", FIRN_OPTION_TEXT, &chosen.log, "FORM", "how to report", .word = log_form},
-    {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print errors and hashes only"},
+    {"--quiet", FIRN_OPTION_FLAG, &chosen.quiet, .help = "print only errors and hashes"},
     {"--render", FIRN_OPTION_TEXTS, &chosen.render, "FILE",
-     .help = "pictures on the way: name.$F4.png, name.png (a sheet), .mp4"},
+     .help = "also make pictures: name.$F4.png, name.png (a sheet), .mp4"},
     FIRN_SIZE_OPTION(chosen.picture),
     FIRN_QUALITY_OPTION(chosen.picture),
     FIRN_COLOR_OPTION(chosen.picture),
@@ -94,14 +95,14 @@ static int run_scene(const firn_scene *scene, const firn_scene_def *source)
     if (chosen.plan) return show_plan(scene, &how, &hooks, json);
     if (!chosen.render.count &&
         (chosen.picture.size || chosen.picture.quality || chosen.picture.color)) {
-        fprintf(stderr, "%s: --size, --quality and --color are of pictures: say --render\n",
-                command_name);
+        fprintf(stderr, "%s: --size, --quality and --color need --render\n", command_name);
         return FIRN_EXIT_USAGE;
     }
     for (int i = 0; i < chosen.render.count && chosen.resume; i++) {
         if (strchr(chosen.render.text[i], '$')) continue;
         fprintf(stderr,
-                "%s: --resume has no pictures of earlier frames for %s: make it with firn render "
+                "%s: %s needs pictures of earlier frames, which --resume does not have: make it "
+                "with firn render "
                 "when the run is done\n",
                 command_name, chosen.render.text[i]);
         return FIRN_EXIT_USAGE;
@@ -152,7 +153,7 @@ const firn_command firn_run_command = {
     .name = command_name,
     .line = "run a scene file: frames, caches, checkpoints",
     .summary = "Runs a scene: fills its objects, advances frame by frame, writes its outputs and "
-               "checkpoints. Ctrl-C stops it at a point from which --resume goes on.",
+               "checkpoints. After Ctrl-C, --resume continues.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

@@ -34,9 +34,8 @@ static const firn_option options[] = {
      .files = FIRN_FOLDERS},
     {"--frames", FIRN_OPTION_TEXT, &chosen.frames, "A:B",
      .help = "write these frames only, and stop at B"},
-    {"--resume", FIRN_OPTION_FLAG, &chosen.resume,
-     .help = "pass over what is finished, go on with the rest"},
-    {"--plan", FIRN_OPTION_FLAG, &chosen.plan, .help = "say what all would take, and stop"},
+    {"--resume", FIRN_OPTION_FLAG, &chosen.resume, .help = "skip finished variants, run the rest"},
+    {"--plan", FIRN_OPTION_FLAG, &chosen.plan, .help = "estimate the whole sweep, and stop"},
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_ISA_OPTION(chosen.isa),
 };
@@ -312,7 +311,8 @@ static int run_all(firn_sweep *s)
         }
     }
     firn_sweep_print(s);
-    if (st == FIRN_STOPPED) fprintf(stderr, "%s: the same with --resume goes on\n", command_name);
+    if (st == FIRN_STOPPED)
+        fprintf(stderr, "%s: the same command with --resume continues\n", command_name);
     return exit_code;
 }
 
@@ -365,8 +365,8 @@ const firn_command firn_sweep_command = {
     .line = "run a scene in all combinations of some values",
     .summary = "Runs a scene once for every combination of the values given, each in a folder of "
                "its own with its outputs, statistics and checkpoints. sweep.csv holds the "
-               "statistics of every variant's last frame. Ctrl-C stops at a point from which "
-               "--resume goes on; a variant that diverges is noted, and the others run.",
+               "statistics of every variant's last frame. After Ctrl-C, --resume continues. A "
+               "variant that diverges is noted, and the others run.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

@@ -168,9 +168,9 @@ static struct {
 
 static const firn_option options[] = {
     {"--quick", FIRN_OPTION_FLAG, &chosen.quick, .help = "coarser and shorter: under a minute"},
-    {"--case", FIRN_OPTION_TEXT, &chosen.name, "NAME", "this case only", .word = case_name},
-    {"--list", FIRN_OPTION_FLAG, &chosen.list, .help = "say which cases there are"},
-    {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "for machines"},
+    {"--case", FIRN_OPTION_TEXT, &chosen.name, "NAME", "only this case", .word = case_name},
+    {"--list", FIRN_OPTION_FLAG, &chosen.list, .help = "list the cases"},
+    {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "print JSON"},
 };
 
 static int run(void)

@@ -459,7 +459,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
             const int32_t at = from->coord[b][a], end = bias(from);
             if (at > -end + 2 && at < end - 3) continue;
             return firn_fail(error, FIRN_DIVERGED,
-                             "particles have come to the end of the grid, %d cells from the origin "
+                             "particles have reached the end of the grid, %d cells from the origin "
                              "along axis %d; use larger cells, or remove particles that leave",
                              firn_directory_reach(from), a);
         }

@@ -39,16 +39,15 @@ firn_status firn_pictures_check(const firn_pictures_def *def, firn_error *error)
         }
         if ((kind_of(def->path[i]) == VIDEO && (def->bits == 16 || def->alpha)) ||
             (is_exr(def->path[i]) && def->bits == 16)) {
-            return firn_fail(
-                error, FIRN_INVALID,
-                "%s: 16 bits are of PNG, and alpha is of PNG and EXR; leave --channels "
-                "out or change the name",
-                def->path[i]);
+            return firn_fail(error, FIRN_INVALID,
+                             "%s: only PNG has 16 bits, and only PNG and EXR have alpha; drop "
+                             "--channels or change the name",
+                             def->path[i]);
         }
         if (is_exr(def->path[i]) != firn_pictures_is_linear(def)) {
             return firn_fail(error, FIRN_INVALID,
-                             "%s and %s: EXR holds light as it is and the others what a screen "
-                             "shows; make them one after the other",
+                             "%s and %s: EXR holds linear light, the others tone-mapped colours; "
+                             "make them one after the other",
                              def->path[0], def->path[i]);
         }
     }

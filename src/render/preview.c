@@ -125,8 +125,8 @@ static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
     }
     if (hooks->note) {
         hooks->note(hooks->user_data,
-                    "the rehearsal at a coarser resolution failed: the camera is set "
-                    "by what was seen until then; firn render frames the caches");
+                    "the rehearsal at a coarser resolution failed: the camera uses "
+                    "the frames seen until then; firn render uses all of them");
     }
     const int64_t start = def->scene->frames.start;
     return preview->renderer.box_count

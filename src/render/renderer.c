@@ -258,7 +258,8 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         return firn_fail(error, FIRN_INVALID, "a slice needs a 3D scene; this one is flat");
     }
     if (renderer->flat && o->render.transparent) {
-        return firn_fail(error, FIRN_INVALID, "flat pictures are on paper and have no alpha");
+        return firn_fail(error, FIRN_INVALID,
+                         "flat pictures are opaque and have no alpha");
     }
     if (o->show == 0) o->show = renderer->flat ? FLAT_DEFAULT : SOLID_DEFAULT;
     if (!renderer->flat && (o->show & FLAT_LAYERS)) {

@@ -179,7 +179,7 @@ static bool finish(firn_video *video)
 /* The first line that ffmpeg had to say. */
 static firn_status refused(firn_video *video, firn_error *error)
 {
-    char line[300] = "ffmpeg gave up without a word";
+    char line[300] = "ffmpeg failed without a message";
     rewind(video->words);
     if (fgets(line, sizeof line, video->words)) line[strcspn(line, "\n")] = 0;
     firn_status st =

@@ -332,7 +332,7 @@ static const char *examine(firn_checkpoint *out)
     }
     if (h.object_bytes > b->size || h.scene_bytes > b->size || h.state_bytes > b->size ||
         h.scene_bytes == 0 || least + h.object_bytes + h.scene_bytes + h.state_bytes != b->size) {
-        return "is cut short or damaged: its size is not what it says";
+        return "is cut short or damaged: its size does not match its header";
     }
     uint64_t stored;
     memcpy(&stored, b->data + b->size - sizeof stored, sizeof stored);
@@ -342,13 +342,13 @@ static const char *examine(firn_checkpoint *out)
     source objects = {b->data + sizeof h, (size_t)h.object_bytes};
     if (h.objects > h.object_bytes / sizeof(object_head)) return "is damaged: too many objects";
     out->object = calloc((size_t)h.objects + 1, sizeof *out->object);
-    if (!out->object) return "is too large for the memory there is";
+    if (!out->object) return "does not fit into memory";
     for (; (uint32_t)out->object_count < h.objects; out->object_count++) {
         if (read_object(&objects, &out->object[out->object_count])) continue;
         out->object_count++; /* so that it is freed */
-        return "is damaged: what an object brought along makes no sense";
+        return "is damaged: the attributes of an object make no sense";
     }
-    if (objects.left > 0) return "is damaged: its objects do not fill their room";
+    if (objects.left > 0) return "is damaged: its objects are smaller than its header says";
     const size_t scene = sizeof h + (size_t)h.object_bytes;
     out->frame = h.frame;
     out->variants = h.variants;

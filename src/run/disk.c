@@ -233,10 +233,11 @@ firn_status firn_needs_check(const firn_needs *needs, char *doubt, size_t size, 
         }
         char a[32], b[32];
         if (least > room) {
-            return firn_fail(error, FIRN_OUTPUT,
-                             "%s: the run takes at least %s and %s are free; make room, write to "
-                             "another disk, or ask for fewer attributes, frames or checkpoints",
-                             folder, firn_amount(least, a), firn_amount(room, b));
+            return firn_fail(
+                error, FIRN_OUTPUT,
+                "%s: the run takes at least %s and %s are free; free some space, write to "
+                "another disk, or ask for fewer attributes, frames or checkpoints",
+                folder, firn_amount(least, a), firn_amount(room, b));
         }
         if (most > room && first && !doubt[0]) {
             snprintf(doubt, size, "%s: the run may take up to %s and %s are free", folder,

@@ -506,7 +506,7 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
         st = firn_sources_fill(&job->sources, i, true, &b, error);
         if (st == FIRN_OK && b.count == 0) {
             st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
-                                 b.dropped ? "earlier objects take all of its room"
+                                 b.dropped ? "earlier objects take all of its space"
                                  : scene->object[i].particles
                                      ? "its file has none"
                                      : "make it larger or resolution finer");

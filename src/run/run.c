@@ -377,7 +377,7 @@ static void hint_at_degrees(const run *r)
         if (m->def.friction_angle >= 3) continue;
         const firn_value *angle = firn_value_get(m->where, "friction_angle");
         char place[FIRN_LOCATION_SIZE];
-        note(r, "%s: friction_angle %g of material %s is nearly none: angles are in degrees",
+        note(r, "%s: friction_angle %g of material %s is nearly 0: angles are in degrees",
              firn_value_location(angle, place), m->def.friction_angle, m->name);
     }
 }
@@ -428,17 +428,17 @@ static firn_status fill_job(run *r, firn_error *error)
         char number[24], other[24], place[FIRN_LOCATION_SIZE];
         const char *name = called(scene->object[i].name, i, number);
         if (o->dropped > 0) {
-            note(r, "object %s: %lld of %lld particles left out, where earlier objects are", name,
-                 (long long)o->dropped, (long long)(o->dropped + o->particles));
+            note(r, "object %s: %lld of %lld particles left out: earlier objects take their space",
+                 name, (long long)o->dropped, (long long)(o->dropped + o->particles));
         }
         if (o->inside > 0) {
-            note(r, "%s: object %s: %lld of %lld particles begin inside collider %s",
+            note(r, "%s: object %s: %lld of %lld particles start inside collider %s",
                  firn_value_location(where, place), name, (long long)o->inside,
                  (long long)o->particles,
                  called(scene->collider[o->collider].name, o->collider, other));
         }
         if (o->outside > 0) {
-            note(r, "%s: object %s: %lld of %lld particles begin outside the domain",
+            note(r, "%s: object %s: %lld of %lld particles start outside the domain",
                  firn_value_location(where, place), name, (long long)o->outside,
                  (long long)o->particles);
         }
@@ -457,14 +457,15 @@ static firn_status begin(run *r, firn_error *error)
         for (char *p = notes; *p; p += strcspn(p, "\n"), p += *p == '\n') {
             note(r, "%.*s; trying an older one", (int)strcspn(p, "\n"), p);
         }
-        if (c.frame == INT64_MIN) note(r, "no checkpoint in %s: starting afresh", r->folder);
+        if (c.frame == INT64_MIN)
+            note(r, "no checkpoint in %s: starting from the first frame", r->folder);
     }
     if (c.frame == INT64_MIN) {
         firn_status st = make_job(r, r->options->isa, error);
         return st == FIRN_OK ? fill_job(r, error) : st;
     }
     if (r->options->isa && strcmp(r->options->isa, c.isa) != 0) {
-        note(r, "the checkpoint was computed with %s: with %s the numbers go on differently", c.isa,
+        note(r, "the checkpoint was computed with %s: with %s the results will differ", c.isa,
              r->options->isa);
     }
     firn_status st = make_job(r, r->options->isa ? r->options->isa : c.isa, error);
@@ -478,7 +479,7 @@ static firn_status begin(run *r, firn_error *error)
             (long long)c.frame, firn_sim_time(r->job.sim), due);
     }
     if (st == FIRN_OK) {
-        note(r, "going on from frame %lld", (long long)c.frame);
+        note(r, "continuing from frame %lld", (long long)c.frame);
         say_changes(r, c.scene);
         r->frame = r->writer.saved = c.frame;
         r->resumed = true;

@@ -327,8 +327,9 @@ firn_status firn_sources_interval(const firn_sources *sources, int32_t index, do
     double speed = 0, length = 0;
     for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
     if (!(speed > 0)) {
-        return firn_value_fail(o->emit_value, error,
-                               "what emits needs a velocity, to make room for what follows");
+        return firn_value_fail(
+            o->emit_value, error,
+            "an object that emits needs a velocity, to move out of the way of the next copy");
     }
     /* The extent along the motion of a box around it. */
     for (int a = 0; a < scene->dimension; a++) {

@@ -62,9 +62,10 @@ static firn_status next_event(reader *r, yaml_event_t *event)
     }
     const char *problem = p->problem ? p->problem : "bad YAML";
     if (strstr(problem, "cannot start any token")) { /* what libyaml says about tabs */
-        return fail_at(r, p->problem_mark,
-                       "no value can begin so: indent with spaces, not tabs, and quote text that "
-                       "begins with @ or `");
+        return fail_at(
+            r, p->problem_mark,
+            "a value cannot begin like this: indent with spaces, not tabs, and quote text that "
+            "begins with @ or `");
     }
     if (!p->context) return fail_at(r, p->problem_mark, problem);
     snprintf(text, sizeof text, "%s %s, from line %zu on", problem, p->context,

@@ -287,15 +287,15 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
     if (h->cell_size != sim->def.cell_size || h->spline != (int32_t)sim->def.spline) {
         return firn_fail(
             error, FIRN_INVALID,
-            "the state has cells of %g m and %s splines, the sim %g m and %s ones: go on with the "
+            "the state has cells of %g m and %s splines, the sim %g m and %s ones: use the "
             "resolution and spline it was made with",
             h->cell_size, h->spline == FIRN_CUBIC ? "cubic" : "quadratic", sim->def.cell_size,
             sim->def.spline == FIRN_CUBIC ? "cubic" : "quadratic");
     }
     if (h->axis_bits != sim->from->axis_bits) {
         return firn_fail(error, FIRN_INVALID,
-                         "either the state or the sim has bodies that can part, in 3D: they must "
-                         "both have, or neither");
+                         "in 3D the state and the sim must both have bodies that can separate, "
+                         "or neither");
     }
     if (h->heat != (int32_t)sim->store.has_heat) {
         return firn_fail(error, FIRN_INVALID, "the state was made %s heat and the sim is %s it",
@@ -379,7 +379,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
         if (w.body == firn_sim_body(sim, s->object[w.particle])) continue;
         st = firn_fail(error, FIRN_INVALID,
                        "the state has object %d in body %d and the sim has it in body %d: the "
-                       "same objects must be able to part",
+                       "same objects must be able to separate",
                        s->object[w.particle], w.body, firn_sim_body(sim, s->object[w.particle]));
     }
     if (st == FIRN_OK && !fine) {
