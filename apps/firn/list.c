@@ -129,7 +129,7 @@ static void list_transfers(bool markdown)
 
 static void list_looks(bool markdown)
 {
-    heading("looks", "what materials can look like in pictures", markdown);
+    heading("looks", "looks of materials in pictures", markdown);
     if (markdown) printf("| name | |\n|---|---|\n");
     for (int i = 0; firn_look_name(i); i++) {
         printf(markdown ? "| `%s` | %s |\n" : "  %-10s %s\n", firn_look_name(i), firn_look_help(i));

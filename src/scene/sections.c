@@ -20,12 +20,20 @@
 #define NOISE_ROWS                                                                                 \
     {"feature",   FIRN_REAL, "m", "0.1", POSITIVE, "size of the largest features",                 \
      AT(feature), NULL,      NULL},                                                                \
-        {"octaves",   FIRN_WHOLE, "",  "3", 1, 12, "each half the size and half the amount",       \
-         AT(octaves), NULL,       NULL},                                                           \
+        {"octaves",                                                                                \
+         FIRN_WHOLE,                                                                               \
+         "",                                                                                       \
+         "3",                                                                                      \
+         1,                                                                                        \
+         12,                                                                                       \
+         "number of layers, each half the size and half the amount",                               \
+         AT(octaves),                                                                              \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
     {                                                                                              \
         "seed", FIRN_WHOLE, "", "0", 0, 0x1p53,                                                    \
-            "another seed, another noise; those of the same feature, octaves and seed go "         \
-            "together",                                                                            \
+            "another seed gives another noise; noises with the same feature, octaves and seed "    \
+            "are the same",                                                                        \
             AT(seed), NULL, NULL                                                                   \
     }
 
@@ -38,8 +46,8 @@
          AT(of rotate), NULL,        NULL},                                                        \
     {                                                                                              \
         "keys", FIRN_VALUE, "", "", ANY,                                                           \
-            "map of times (s) to {at: [x, y, z], rotate: [x, y, z]}: where it is then",            \
-            AT(of keys), NULL, NULL                                                                \
+            "map of times (s) to poses {at: [x, y, z], rotate: [x, y, z]}", AT(of keys), NULL,     \
+            NULL                                                                                   \
     }
 
 static const char *const up_words[] = {"y", "z", NULL};
@@ -64,34 +72,34 @@ const char *const firn_scene_noisy[] = {
 
 #define STRUCT firn_scene
 static const firn_row scene_rows[] = {
-    {"firn", FIRN_WHOLE, "", "", 1, 1, "version of the scene format; each scene says it", AT(firn),
+    {"firn", FIRN_WHOLE, "", "", 1, 1, "version of the scene format; required", AT(firn), NULL,
+     NULL},
+    {"name", FIRN_TEXT, "", "scene", ANY, "name of log and checkpoints; $NAME in outputs", AT(name),
      NULL, NULL},
-    {"name", FIRN_TEXT, "", "scene", ANY, "of log and checkpoints, $NAME in outputs", AT(name),
-     NULL, NULL},
-    {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; what is given here wins",
+    {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; values given here win",
      AT(include), NULL, NULL},
     {"dimension", FIRN_WHOLE, "", "3", 2, 3, "2 or 3", AT(dimension), NULL, NULL},
     {"resolution", FIRN_REAL, "m", "0.02", 1e-6, 1e6, "distance between particles; cells follow",
      AT(resolution), NULL, "particle_separation"},
     {"final_resolution", FIRN_REAL, "m", "", 1e-6, 1e6,
-     "what a coarser draft stands for: snow breaks in it as it will then", AT(final_resolution),
+     "resolution of the final run: snow in a coarser draft breaks like it", AT(final_resolution),
      NULL, NULL},
     {"up", FIRN_CHOICE, "", "y", ANY, "axis that gravity points against", AT(up), up_words, NULL},
-    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "of everything random", AT(seed), NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "seed of everything random", AT(seed), NULL, NULL},
     {"frames", FIRN_VALUE, "", "", ANY, "which frames: see frames", AT(frames_value), NULL, NULL},
     {"simulation", FIRN_VALUE, "", "", ANY, "grid, forces and steps: see simulation",
      AT(simulation_value), NULL, NULL},
     {"materials", FIRN_VALUE, "", "", ANY, "map of names to materials", AT(materials_value), NULL,
      NULL},
-    {"objects", FIRN_VALUE, "", "", ANY, "list of what is filled with particles", AT(objects_value),
-     NULL, NULL},
+    {"objects", FIRN_VALUE, "", "", ANY, "list of objects, filled with particles",
+     AT(objects_value), NULL, NULL},
     {"contacts", FIRN_VALUE, "", "", ANY, "list of pairs of objects: see a contact",
      AT(contacts_value), NULL, NULL},
-    {"colliders", FIRN_VALUE, "", "", ANY, "list of what they meet", AT(colliders_value), NULL,
-     NULL},
+    {"colliders", FIRN_VALUE, "", "", ANY, "list of shapes that objects collide with",
+     AT(colliders_value), NULL, NULL},
     {"forces", FIRN_VALUE, "", "", ANY, "map of times (s) to accelerations [x, y, z] (m/s2)",
      AT(forces_value), NULL, NULL},
-    {"heat", FIRN_VALUE, "", "", ANY, "switches heat on: things warm, melt and freeze: see heat",
+    {"heat", FIRN_VALUE, "", "", ANY, "switches on heat, melting and freezing: see heat",
      AT(heat_value), NULL, NULL},
     {"sinks", FIRN_VALUE, "", "", ANY, "list of shapes in which particles are deleted",
      AT(sinks_value), NULL, NULL},
@@ -99,10 +107,10 @@ static const firn_row scene_rows[] = {
      NULL, NULL},
     {"output", FIRN_VALUE, "", "", ANY, "list of files to write: see output", AT(output_value),
      NULL, NULL},
-    {"checkpoint", FIRN_VALUE, "", "", ANY, "what --resume starts from: see checkpoint",
+    {"checkpoint", FIRN_VALUE, "", "", ANY, "saved states for --resume: see checkpoint",
      AT(checkpoint_value), NULL, NULL},
-    {"camera", FIRN_VALUE, "", "", ANY, "where pictures are seen from: see camera",
-     AT(camera_value), NULL, NULL},
+    {"camera", FIRN_VALUE, "", "", ANY, "viewpoint of pictures: see camera", AT(camera_value), NULL,
+     NULL},
     {"light", FIRN_VALUE, "", "", ANY, "sun and sky of pictures: see light", AT(light_value), NULL,
      NULL},
     {"statistics", FIRN_TEXT, "", "", ANY, "CSV file with a line per frame", AT(statistics), NULL,
@@ -136,7 +144,7 @@ static const firn_row simulation_rows[] = {
     {"transfer", FIRN_CHOICE, "", "auto", ANY, "auto: asflip where there is snow, else apic",
      AT(transfer), transfer_words, NULL},
     {"volumes", FIRN_CHOICE, "", "geometric", ANY,
-     "of particles at rest: as filled, or from masses and the grid's density at the start",
+     "rest volumes of particles: as filled, or from masses and the grid's density at the start",
      AT(volumes), volume_words, NULL},
     END};
 #undef STRUCT
@@ -155,13 +163,13 @@ static const firn_row material_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_noise
-static const firn_row noise_rows[] = {{"parameter", FIRN_CHOICE, "", "density", ANY,
-                                       "what it acts on", AT(parameter), firn_scene_noisy, NULL},
-                                      {"amount", FIRN_REAL, "", "0.2", 0, 0.95,
-                                       "largest relative change, up and down", AT(amount), NULL,
-                                       NULL},
-                                      NOISE_ROWS,
-                                      END};
+static const firn_row noise_rows[] = {
+    {"parameter", FIRN_CHOICE, "", "density", ANY, "parameter that it varies", AT(parameter),
+     firn_scene_noisy, NULL},
+    {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change, up and down", AT(amount),
+     NULL, NULL},
+    NOISE_ROWS,
+    END};
 #undef STRUCT
 
 #define STRUCT firn_scene_object
@@ -172,7 +180,7 @@ static const firn_row object_rows[] = {
     {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY or STL file", AT(mesh), NULL, NULL},
     {"voxels", FIRN_TEXT, "", "", ANY, "binvox file", AT(voxels), NULL, NULL},
     {"particles", FIRN_TEXT, "", "", ANY,
-     "particle file: P, v, mass, material and more; what else it has goes to the outputs",
+     "particle file: P, v, mass, material and more; other attributes go to the outputs",
      AT(particles), NULL, NULL},
     {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after scaling and turning", AT(translate),
      NULL, NULL},
@@ -188,19 +196,20 @@ static const firn_row object_rows[] = {
     {"pattern", FIRN_CHOICE, "", "jittered", ANY, "how particles are placed", AT(pattern),
      pattern_words, NULL},
     {"separation", FIRN_REAL, "m", "", 1e-6, 1e6,
-     "instead of the scene's resolution; of a particle file: of its points", AT(separation), NULL,
-     NULL},
-    {"count", FIRN_WHOLE, "", "", 1, 1e9, "about how many particles, instead of a separation",
-     AT(count), NULL, NULL},
+     "instead of the scene's resolution; distance of a particle file's points", AT(separation),
+     NULL, NULL},
+    {"count", FIRN_WHOLE, "", "", 1, 1e9,
+     "approximate number of particles, instead of a separation", AT(count), NULL, NULL},
     {"per_voxel", FIRN_WHOLE, "", "1", 1, 64, "particles in each voxel of a voxel file",
      AT(per_voxel), NULL, NULL},
     {"refine", FIRN_WHOLE, "", "0", 0, 3, "levels of denser filling near the surface", AT(refine),
      NULL, NULL},
-    {"refine_distance", FIRN_REAL, "m", "0", NOT_NEGATIVE, "how deep; 0: two separations",
-     AT(refine_distance), NULL, NULL},
-    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed, other places", AT(seed), NULL, NULL},
+    {"refine_distance", FIRN_REAL, "m", "0", NOT_NEGATIVE,
+     "depth of the denser filling; 0: two separations", AT(refine_distance), NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed gives other positions", AT(seed), NULL,
+     NULL},
     {"contact", FIRN_CHOICE, "", "auto", ANY,
-     "with other objects: apart pushes, rubs and parts, merge sticks; auto: apart if elastic",
+     "with other objects: apart pushes, rubs and separates, merge sticks; auto: apart if elastic",
      AT(contact), contact_words, NULL},
     {"body", FIRN_TEXT, "", "", ANY,
      "objects of the same body are one: they stick together and part from others as one", AT(body),
@@ -209,12 +218,11 @@ static const firn_row object_rows[] = {
      AT(shell_value), NULL, NULL},
     {"temperature", FIRN_TEMPERATURE, "K", "", 1, 1e5, "at the start; heat.ambient by default",
      AT(temperature), NULL, NULL},
-    {"temperature_noise", FIRN_VALUE, "", "", ANY, "makes it vary: see temperature_noise",
+    {"temperature_noise", FIRN_VALUE, "", "", ANY, "varies it in space: see temperature_noise",
      AT(temperature_noise_value), NULL, NULL},
     {"concentration", FIRN_REAL, "", "0", 0, 1e6,
      "dye at the start; spreads by the material's diffusivity", AT(concentration), NULL, NULL},
-    {"emit", FIRN_VALUE, "", "", ANY, "fills again and again: see emit", AT(emit_value), NULL,
-     NULL},
+    {"emit", FIRN_VALUE, "", "", ANY, "repeats the filling: see emit", AT(emit_value), NULL, NULL},
     END};
 #undef STRUCT
 
@@ -238,7 +246,7 @@ static const firn_row heat_source_rows[] = {
      NULL},
     PLACE_ROWS(body.),
     {"power", FIRN_REAL, "W/m3", "", -1e18, 1e18,
-     "heat put into the material in the shape; negative cools", AT(power), NULL, NULL},
+     "heat added to the material in the shape; negative cools", AT(power), NULL, NULL},
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, "begin"},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
@@ -257,7 +265,7 @@ static const firn_row shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE
 
 #define STRUCT firn_scene_contact
 static const firn_row contact_rows[] = {
-    {"objects", FIRN_VALUE, "", "", ANY, "their two names; objects that merge rub as one",
+    {"objects", FIRN_VALUE, "", "", ANY, "the two names; objects that merge count as one",
      AT(objects), NULL, NULL},
     {"friction", FIRN_REAL, "", "", 0, 1e6, "between them, instead of contact_friction",
      AT(friction), NULL, NULL},
@@ -305,19 +313,19 @@ static const firn_row domain_rows[] = {
 #define STRUCT firn_scene_output
 static const firn_row output_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY,
-     "name with $F or $F4 for the frame and $NAME for the scene; its end says the format", AT(file),
-     NULL, NULL},
-    {"of", FIRN_CHOICE, "", "particles", ANY, "or the grid's nodes: P, v, mass, force", AT(of),
-     output_words, NULL},
-    {"attributes", FIRN_VALUE, "", "", ANY, "which, also of particle files; all by default",
-     AT(attributes), NULL, NULL},
-    {"every", FIRN_WHOLE, "", "1", 1, 1e9, "frames from one file to the next", AT(every), NULL,
+     "name with $F or $F4 for the frame and $NAME for the scene; its extension selects the format",
+     AT(file), NULL, NULL},
+    {"of", FIRN_CHOICE, "", "particles", ANY, "particles, or the grid's nodes: P, v, mass, force",
+     AT(of), output_words, NULL},
+    {"attributes", FIRN_VALUE, "", "", ANY,
+     "attributes to write, also those of particle files; all by default", AT(attributes), NULL,
      NULL},
+    {"every", FIRN_WHOLE, "", "1", 1, 1e9, "write every n-th frame", AT(every), NULL, NULL},
     {"half", FIRN_FLAG, "", "false", ANY, "16-bit numbers where the format allows", AT(half), NULL,
      NULL},
     {"classic", FIRN_FLAG, "", "false", ANY, "geo and bgeo as before Houdini 12", AT(classic), NULL,
      NULL},
-    {"level", FIRN_WHOLE, "", "0", 0, 9, "of compression; 0: the format's own", AT(level), NULL,
+    {"level", FIRN_WHOLE, "", "0", 0, 9, "compression level; 0: the format's own", AT(level), NULL,
      NULL},
     END};
 #undef STRUCT
@@ -325,9 +333,8 @@ static const firn_row output_rows[] = {
 #define STRUCT firn_scene_checkpoint
 static const firn_row checkpoint_rows[] = {
     {"folder", FIRN_TEXT, "", "", ANY, "NAME.ckpt by default", AT(folder), NULL, NULL},
-    {"every", FIRN_WHOLE, "", "1", 0, 1e9, "frames from one to the next; 0: none", AT(every), NULL,
-     NULL},
-    {"keep", FIRN_WHOLE, "", "3", 1, 1e6, "how many stay", AT(keep), NULL, NULL},
+    {"every", FIRN_WHOLE, "", "1", 0, 1e9, "save every n-th frame; 0: none", AT(every), NULL, NULL},
+    {"keep", FIRN_WHOLE, "", "3", 1, 1e6, "number of states kept", AT(keep), NULL, NULL},
     END};
 #undef STRUCT
 
@@ -339,23 +346,23 @@ static const firn_row look_rows[] = {
     {"color", FIRN_VECTOR, "", "", 0, 1, "under white light, linear; of clear material after depth",
      AT(color), NULL, NULL},
     {"tint", FIRN_REAL, "", "", 0, 1, "how far objects differ in hue", AT(tint), NULL, NULL},
-    {"by_object", FIRN_FLAG, "", "", ANY, "objects stay apart; false: they grow together",
-     AT(by_object), NULL, NULL},
+    {"by_object", FIRN_FLAG, "", "", ANY, "objects stay separate; false: they merge", AT(by_object),
+     NULL, NULL},
     {"clarity", FIRN_REAL, "", "", 0, 1, "0: opaque, 1: like water", AT(clarity), NULL, NULL},
     {"depth", FIRN_REAL, "", "", 1e-4, 10,
      "how deep light goes, as a part of the picture's height at the target", AT(depth), NULL, NULL},
     {"subsurface", FIRN_REAL, "", "", 0, 1, "part of the light that comes out elsewhere",
      AT(subsurface), NULL, NULL},
     {"gloss", FIRN_REAL, "", "", 0, 1, "strength of the reflecting skin", AT(gloss), NULL, NULL},
-    {"roughness", FIRN_REAL, "", "", 0, 1, "of that skin: 0 mirror, 1 dull", AT(roughness), NULL,
-     NULL},
-    {"index", FIRN_REAL, "", "", 1, 5, "of refraction; from 3 on it mirrors as metal does",
+    {"roughness", FIRN_REAL, "", "", 0, 1, "roughness of that skin: 0 mirror, 1 matt",
+     AT(roughness), NULL, NULL},
+    {"index", FIRN_REAL, "", "", 1, 5, "refractive index; from 3 on it mirrors like metal",
      AT(index), NULL, "ior"},
     {"smooth", FIRN_REAL, "", "", 0, 4, "particle spacings over which the surface is smoothed",
      AT(smooth), NULL, NULL},
     {"bump", FIRN_REAL, "", "", 0, 1, "unevenness from particle to particle", AT(bump), NULL, NULL},
-    {"powder", FIRN_WHOLE, "", "", 0, 8,
-     "grains that a particle is drawn as which is alone; 0: one ball", AT(powder), NULL, NULL},
+    {"powder", FIRN_WHOLE, "", "", 0, 8, "grains drawn for an isolated particle; 0: one ball",
+     AT(powder), NULL, NULL},
     {"grain", FIRN_REAL, "", "", 0, 1, "grains finer than particles", AT(grain), NULL, NULL},
     {"glint", FIRN_REAL, "", "", 0, 1, "sparkling grains", AT(glint), NULL, NULL},
     END};
@@ -363,21 +370,21 @@ static const firn_row look_rows[] = {
 
 #define STRUCT firn_view_camera
 static const firn_row camera_rows[] = {
-    {"position", FIRN_VECTOR, "m", "", ANY, "where it is; by default so that all is in the picture",
-     AT(position), NULL, NULL},
-    {"target", FIRN_VECTOR, "m", "", ANY, "what it looks at; by default the middle", AT(target),
-     NULL, NULL},
-    {"azimuth", FIRN_REAL, "degrees", "25", -360, 360, "without a position: from which side",
+    {"position", FIRN_VECTOR, "m", "", ANY,
+     "position of the camera; by default everything is in the picture", AT(position), NULL, NULL},
+    {"target", FIRN_VECTOR, "m", "", ANY, "point that it looks at; by default the centre",
+     AT(target), NULL, NULL},
+    {"azimuth", FIRN_REAL, "degrees", "25", -360, 360, "direction of view, without a position",
      AT(azimuth), NULL, NULL},
-    {"elevation", FIRN_REAL, "degrees", "16", -89, 89, "without a position: from how high",
+    {"elevation", FIRN_REAL, "degrees", "16", -89, 89, "angle above the ground, without a position",
      AT(elevation), NULL, NULL},
     {"field_of_view", FIRN_REAL, "degrees", "32", 1, 150, "vertical", AT(field_of_view), NULL,
      "fov"},
-    {"margin", FIRN_REAL, "", "0.12", 0, 0.9, "without a position: part left free around",
+    {"margin", FIRN_REAL, "", "0.12", 0, 0.9, "free part around the picture, without a position",
      AT(margin), NULL, NULL},
-    {"aperture", FIRN_REAL, "m", "0", NOT_NEGATIVE, "diameter of the lens; 0: all is sharp",
+    {"aperture", FIRN_REAL, "m", "0", NOT_NEGATIVE, "diameter of the lens; 0: everything is sharp",
      AT(aperture), NULL, NULL},
-    {"focus", FIRN_REAL, "m", "0", NOT_NEGATIVE, "distance of what is sharp; 0: the target's",
+    {"focus", FIRN_REAL, "m", "0", NOT_NEGATIVE, "distance that is sharp; 0: the target's",
      AT(focus), NULL, NULL},
     {"shutter", FIRN_REAL, "", "0", 0, 1, "part of a frame that is exposed; 0: no motion blur",
      AT(shutter), NULL, NULL},
@@ -405,7 +412,8 @@ static const firn_row light_rows[] = {
 #undef STRUCT
 
 const firn_section firn_section_scene = {"the scene", "the whole file", scene_rows};
-const firn_section firn_section_frames = {"frames", "which frames there are", frames_rows};
+const firn_section firn_section_frames = {"frames", "first and last frame, frames per second",
+                                          frames_rows};
 const firn_section firn_section_simulation = {"simulation", "grid, forces and time steps",
                                               simulation_rows, firn_sim_param,
                                               offsetof(firn_scene_simulation, def)};
@@ -436,9 +444,8 @@ const firn_section firn_section_domain = {"domain", "a box around everything", d
 const firn_section firn_section_output = {"an output", "an entry of output", output_rows};
 const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
 
-const firn_section firn_section_look = {"a look", "of a material: what it looks like in pictures",
-                                        look_rows};
-const firn_section firn_section_camera = {"camera", "where pictures are seen from", camera_rows};
+const firn_section firn_section_look = {"a look", "of a material: its look in pictures", look_rows};
+const firn_section firn_section_camera = {"camera", "viewpoint of pictures", camera_rows};
 const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
 
 const firn_section *const firn_sections[] = {&firn_section_scene,
