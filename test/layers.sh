@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Draws the include graph of src, apps and examples and fails on an arrow that points upwards, into the
-# insides of another library, or from a program to anything but public headers.
+# insides of another library, or from a program to anything but public headers. base, shape and collider are
+# the ground that all three libraries stand on; firn_render also uses the insides of firn_scene.
 #   test/layers.sh          check
 #   test/layers.sh --draw   print who includes whom
 set -euo pipefail
@@ -9,17 +10,18 @@ cd "$(dirname "$0")/.."
 # folder | what it may include from src, besides itself
 table='
 src/base       |
+src/shape      | base
+src/collider   | base shape
 src/data       | base
 src/material   | base
-src/collider   | base
 src/solve      | base data
 src/transfer   | base data material collider
-src/sim        | base data material collider solve transfer
+src/sim        | base data material shape collider solve transfer
 src/io         | base
 src/geometry   | base io
-src/scene      | base io geometry
-src/run        | base io geometry scene
-src/render     | base io scene run
+src/scene      | base shape io geometry
+src/run        | base shape collider io geometry scene
+src/render     | base shape collider io scene run
 src/validation |
 apps/firn      | validation
 examples       |

@@ -287,8 +287,8 @@ static void what_the_engine_refuses_is_found_in_the_scene(void **state)
         firn_error error = {0};
         firn_status st = read_scene(text, &scene, &error);
         if (st == FIRN_OK) {
-            st = firn_job_create(&job, &scene, &(firn_job_options){.threads = 1}, &error);
-            firn_job_free(&job);
+            st = firn_job_init(&job, &scene, &(firn_job_options){.threads = 1}, &error);
+            firn_job_deinit(&job);
         }
         if (st == FIRN_OK || strncmp(error.message, cases[i][1], strlen(cases[i][1])) != 0 ||
             strcmp(error.path, cases[i][2]) != 0) {

@@ -1306,12 +1306,12 @@ static void objects_of_a_body_share_a_velocity_field(void **state)
         firn_job job = {0};
         const firn_job_options options = {.threads = 1};
         read_scene(text, &scene);
-        assert_ok(firn_job_create(&job, &scene, &options, &error));
+        assert_ok(firn_job_init(&job, &scene, &options, &error));
         for (uint16_t k = 0; k < 3; k++) {
             const int32_t got = firn_sim_body(job.sim, k);
             if (got != cases[i].want[k]) complain("case %zu, object %d: %d\n", i, k, got);
         }
-        firn_job_free(&job);
+        firn_job_deinit(&job);
         firn_scene_free(&scene);
     }
     assert_no_complaints();
@@ -1332,11 +1332,11 @@ static void many_bodies_keep_their_objects_together(void **state)
     firn_job job = {0};
     const firn_job_options options = {.threads = 1};
     read_scene(text, &scene);
-    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
     for (uint16_t i = 0; i < 260; i++) {
         assert_int_equal(firn_sim_body(job.sim, i), 1 + i % 130 % 127);
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
 }
 
@@ -1401,7 +1401,7 @@ static int frame_of_break(bool one_body)
     assert_ok(firn_tree_read(&tree, FIRN_EXAMPLES "/creature_small.yaml", &error));
     assert_ok(firn_scene_read(&scene, &tree, &error));
     for (int32_t i = 0; i < scene.object_count && !one_body; i++) scene.object[i].body = NULL;
-    assert_ok(firn_job_create(&job, &scene, &options, &error));
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
     assert_ok(firn_job_fill(&job, &error));
     while (frame < 60 && pieces == 1) {
         firn_report report = {0};
@@ -1413,7 +1413,7 @@ static int frame_of_break(bool one_body)
             count_pieces(firn_points_find(&points, "P")->data, points.count, 2 * scene.resolution);
         firn_points_free(&points);
     }
-    firn_job_free(&job);
+    firn_job_deinit(&job);
     firn_scene_free(&scene);
     return pieces == 1 ? 0 : frame;
 }

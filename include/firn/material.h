@@ -123,6 +123,20 @@ FIRN_API firn_law_info firn_law_get_info(firn_law_kind law);
 /* Soft jelly: neo-Hookean, density 1000, young 1e4, poisson 0.2. */
 FIRN_API firn_material_def firn_material_def_default(void);
 
+/* FIRN_OK, or what is wrong with the index-th def of a list, as firn_sim_create finds it. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_material_check(const firn_material_def *def,
+                                                         int32_t index, firn_error *error);
+
+/* How enthalpy (J/kg, 0 in solid at its melting point), temperature (K) and the liquid part (0 to 1) of
+ * a material go together. Materials that do not melt stay solid. */
+FIRN_API double firn_material_enthalpy(const firn_material_def *def, double temperature);
+FIRN_API double firn_material_temperature(const firn_material_def *def, double enthalpy);
+FIRN_API double firn_material_liquid(const firn_material_def *def, double enthalpy);
+
+/* The volume at rest of a particle with that state and liquid part, over the volume of the solid that it
+ * was: 1 for materials that do not melt. */
+FIRN_API double firn_material_rest_ratio(const firn_material_def *def, double state, double liquid);
+
 /* A named material. */
 typedef struct firn_preset {
     const char *name;

@@ -23,7 +23,7 @@ static inline firn_status firn_failed(firn_status status)
 #define firn_fail_field(error, status, ...)                                                        \
     firn_failed(firn_fail_field_at(error, status, __FILE__, __LINE__, __VA_ARGS__))
 
-firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
+FIRN_API firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
                          const char *format, ...) __attribute__((format(printf, 5, 6)));
 firn_status firn_fail_field_at(firn_error *error, firn_status status, const char *file, int line,
                                const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -22,10 +22,10 @@ void firn_workers_run(const firn_workers *workers, int64_t count, int64_t grain,
                       void *context);
 
 /* The same on threads of our own. */
-void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
+FIRN_API void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
                        void *context);
 
 /* How many processors this process may use; 1 in a build without threads. */
-int32_t firn_parallel_max_threads(void);
+FIRN_API int32_t firn_parallel_max_threads(void);
 
 #endif

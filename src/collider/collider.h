@@ -39,7 +39,7 @@ void *firn_collider_attach(firn_collider_def *def, void *memory);
  * that turns the x-y plane's back to the viewer (a half turn about x, say) is taken as the angle
  * that brings local y to the same place, which by the shapes' symmetry is the same section (a
  * polygon keeps its left and right). */
-void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
+FIRN_API void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
                         firn_posed_collider *posed);
 
 /* The same for one that moves with constant velocity and spin, `elapsed` seconds on its way; one that
@@ -59,7 +59,7 @@ firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimensi
 
 /* Signed distance (m, negative inside) and outward unit normal at a world point. dimension 2 takes
  * a collider posed in 2D, ignores the point's z and measures to the section at z = 0. */
-double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
+FIRN_API double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
                               double normal[3]);
 
 /* The surfaces that a world point is below, or less than `slack` metres above; returns how many. A

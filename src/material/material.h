@@ -66,16 +66,8 @@ double firn_heat_temperature(const firn_heat_curve *c, double enthalpy);
 double firn_heat_liquid(const firn_heat_curve *c, double enthalpy);
 double firn_heat_enthalpy(const firn_heat_curve *c, double temperature);
 
-/* Volume at rest over that of the solid at first, of a particle with that state (how far it is packed)
- * which is so far liquid: J_r of melting.c; 1 where the law does not melt. */
-double firn_material_rest_ratio(const firn_material_def *def, double state, double liquid);
-
 /* Whether heat or dye can move in it. */
 bool firn_material_conducts(const firn_material_def *def);
-
-/* FIRN_OK or what is wrong with the index-th def, by field name: stamp, law, every parameter. */
-FIRN_MUST_CHECK firn_status firn_material_check(const firn_material_def *def, int index,
-                                                firn_error *error);
 
 /* Of a def that has been checked. */
 void firn_material_constants(const firn_material_def *def, firn_law_constants *constants);

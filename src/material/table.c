@@ -78,7 +78,7 @@ static firn_material_def as_read(const firn_material_def *def)
     return read;
 }
 
-firn_status firn_material_check(const firn_material_def *def, int index, firn_error *error)
+firn_status firn_material_check(const firn_material_def *def, int32_t index, firn_error *error)
 {
     char which[32];
     snprintf(which, sizeof which, "materials[%d]", index);
@@ -163,6 +163,24 @@ double firn_heat_enthalpy(const firn_heat_curve *c, double temperature)
     if (above <= 0 || isinf(c->melt)) return c->solid * above;
     if (above < c->range) return c->melt * above / c->range;
     return c->melt + c->liquid * (above - c->range);
+}
+
+double firn_material_enthalpy(const firn_material_def *def, double temperature)
+{
+    const firn_heat_curve curve = firn_material_heat_curve(def);
+    return firn_heat_enthalpy(&curve, temperature);
+}
+
+double firn_material_temperature(const firn_material_def *def, double enthalpy)
+{
+    const firn_heat_curve curve = firn_material_heat_curve(def);
+    return firn_heat_temperature(&curve, enthalpy);
+}
+
+double firn_material_liquid(const firn_material_def *def, double enthalpy)
+{
+    const firn_heat_curve curve = firn_material_heat_curve(def);
+    return firn_heat_liquid(&curve, enthalpy);
 }
 
 /* log J at which a liquid pulls with its tension, or where it never does. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "material/material.h"
 #include "run/source.h"
 #include "run/job.h"
 
@@ -216,8 +215,7 @@ static firn_status check_agreement(const importer *in, const firn_batch *b, firn
     for (int64_t i = 0; i < in->points.count; i++) {
         const int32_t material = b->material ? b->material[i] : in->object->material_index;
         const firn_scene_material *m = &in->scene->material[material];
-        const firn_heat_curve curve = firn_material_heat_curve(&m->def);
-        const double of_enthalpy = firn_heat_temperature(&curve, b->enthalpy[i]);
+        const double of_enthalpy = firn_material_temperature(&m->def, b->enthalpy[i]);
         if (m->noise_count || fabs(of_enthalpy - b->temperature[i]) <= 1e-3 * b->temperature[i]) {
             continue;
         }

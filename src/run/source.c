@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "material/material.h"
 #include "geometry/fill.h"
 
 struct firn_source {
@@ -39,14 +38,13 @@ double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
     const firn_material_def *m =
         &scene->material[b->material ? b->material[i] : o->material_index].def;
     if (!scene->heat_value || b->deformation_gradient) return 1;
-    const firn_heat_curve curve = firn_material_heat_curve(m);
     const bool given = firn_section_given(&firn_section_object, o, "temperature");
     const double temperature = b->temperature ? b->temperature[i]
                                : given        ? o->temperature
                                               : scene->heat.def.ambient;
-    const double enthalpy = b->enthalpy ? b->enthalpy[i] : firn_heat_enthalpy(&curve, temperature);
+    const double enthalpy = b->enthalpy ? b->enthalpy[i] : firn_material_enthalpy(m, temperature);
     return firn_material_rest_ratio(m, b->state ? b->state[i] : 0,
-                                    firn_heat_liquid(&curve, enthalpy));
+                                    firn_material_liquid(m, enthalpy));
 }
 
 /* A path of the scene, as seen from its file. */

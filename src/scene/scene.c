@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "material/material.h"
 
 static const double DEGREE = 3.14159265358979323846 / 180;
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "material/material.h"
 #include "scene/scene.h"
 
 #define AT(member) offsetof(STRUCT, member)

@@ -89,7 +89,7 @@ typedef struct firn_shape {
 FIRN_SHAPES(FIRN_SHAPE_EXTERN)
 #undef FIRN_SHAPE_EXTERN
 
-const firn_shape *firn_shape_get(firn_shape_kind kind); /* NULL past the end */
+FIRN_API const firn_shape *firn_shape_get(firn_shape_kind kind); /* NULL past the end */
 
 /* The values as a dimension needs them. */
 firn_shape_values firn_shape_values_of(const firn_collider_def *def, int dimension);
