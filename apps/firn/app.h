@@ -3,7 +3,6 @@
 #define FIRN_APP_H
 
 #include "options.h"
-#include "scene/param.h"
 
 /* `firn` itself: all commands are its parts. */
 extern const firn_command firn_program;
@@ -23,8 +22,8 @@ extern const firn_command firn_validate_command;
 /* ---- list.c ---- */
 
 /* The range as people write it, or the words there are. */
-const char *firn_row_range(const firn_row *row, char *text, size_t size);
-const char *firn_row_kind(const firn_row *row);
+const char *firn_row_range(const firn_param *row, char *text, size_t size);
+const char *firn_row_kind(const firn_param *row);
 
 /* ---- manual.c ---- */
 

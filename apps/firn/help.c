@@ -5,19 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app.h"
-#include "scene/scene.h"
 #include <firn/scene.h>
+
+#include "app.h"
 
 /* ---- from the tables ---- */
 
 enum { UNIT_COLUMN = 21, ROW_COLUMN = 31 };
 
-static void print_row(const firn_section *section, const firn_row *row)
+static void print_row(const firn_param *row, const char *value)
 {
-    char text[900], range[512], value[80];
+    char text[900], range[512];
     const char *words = row->kind == FIRN_CHOICE ? firn_row_range(row, range, sizeof range) : "";
-    firn_row_default(section, row, value, sizeof value);
     const bool given = value[0] != 0, bare = value[0] == '['; /* a vector */
     snprintf(text, sizeof text, "%s%s%s%s%s%s", row->help, words[0] ? "; one of " : "", words,
              given ? bare ? " " : " [" : "", value, given && !bare ? "]" : "");
@@ -25,31 +24,44 @@ static void print_row(const firn_section *section, const firn_row *row)
     firn_print_wrapped(ROW_COLUMN, text);
 }
 
-/* The rows of a section named in a list with spaces between; NULL: all. */
-static void print_rows(const firn_section *section, const char *names)
+/* The rows of a section; NULL: all, else those named in a list with spaces between. */
+static void print_section(int32_t section, const char *names)
 {
-    const firn_row *r;
-    for (int i = 0; !names && (r = firn_section_row(section, i, NULL)); i++) print_row(section, r);
+    firn_param r;
+    char value[80];
+    for (int32_t i = 0; !names && firn_section_get_param(section, i, &r, value); i++) {
+        print_row(&r, value);
+    }
     while (names && *names) {
         const size_t length = strcspn(names, " ");
-        for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
-            if (strlen(r->name) == length && strncmp(r->name, names, length) == 0) break;
+        int32_t i = 0;
+        bool found = false;
+        while (!found && firn_section_get_param(section, i++, &r, value)) {
+            found = strlen(r.name) == length && strncmp(r.name, names, length) == 0;
         }
-        assert(r);
-        print_row(section, r);
+        assert(found);
+        print_row(&r, value);
         names += length;
         names += *names == ' ';
     }
+}
+
+/* The same for a section by its name. */
+static void print_rows(const char *name, const char *names)
+{
+    int32_t section = 0;
+    while (strcmp(firn_section_get_info(section).name, name) != 0) section++;
+    print_section(section, names);
 }
 
 static void print_shapes(const char *lead, bool fills)
 {
     char text[600];
     size_t used = (size_t)snprintf(text, sizeof text, "%s", lead);
-    firn_scene_shape_row s;
-    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
-        if ((fills && !s.filled) || used >= sizeof text) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s", s.section.name);
+    firn_section_info s;
+    for (int32_t i = 0; (s = firn_section_get_info(i)).name; i++) {
+        if (!s.shape || (fills && !s.filled) || used >= sizeof text) continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s", s.name);
     }
     firn_print_wrapped(0, text);
 }
@@ -62,7 +74,7 @@ static void scenes(void)
            "and the files to write. `firn run SCENE.yaml` runs it. Errors name file, line\n"
            "and column; nothing is written until they are fixed. Defaults are in brackets.\n"
            "\n");
-    print_rows(&firn_section_scene,
+    print_rows("the scene",
                "name include dimension resolution up frames simulation materials objects "
                "colliders forces sinks domain output statistics");
     printf("\n--set PATH=VALUE changes any value for one run, as in --set frames.end=48.\n");
@@ -73,10 +85,10 @@ static void units(void)
     printf("Lengths are in metres, times in seconds, masses in kilograms, pressures in\n"
            "pascals, angles in degrees, temperatures in kelvin, or in degrees Celsius with a\n"
            "C, as 34C. 2D scenes are one metre deep.\n\n");
-    print_rows(&firn_section_scene, "resolution up");
-    print_rows(&firn_section_simulation, "gravity cell_size particles_per_cell");
-    print_rows(&firn_section_frames, NULL);
-    print_rows(&firn_section_material, "density young");
+    print_rows("the scene", "resolution up");
+    print_rows("simulation", "gravity cell_size particles_per_cell");
+    print_rows("frames", NULL);
+    print_rows("a material", "density young");
     printf("\n`firn help NAME` names the unit of any other parameter.\n");
 }
 
@@ -86,7 +98,7 @@ static void materials(void)
            "  materials:\n"
            "    pudding: {preset: %s, density: 900}\n\n",
            firn_preset_get(0)->name);
-    print_rows(&firn_section_material, "preset law density young poisson");
+    print_rows("a material", "preset law density young poisson");
     char text[600];
     size_t used = (size_t)snprintf(text, sizeof text, "Presets:");
     const firn_preset *p;
@@ -105,10 +117,9 @@ static void objects(void)
            "filling` explains how. Where objects overlap, the earlier one keeps the space.\n\n"
            "  objects:\n"
            "    - {name: ball, material: pudding, shape: {sphere: {radius: 0.3}}}\n\n");
-    print_rows(&firn_section_object,
-               "name material translate rotate scale velocity spin density emit");
+    print_rows("an object", "name material translate rotate scale velocity spin density emit");
     printf("\nemit: {start: 0, end: 1} fills it again whenever the last copy has moved away:\n");
-    print_rows(&firn_section_emit, NULL);
+    print_rows("emit", NULL);
 }
 
 static void colliders(void)
@@ -119,8 +130,7 @@ static void colliders(void)
            "    - name: pusher\n"
            "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
-    print_rows(&firn_section_collider,
-               "name shape translate rotate keys boundary friction visible color");
+    print_rows("a collider", "name shape translate rotate keys boundary friction visible color");
     print_shapes("\nshapes:", false);
     printf("`firn help plane` says what one takes.\n");
 }
@@ -129,10 +139,10 @@ static void heat(void)
 {
     printf("Scenes with `heat: {}` have temperatures, in kelvin, or in degrees Celsius with\n"
            "a C, as 34C. Materials of some laws melt and freeze. Of heat:\n\n");
-    print_rows(&firn_section_heat, "speed ambient sources");
+    print_rows("heat", "speed ambient sources");
     printf("\nIn colliders, and in objects:\n\n");
-    print_rows(&firn_section_collider, "temperature");
-    print_rows(&firn_section_object, "temperature");
+    print_rows("a collider", "temperature");
+    print_rows("an object", "temperature");
     for (int i = 0; i < FIRN_LAW_COUNT; i++) {
         const firn_law_info law = firn_law_get_info((firn_law_kind)i);
         if (!law.melts) continue;
@@ -151,10 +161,10 @@ static void heat(void)
 static void filling(void)
 {
     printf("An object has one of these, and particles fill it:\n\n");
-    print_rows(&firn_section_object, "shape mesh voxels particles");
+    print_rows("an object", "shape mesh voxels particles");
     printf("\nThe scene's resolution sets the distance between particles, or:\n\n");
-    print_rows(&firn_section_object, "separation count pattern per_voxel refine refine_distance "
-                                     "seed");
+    print_rows("an object", "separation count pattern per_voxel refine refine_distance "
+                            "seed");
     printf("\n");
     print_shapes("shapes:", true);
 }
@@ -164,7 +174,7 @@ static void output(void)
     printf("A run writes the files listed under output, every frame or every few:\n\n"
            "  output:\n"
            "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
-    print_rows(&firn_section_output, NULL);
+    print_rows("an output", NULL);
     printf("\nFiles appear whole or not at all, below the working folder. Formats:\n");
     for (int i = 0; firn_format_get_info(i).name; i++) {
         printf("  %-*s", UNIT_COLUMN - 2, firn_format_get_info(i).extensions);
@@ -193,7 +203,7 @@ static void checkpoints(void)
            "more frames, other outputs, other keys; the run reports the changes. It must\n"
            "keep its resolution, objects, noises, fps and first frame. A run without\n"
            "--resume starts again and deletes old states as it passes them.\n\n");
-    print_rows(&firn_section_checkpoint, NULL);
+    print_rows("checkpoint", NULL);
 }
 
 static void sweeps(void)
@@ -228,7 +238,7 @@ static void speed(void)
            "A run uses all threads and the best instruction set; --threads and --isa change\n"
            "that. The result is the same to the last bit at any number of threads. Quadratic\n"
            "splines and MLS forces, the defaults, use the fused path, which is the fast one:\n\n");
-    print_rows(&firn_section_simulation, "integrator transfer spline force_form path");
+    print_rows("simulation", "integrator transfer spline force_form path");
 }
 
 static void stability(void)
@@ -239,7 +249,7 @@ static void stability(void)
            "checkpoint. Then try lower speeds or stiffness, objects that do not start\n"
            "inside a collider, or colliders that move more slowly.\n\n",
            FIRN_EXIT_DIVERGED);
-    print_rows(&firn_section_simulation, "dt dt_max dt_min courant wave_factor damping");
+    print_rows("simulation", "dt dt_max dt_min courant wave_factor damping");
     printf("\nMaterial that falls apart without reason has too few particles: they should be\n"
            "at most half a cell apart.\n");
 }
@@ -288,9 +298,9 @@ static void list_topics(void)
 
 /* ---- names ---- */
 
-static void print_parameter(const firn_section *section, const char *called, const firn_row *row)
+static void print_parameter(const char *called, const firn_param *row, const char *value)
 {
-    char text[512], value[80];
+    char text[512];
     const char *range = firn_row_range(row, text, sizeof text);
     printf("%s, of %s: %s\n", row->name, called, row->help);
     printf("  kind     %s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit);
@@ -298,11 +308,11 @@ static void print_parameter(const firn_section *section, const char *called, con
         printf("  %-9s", row->kind == FIRN_CHOICE ? "words" : "range");
         firn_print_wrapped(11, range);
     }
-    if (firn_row_default(section, row, value, sizeof value)[0]) printf("  default  %s\n", value);
+    if (value[0]) printf("  default  %s\n", value);
     if (row->alias) printf("  also     %s\n", row->alias);
 }
 
-static bool has_name(const firn_row *row, const char *name)
+static bool has_name(const firn_param *row, const char *name)
 {
     if (strcmp(row->name, name) == 0 || (row->alias && strcmp(row->alias, name) == 0)) return true;
     for (int i = 0; row->kind == FIRN_CHOICE && row->choices[i]; i++) {
@@ -312,19 +322,23 @@ static bool has_name(const firn_row *row, const char *name)
 }
 
 /* The section if that is its name, its rows of that name otherwise. */
-static int explain_section(const firn_section *section, const char *called, const char *name)
+static int explain_section(int32_t section, const char *name)
 {
-    const char *space = strrchr(section->name, ' '); /* "a material" */
-    if (strcmp(space ? space + 1 : section->name, name) == 0) {
-        printf("%s: %s\n", called, section->help);
-        print_rows(section, NULL);
+    const firn_section_info s = firn_section_get_info(section);
+    const char *space = strrchr(s.name, ' '); /* "a material" */
+    char called[80];
+    snprintf(called, sizeof called, "%s%s", s.shape ? "shape " : "", s.name);
+    if (strcmp(space ? space + 1 : s.name, name) == 0) {
+        printf("%s: %s\n", called, s.help);
+        print_section(section, NULL);
         return 1;
     }
     int found = 0;
-    const firn_row *r;
-    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
-        if (!has_name(r, name)) continue;
-        print_parameter(section, called, r);
+    firn_param r;
+    char value[80];
+    for (int32_t i = 0; firn_section_get_param(section, i, &r, value); i++) {
+        if (!has_name(&r, name)) continue;
+        print_parameter(called, &r, value);
         found++;
     }
     return found;
@@ -334,15 +348,7 @@ static int explain_section(const firn_section *section, const char *called, cons
 static int explain(const char *name)
 {
     int found = 0;
-    for (int i = 0; firn_sections[i]; i++) {
-        found += explain_section(firn_sections[i], firn_sections[i]->name, name);
-    }
-    firn_scene_shape_row s;
-    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
-        char called[80];
-        snprintf(called, sizeof called, "shape %s", s.section.name);
-        found += explain_section(&s.section, called, name);
-    }
+    for (int32_t i = 0; firn_section_get_info(i).name; i++) found += explain_section(i, name);
     for (int i = 0; firn_format_get_info(i).name; i++) {
         const firn_format_info f = firn_format_get_info(i);
         if (strcmp(f.name, name) != 0) continue;
@@ -383,12 +389,13 @@ static int mention(const char *word, const char *name, const char *kind, const c
     return 1;
 }
 
-static int mention_rows(const char *word, const firn_section *section)
+static int mention_rows(const char *word, int32_t section)
 {
     int found = 0;
-    const firn_row *r;
-    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
-        found += mention(word, r->name, section->name, r->help);
+    firn_param r;
+    char value[80];
+    for (int32_t i = 0; firn_section_get_param(section, i, &r, value); i++) {
+        found += mention(word, r.name, firn_section_get_info(section).name, r.help);
     }
     return found;
 }
@@ -404,11 +411,7 @@ static int search(const char *word)
         const firn_command *c = firn_program.parts[i];
         found += mention(word, firn_command_word(c), "command", c->line);
     }
-    for (int i = 0; firn_sections[i]; i++) found += mention_rows(word, firn_sections[i]);
-    firn_scene_shape_row s;
-    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
-        found += mention_rows(word, &s.section);
-    }
+    for (int32_t i = 0; firn_section_get_info(i).name; i++) found += mention_rows(word, i);
     const firn_preset *p;
     for (int32_t i = 0; (p = firn_preset_get(i)); i++) {
         found += mention(word, p->name, "preset", p->help);
@@ -429,10 +432,11 @@ static void add_name(const char *name)
     names[name_count++] = name;
 }
 
-static void add_rows(const firn_section *section)
+static void add_rows(int32_t section)
 {
-    const firn_row *r;
-    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) add_name(r->name);
+    firn_param r;
+    char value[80];
+    for (int32_t i = 0; firn_section_get_param(section, i, &r, value); i++) add_name(r.name);
 }
 
 /* Everything that there is help on: for completion, and for what is nearest. */
@@ -443,11 +447,10 @@ static const char *help_name(int32_t index)
         for (int i = 0; firn_program.parts[i]; i++) {
             add_name(firn_command_word(firn_program.parts[i]));
         }
-        for (int i = 0; firn_sections[i]; i++) add_rows(firn_sections[i]);
-        firn_scene_shape_row s;
-        for (int i = 0; firn_scene_shape_get(i, &s); i++) {
-            add_name(s.section.name);
-            add_rows(&s.section);
+        firn_section_info s;
+        for (int32_t i = 0; (s = firn_section_get_info(i)).name; i++) {
+            if (s.shape) add_name(s.name);
+            add_rows(i);
         }
         for (int i = 0; firn_format_get_info(i).name; i++) add_name(firn_format_get_info(i).name);
         for (int i = 0; firn_attribute_get(i); i++) add_name(firn_attribute_get(i)->name);

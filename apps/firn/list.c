@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app.h"
-#include "scene/scene.h"
 #include <firn/scene.h>
 
-const char *firn_row_range(const firn_row *row, char *text, size_t size)
+#include "app.h"
+
+const char *firn_row_range(const firn_param *row, char *text, size_t size)
 {
     static const char *const leads[] = {"finite", "one of ", "from "}; /* tables go without */
     firn_param_range(row, text, size);
@@ -17,7 +17,7 @@ const char *firn_row_range(const firn_row *row, char *text, size_t size)
     return text;
 }
 
-const char *firn_row_kind(const firn_row *row)
+const char *firn_row_kind(const firn_param *row)
 {
     static const char *const name[FIRN_PARAM_KIND_COUNT] = {
         [FIRN_REAL] = "number", [FIRN_TEMPERATURE] = "temperature", [FIRN_WHOLE] = "whole number",
@@ -26,16 +26,15 @@ const char *firn_row_kind(const firn_row *row)
     return name[row->kind];
 }
 
-static void print_rows(const firn_section *section, bool markdown)
+static void print_rows(int32_t section, bool markdown)
 {
     if (markdown) {
         printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
     }
-    const firn_row *r;
-    for (int i = 0; (r = firn_section_row(section, i, NULL)); i++) {
-        char text[512], value[80];
+    firn_param row, *r = &row;
+    char text[512], value[80];
+    for (int32_t i = 0; firn_section_get_param(section, i, r, value); i++) {
         const char *words = firn_row_range(r, text, sizeof text);
-        firn_row_default(section, r, value, sizeof value);
         if (markdown) {
             printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r), r->unit,
                    value, words, r->help, r->alias ? "; also `" : "", r->alias ? r->alias : "",
@@ -58,23 +57,26 @@ static void heading(const char *name, const char *help, bool markdown)
 
 static void list_parameters(bool markdown)
 {
-    for (int i = 0; firn_sections[i]; i++) {
-        heading(firn_sections[i]->name, firn_sections[i]->help, markdown);
-        print_rows(firn_sections[i], markdown);
+    firn_section_info s;
+    for (int32_t i = 0; (s = firn_section_get_info(i)).name; i++) {
+        if (s.shape) continue;
+        heading(s.name, s.help, markdown);
+        print_rows(i, markdown);
     }
 }
 
 static void list_shapes(bool markdown)
 {
     static const char *const where[] = {"", "2D", "3D", "2D and 3D"};
-    firn_scene_shape_row s;
-    for (int i = 0; firn_scene_shape_get(i, &s); i++) {
+    firn_section_info s;
+    for (int32_t i = 0; (s = firn_section_get_info(i)).name; i++) {
         char name[64], help[200];
-        snprintf(name, sizeof name, markdown ? "shape %s" : "%s", s.section.name);
-        snprintf(help, sizeof help, "%s; %scolliders, in %s", s.section.help,
+        if (!s.shape) continue;
+        snprintf(name, sizeof name, markdown ? "shape %s" : "%s", s.name);
+        snprintf(help, sizeof help, "%s; %scolliders, in %s", s.help,
                  s.filled ? "objects and " : "", where[s.dimensions]);
         heading(name, help, markdown);
-        print_rows(&s.section, markdown);
+        print_rows(i, markdown);
     }
 }
 

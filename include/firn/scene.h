@@ -6,6 +6,7 @@
 #ifndef FIRN_SCENE_H
 #define FIRN_SCENE_H
 
+#include <firn/param.h>
 #include <firn/points.h>
 #include <firn/sim.h>
 
@@ -60,6 +61,25 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_scene_write(const firn_scene *scene, c
 
 /* The scene as lines of "path: value", in the order of the file. Free it with free; NULL: no memory. */
 FIRN_API char *firn_scene_lines(const firn_scene *scene);
+
+/* ---- what scene files may say ---- */
+
+/* A section of scene files is a map of parameters; a shape is one too. */
+typedef struct firn_section_info {
+    const char *name;    /* as in the reference: "simulation", "a collider"; NULL past the end */
+    const char *help;    /* one line */
+    bool shape;          /* a word for a shape: */
+    unsigned dimensions; /* of scenes that have the word: 1: 2D, 2: 3D, 3: both */
+    unsigned filled;     /* those where objects can have it */
+} firn_section_info;
+
+/* By number from 0: sections in the order of the reference, then shapes. */
+FIRN_API firn_section_info firn_section_get_info(int32_t section);
+
+/* The index-th parameter of a section; false past the end. `fallback` receives its default as a scene
+ * would have it, or "". */
+FIRN_API bool firn_section_get_param(int32_t section, int32_t index, firn_param *param,
+                                     char fallback[80]);
 
 /* ---- attributes ---- */
 

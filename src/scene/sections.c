@@ -517,3 +517,40 @@ bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out)
     }
     return false;
 }
+
+/* ---- for users of the library ---- */
+
+static int32_t section_count(void)
+{
+    int32_t count = 0;
+    while (firn_sections[count]) count++;
+    return count;
+}
+
+firn_section_info firn_section_get_info(int32_t section)
+{
+    const int32_t shape = section - section_count();
+    firn_scene_shape_row row;
+    if (section < 0 || (shape >= 0 && !firn_scene_shape_get(shape, &row))) {
+        return (firn_section_info){0};
+    }
+    if (shape < 0) {
+        return (firn_section_info){.name = firn_sections[section]->name,
+                                   .help = firn_sections[section]->help};
+    }
+    return (firn_section_info){row.section.name, row.section.help, true, row.dimensions,
+                               row.filled};
+}
+
+bool firn_section_get_param(int32_t section, int32_t index, firn_param *param, char fallback[80])
+{
+    const int32_t shape = section - section_count();
+    firn_scene_shape_row row;
+    if (section < 0 || (shape >= 0 && !firn_scene_shape_get(shape, &row))) return false;
+    const firn_section *of = shape < 0 ? firn_sections[section] : &row.section;
+    const firn_row *found = firn_section_row(of, index, NULL);
+    if (!found) return false;
+    *param = *found;
+    firn_row_default(of, found, fallback, 80);
+    return true;
+}
