@@ -286,7 +286,7 @@ static void a_saved_state_keeps_its_fields(void **state)
             s.at = 0;
             firn_error error = {0};
             assert_int_equal(firn_sim_load(other, take, &s, &error), FIRN_INVALID);
-            assert_non_null(strstr(error.message, "part"));
+            assert_non_null(strstr(error.message, "separate"));
             assert_int_equal(firn_sim_count(other), 0);
             firn_sim_destroy(other);
         }
