@@ -1,23 +1,20 @@
-/* The command line's commands, one file each; main.c lists them. */
+/* The command line's commands, one file each. */
 #ifndef FIRN_APP_H
 #define FIRN_APP_H
 
 #include "options.h"
 
+/* The commands: a word each, in the order of --help; <word>.c has firn_<word>_command. */
+#define FIRN_COMMANDS(X)                                                                           \
+    X(run)                                                                                         \
+    X(render) X(sweep) X(list) X(help) X(convert) X(info) X(demo) X(bench) X(validate) X(completion)
+
+#define DECLARE(word) extern const firn_command firn_##word##_command;
+FIRN_COMMANDS(DECLARE)
+#undef DECLARE
+
 /* `firn` itself: all commands are its parts. */
 extern const firn_command firn_program;
-
-extern const firn_command firn_run_command;
-extern const firn_command firn_render_command;
-extern const firn_command firn_sweep_command;
-extern const firn_command firn_list_command;
-extern const firn_command firn_help_command;
-extern const firn_command firn_completion_command;
-extern const firn_command firn_demo_command;
-extern const firn_command firn_convert_command;
-extern const firn_command firn_info_command;
-extern const firn_command firn_bench_command;
-extern const firn_command firn_validate_command;
 
 /* ---- list.c ---- */
 

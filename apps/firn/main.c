@@ -1,13 +1,14 @@
-/* The command line: lists the commands and picks one, which does the rest. */
+/* The command line: picks a command, which does the rest. */
 #include <stdio.h>
 #include <string.h>
 
 #include "app.h"
 
 static const firn_command *const commands[] = {
-    &firn_run_command,   &firn_render_command,   &firn_sweep_command,      &firn_list_command,
-    &firn_help_command,  &firn_convert_command,  &firn_info_command,       &firn_demo_command,
-    &firn_bench_command, &firn_validate_command, &firn_completion_command, NULL};
+#define ROW(word) &firn_##word##_command,
+    FIRN_COMMANDS(ROW)
+#undef ROW
+        NULL};
 
 const firn_command firn_program = {
     .name = "firn",

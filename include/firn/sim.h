@@ -115,7 +115,7 @@ typedef struct firn_heat_source {
 
 /* The parameters of heat, as <firn/param.h> explains them. */
 #define FIRN_HEAT_PARAMS(X)                                                                        \
-    X(REAL, speed, "", 1, 1e-12, 1e12,                                                             \
+    X(REAL, speed, "", 1, 1e-12, 1e9,                                                              \
       "multiplies every flow of heat and every source, but not motion; 1 is real time, 100 melts " \
       "a hundred times as fast",                                                                   \
       "1 is real time", NULL)                                                                      \
