@@ -86,11 +86,12 @@ install: firn
 # What is cheap enough for every change: the quick half of the tests under the address and undefined
 # sanitizers, the program by clang, cppcheck on the files of the last commit.
 check-quick: deps-check
-	@$(configure) asan -B $(BUILD)/asan -DFIRN_ISAS=scalar
-	$(build) $(BUILD)/asan -j$(JOBS) --target quick_tests
-	$(ctest) $(BUILD)/asan -L quick
-	@$(configure) release -B $(BUILD)/clang -DCMAKE_C_COMPILER=clang -DFIRN_WERROR=ON -DFIRN_ISAS=avx2
-	$(build) $(BUILD)/clang -j$(JOBS) --target firn
+	@$(configure) asan -B $(BUILD)/quick-asan -DFIRN_ISAS=scalar
+	$(build) $(BUILD)/quick-asan -j$(JOBS) --target quick_tests
+	$(ctest) $(BUILD)/quick-asan -L quick
+	@$(configure) release -B $(BUILD)/quick-clang -DCMAKE_C_COMPILER=clang -DFIRN_WERROR=ON \
+	    -DFIRN_ISAS=avx2
+	$(build) $(BUILD)/quick-clang -j$(JOBS) --target firn
 	CHANGED_SINCE=HEAD~1 tools/cppcheck.sh -j $(JOBS)
 
 check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide

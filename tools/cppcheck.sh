@@ -17,6 +17,10 @@ check() {
         -Iinclude -Isrc -D__GNUC__=12 -D__x86_64__=1
 }
 
+if [ -n "${CHANGED_SINCE-}" ] && ! git rev-parse -q --verify "$CHANGED_SINCE" >/dev/null; then
+    CHANGED_SINCE= # a shallow clone: all files
+fi
+
 # The C files of these folders that are to be looked at.
 files() {
     if [ -n "${CHANGED_SINCE-}" ]; then

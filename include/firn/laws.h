@@ -6,6 +6,8 @@
 #ifndef FIRN_LAWS_H
 #define FIRN_LAWS_H
 
+#include <firn/base.h>
+
 #define FIRN_LAWS(X)                                                                               \
     X(LINEAR, linear, "small strains: knows no rotation", P(young) P(poisson), .elastic = 1)       \
     X(ST_VENANT_KIRCHHOFF, st_venant_kirchhoff,                                                    \

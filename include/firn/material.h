@@ -150,7 +150,7 @@ typedef struct firn_preset {
 FIRN_API const firn_preset *firn_preset_get(int32_t index);
 FIRN_API const firn_preset *firn_preset_find(const char *name);
 
-/* A preset as a def. */
+/* A preset as a def; of NULL, a def that calls refuse. */
 FIRN_API firn_material_def firn_material_def_preset(const firn_preset *preset);
 
 /* The law's snake_case name ("neo_hookean"), or NULL when there is no such law. */

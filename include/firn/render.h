@@ -81,7 +81,8 @@ FIRN_API const char *const *firn_colormap_names(void); /* "sequential", ...; end
 typedef struct firn_renderer_options {
     firn_render_options render; /* size, samples, quality, ... */
     bool linear;                /* light as it is, for EXR; else as a screen shows it */
-    const char *color;          /* attribute; NULL: looks, in flat pictures objects */
+    const char *color;          /* attribute, which must outlive the renderer; NULL: looks, in flat
+                                   pictures objects */
     int map;                    /* firn_colormap_kind, or -1: the one that suits the attribute */
     bool fixed;                 /* the range of colours is low to high; else that of the frames */
     double low, high;
@@ -203,9 +204,9 @@ enum { FIRN_PICTURES_MOST = 16 };
  *   name.png         the picture, or a contact sheet of several
  *   name.mp4, .webm  a video
  * .exr works as .png and holds light as it is. Without ffmpeg a video becomes a series of pictures,
- * and closing says so. */
+ * and firn_pictures_finish fails and says so. */
 typedef struct firn_pictures_def {
-    const char *path[FIRN_PICTURES_MOST];
+    const char *path[FIRN_PICTURES_MOST]; /* must outlive the pictures */
     int32_t path_count;
     int32_t columns, rows; /* of contact sheets; 0: as many as there are pictures, at most nine */
     int32_t width, height; /* of a picture */
@@ -253,7 +254,7 @@ typedef struct firn_preview_def {
 
 /* Opens the files. The camera has to show what has not happened yet: unless the scene places it, a
  * coarse copy of the scene runs first, which takes about a hundredth of a long run. `hooks` are those of
- * the run; they receive notes and can stop the copy. */
+ * the run, or NULL; they receive notes and can stop the copy. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_preview_create(const firn_preview_def *def,
                                                          const firn_run_hooks *hooks,
                                                          firn_preview **preview, firn_error *error);

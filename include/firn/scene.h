@@ -29,10 +29,12 @@ typedef struct firn_setting {
 typedef struct firn_scene_def {
     const char *path; /* the file; with `text`, what messages call that */
     const char *text; /* the scene itself, in YAML; NULL: read the file */
-    size_t text_size; /* bytes */
+    size_t text_size; /* bytes; 0: up to the first zero */
     const firn_setting *settings;
     int64_t setting_count;
-    const char *output_folder; /* everything the scene writes goes below it; NULL: as it says */
+    /* Everything the scene writes goes below this folder, with statistics.csv and checkpoints/ if it
+     * names none; NULL: as it says. */
+    const char *output_folder;
 } firn_scene_def;
 FIRN_API firn_scene_def firn_scene_def_default(void);
 
@@ -121,15 +123,17 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_job_create(const firn_scene *scene,
                                                      firn_job **job, firn_error *error);
 FIRN_API void firn_job_destroy(firn_job *job); /* NULL is fine */
 
-/* Fills all objects with particles, except emitters that start later. */
+/* Fills all objects with particles, except emitters that start later. Once, before the first advance. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_job_fill(firn_job *job, firn_error *error);
 
-/* Advances to a time (s), with emitters on the way and sinks at its end. `report`, which may be NULL,
+/* Advances to a later time (s), with emitters on the way and sinks at its end. `report`, which may be NULL,
  * sums up the parts. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_job_advance(firn_job *job, double time,
                                                       firn_report *report, firn_error *error);
 
-/* The simulation, which stays the job's: look at it and drive it as any other. */
+/* The simulation, which stays the job's: look at it and drive it as any other. Materials that you add
+ * have J and Jp of 1 in points. Where emitters cut an advance into parts, forces on colliders are those
+ * of the last part. */
 FIRN_API firn_sim *firn_job_sim(const firn_job *job);
 
 /* How many particles there will be at a later time: emitters counted, sinks not. */
@@ -182,11 +186,12 @@ typedef struct firn_run_hooks {
 
 /* Make one with firn_run_options_default. */
 typedef struct firn_run_options {
-    int32_t threads;     /* 0: all */
-    const char *isa;     /* NULL: the best */
-    int64_t first, last; /* frames to write; a run starts at the scene's first all the same */
-    bool resume;         /* go on from the newest checkpoint */
-    bool hash;           /* hash the state at every frame */
+    int32_t threads; /* 0: all */
+    const char *isa; /* NULL: the best */
+    int64_t first,
+        last;    /* frames to write, of the scene's; a run starts at the first all the same */
+    bool resume; /* go on from the newest checkpoint */
+    bool hash;   /* hash the state at every frame */
 } firn_run_options;
 FIRN_API firn_run_options firn_run_options_default(const firn_scene *scene); /* all frames */
 

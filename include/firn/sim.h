@@ -27,7 +27,7 @@ extern "C" {
     X(APIC, apic, 1, 0, 0, "affine: keeps angular momentum (Jiang et al. 2015)")                   \
     X(AFLIP, aflip, 1, 1, 0, "APIC with the FLIP blend (Fei et al. 2021)")                         \
     X(ASFLIP, asflip, 1, 1, 1, "AFLIP that also separates positions (Fei et al. 2021)")            \
-    X(TRANSFER_AUTO, auto, 0, 0, 0, "asflip where a material crumbles, as snow does; else apic")
+    X(TRANSFER_AUTO, auto, 0, 0, 0, "asflip if a material obeys the law snow, else apic")
 typedef enum firn_transfer { FIRN_TRANSFERS(FIRN_LIST_ENUM) FIRN_TRANSFER_COUNT } firn_transfer;
 
 typedef struct firn_transfer_info {

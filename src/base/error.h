@@ -24,9 +24,15 @@ static inline firn_status firn_failed(firn_status status)
     firn_failed(firn_fail_field_at(error, status, __FILE__, __LINE__, __VA_ARGS__))
 
 FIRN_API firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
-                         const char *format, ...) __attribute__((format(printf, 5, 6)));
+                                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 firn_status firn_fail_field_at(firn_error *error, firn_status status, const char *file, int line,
                                const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Refuses a pointer that a caller must give: `FIRN_REQUIRE(def, error);`. */
+#define FIRN_REQUIRE(argument, error)                                                              \
+    do {                                                                                           \
+        if (!(argument)) return firn_fail(error, FIRN_INVALID, "%s is NULL; give one", #argument); \
+    } while (0)
 
 /* Defs carry this in `stamp` when made by their default function. */
 #define FIRN_STAMP 0x4e524946u

@@ -23,7 +23,7 @@ void firn_workers_run(const firn_workers *workers, int64_t count, int64_t grain,
 
 /* The same on threads of our own. */
 FIRN_API void firn_parallel_for(int32_t threads, int64_t count, int64_t grain, firn_task *task,
-                       void *context);
+                                void *context);
 
 /* How many processors this process may use; 1 in a build without threads. */
 FIRN_API int32_t firn_parallel_max_threads(void);

@@ -40,7 +40,7 @@ void *firn_collider_attach(firn_collider_def *def, void *memory);
  * that brings local y to the same place, which by the shapes' symmetry is the same section (a
  * polygon keeps its left and right). */
 FIRN_API void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
-                        firn_posed_collider *posed);
+                                 firn_posed_collider *posed);
 
 /* The same for one that moves with constant velocity and spin, `elapsed` seconds on its way; one that
  * has arrived stands still. */
@@ -59,8 +59,8 @@ firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimensi
 
 /* Signed distance (m, negative inside) and outward unit normal at a world point. dimension 2 takes
  * a collider posed in 2D, ignores the point's z and measures to the section at z = 0. */
-FIRN_API double firn_collider_distance(const firn_posed_collider *c, int dimension, const double point[3],
-                              double normal[3]);
+FIRN_API double firn_collider_distance(const firn_posed_collider *c, int dimension,
+                                       const double point[3], double normal[3]);
 
 /* The surfaces that a world point is below, or less than `slack` metres above; returns how many. A
  * negative slack asks for those that it is well below. */

@@ -319,13 +319,22 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
 
 double firn_collider_speed_bound(const firn_posed_collider *c, const double center[3], double reach)
 {
-    /* |v + w x (p - x)| <= |v + w x (center - x)| + |w| |p - center| */
-    static const double no_normal[3];
-    double v[3], w[3];
-    firn_collider_contact_velocity(c, center, no_normal, v);
-    for (int a = 0; a < 3; a++) w[a] = c->spin[a] + (c->runs ? c->run_spin[a] : 0);
+    /* |v + w x (p - x)| <= |v + w x (center - x)| + |w| |p - center|, and the same for a surface that
+     * runs along itself, of which contact takes a part. */
+    double v[3], run[3] = {0};
+    firn_collider_surface_velocity(c, center, v);
+    double spin = sqrt(c->spin[0] * c->spin[0] + c->spin[1] * c->spin[1] + c->spin[2] * c->spin[2]);
+    if (c->runs) {
+        const firn_posed_collider still = {
+            .velocity = {c->run_velocity[0], c->run_velocity[1], c->run_velocity[2]},
+            .spin = {c->run_spin[0], c->run_spin[1], c->run_spin[2]},
+            .position = {c->position[0], c->position[1], c->position[2]}};
+        firn_collider_surface_velocity(&still, center, run);
+        spin += sqrt(c->run_spin[0] * c->run_spin[0] + c->run_spin[1] * c->run_spin[1] +
+                     c->run_spin[2] * c->run_spin[2]);
+    }
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
-           reach * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+           sqrt(run[0] * run[0] + run[1] * run[1] + run[2] * run[2]) + reach * spin;
 }
 
 void firn_impulse_add(const firn_impulses *to, const firn_posed_collider *colliders, int32_t i,

@@ -127,6 +127,7 @@ typedef struct holder {
     firn_region region; /* first, so that its address is the holder's */
     firn_mesh mesh;
     firn_voxels voxels;
+    double *points; /* of a polygon */
 } holder;
 
 /* Hands the region over, or frees everything. */
@@ -152,9 +153,20 @@ firn_status firn_region_create_shape(const firn_collider_def *shape, int32_t dim
                                      const firn_placement *placement, firn_region **out,
                                      firn_error *error)
 {
+    if (dimension != 2 && dimension != 3) {
+        return firn_fail(error, FIRN_INVALID, "dimension %d must be 2 or 3", dimension);
+    }
     holder *h = make_holder(out, error);
     if (!h) return FIRN_NO_MEMORY;
-    return give(h, firn_region_of_shape(shape, dimension, placement, &h->region, error), out);
+    firn_status st = firn_region_of_shape(shape, dimension, placement, &h->region, error);
+    if (st == FIRN_OK && shape->point_count) {
+        const size_t size = 2 * (size_t)shape->point_count * sizeof *h->points;
+        h->points = malloc(size);
+        if (!h->points) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        if (h->points) memcpy(h->points, shape->points, size);
+        h->region.shape.points = h->points;
+    }
+    return give(h, st, out);
 }
 
 firn_status firn_region_create_mesh(const char *path, int32_t threads,
@@ -197,6 +209,7 @@ void firn_region_destroy(firn_region *region)
     if (!h) return;
     firn_mesh_free(&h->mesh);
     firn_voxels_free(&h->voxels);
+    free(h->points);
     free(h);
 }
 

@@ -120,7 +120,11 @@ firn_column *firn_points_find(const firn_points *points, const char *name)
 firn_column *firn_points_add(firn_points *points, const char *name, firn_type type,
                              int32_t components, firn_error *error)
 {
-    const size_t length = strlen(name);
+    const size_t length = name ? strlen(name) : 0;
+    if ((unsigned)type >= FIRN_TYPE_COUNT) {
+        firn_fail(error, FIRN_INVALID, "type %d must be a firn_type", (int)type);
+        return NULL;
+    }
     if (length == 0 || length >= FIRN_NAME_SIZE) {
         firn_fail(error, FIRN_INVALID, "an attribute's name has %zu letters; 1 to %d can be kept",
                   length, FIRN_NAME_SIZE - 1);

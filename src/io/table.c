@@ -105,6 +105,8 @@ firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_po
 
 firn_status firn_points_read(const char *path, firn_points *out, firn_error *error)
 {
+    FIRN_REQUIRE(path, error);
+    FIRN_REQUIRE(out, error);
     *out = (firn_points){0};
     firn_bytes in;
     firn_status st = firn_bytes_read(path, &in, error);
@@ -145,6 +147,9 @@ firn_status firn_points_size(const char *path, const firn_points *points,
 firn_status firn_points_write(const char *path, const firn_points *points,
                               const firn_write_options *options, firn_error *error)
 {
+    FIRN_REQUIRE(path, error);
+    FIRN_REQUIRE(points, error);
+    FIRN_REQUIRE(options, error);
     const firn_format *format = firn_format_of(path, error);
     if (!format) return FIRN_INVALID;
     firn_output out;

@@ -130,6 +130,7 @@ const firn_preset *firn_preset_find(const char *name)
 
 firn_material_def firn_material_def_preset(const firn_preset *preset)
 {
+    if (!preset) return (firn_material_def){0}; /* without a stamp: refused by what takes it */
     firn_material_def def = firn_material_def_default();
     const struct row *row = (const struct row *)preset; /* of which it is the first member */
     def.law = preset->law;

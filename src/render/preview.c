@@ -120,7 +120,7 @@ static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
         st = watch(preview, def, coarse, def->run->first, def->run->last, hooks, &why);
     firn_scene_destroy(coarse);
     if (st != FIRN_INVALID && st != FIRN_DIVERGED) {
-        if (st != FIRN_OK) *error = why;
+        if (st != FIRN_OK && error) *error = why;
         return st;
     }
     if (hooks->note) {
@@ -194,7 +194,8 @@ firn_status firn_preview_create(const firn_preview_def *def, const firn_run_hook
     firn_preview *preview = calloc(1, sizeof *preview);
     if (!preview) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     preview->first = def->run->first;
-    const firn_status st = begin(preview, def, hooks, error);
+    static const firn_run_hooks none = {0};
+    const firn_status st = begin(preview, def, hooks ? hooks : &none, error);
     if (st == FIRN_OK) {
         *out = preview;
     } else {

@@ -23,9 +23,41 @@ firn_renderer_options firn_renderer_options_default(void)
     return (firn_renderer_options){.render = firn_render_options_default(), .map = -1};
 }
 
+static firn_status check_options(const firn_renderer_options *o, firn_error *error)
+{
+    const firn_render_options *r = &o->render;
+    const struct {
+        const char *name;
+        double value, least, most;
+    } checks[] = {
+        {"width", r->width, 1, FIRN_IMAGE_MOST},
+        {"height", r->height, 1, FIRN_IMAGE_MOST},
+        {"samples", r->samples, 0, FIRN_SAMPLES_MOST},
+        {"quality", r->quality, FIRN_DRAFT, FIRN_FINAL},
+        {"mode", r->mode, FIRN_RENDER_VOLUME, FIRN_RENDER_POINTS},
+        {"threads", r->threads, 0, 4096},
+        {"up", r->up, 1, 2},
+        {"exposed", r->exposed, 0, 1e6},
+        {"map", o->map, -1, FIRN_COLORMAP_COUNT - 1},
+        {"slice_axis", o->slice_axis, 0, 2},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+        if (checks[i].value >= checks[i].least && checks[i].value <= checks[i].most) continue;
+        return firn_fail(error, FIRN_INVALID, "%s %g must be from %g to %g", checks[i].name,
+                         checks[i].value, checks[i].least, checks[i].most);
+    }
+    if (o->fixed && !(o->low < o->high)) {
+        return firn_fail(error, FIRN_INVALID, "low %g must be below high %g", o->low, o->high);
+    }
+    return FIRN_OK;
+}
+
 firn_status firn_renderer_init(firn_renderer *renderer, const firn_renderer_options *options,
                                firn_error *error)
 {
+    const firn_status st = check_options(options, error);
+    *renderer = (firn_renderer){0};
+    if (st != FIRN_OK) return st;
     *renderer = (firn_renderer){.options = *options, .bounds = firn_bounds_empty()};
     if (!options->color) return FIRN_OK;
     return firn_coloring_make(options->color, options->map, &renderer->coloring, error);
@@ -40,7 +72,9 @@ void firn_renderer_deinit(firn_renderer *renderer)
 firn_status firn_renderer_create(const firn_renderer_options *options, firn_renderer **out,
                                  firn_error *error)
 {
+    FIRN_REQUIRE(out, error);
     *out = NULL;
+    FIRN_REQUIRE(options, error);
     firn_renderer *renderer = malloc(sizeof *renderer);
     if (!renderer) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_status st = firn_renderer_init(renderer, options, error);
@@ -144,6 +178,7 @@ static firn_status add_particles(firn_renderer *renderer, const firn_scene *scen
 firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_frame *frame,
                                  firn_error *error)
 {
+    FIRN_REQUIRE(frame->points, error);
     const firn_scene *scene = frame->scene;
     const firn_points *points = frame->points, *grid = frame->grid;
     const firn_column *P = firn_points_find(points, "P");
@@ -258,8 +293,7 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         return firn_fail(error, FIRN_INVALID, "a slice needs a 3D scene; this one is flat");
     }
     if (renderer->flat && o->render.transparent) {
-        return firn_fail(error, FIRN_INVALID,
-                         "flat pictures are opaque and have no alpha");
+        return firn_fail(error, FIRN_INVALID, "flat pictures are opaque and have no alpha");
     }
     if (o->show == 0) o->show = renderer->flat ? FLAT_DEFAULT : SOLID_DEFAULT;
     if (!renderer->flat && (o->show & FLAT_LAYERS)) {

@@ -302,10 +302,13 @@ static bool is_carried(const firn_job *job, const firn_column *column)
     return !firn_attribute_find(job->scene, column->name);
 }
 
-/* The engine's materials as those of the scene. */
+/* The engine's materials as those of the scene; those that the caller added keep their numbers. */
 static void to_scene_materials(const firn_job *job, int64_t count, double *material)
 {
-    for (int64_t p = 0; p < count; p++) material[p] = job->variants.of[(int)material[p]];
+    for (int64_t p = 0; p < count; p++) {
+        const int m = (int)material[p];
+        if (m < job->variants.count) material[p] = job->variants.of[m];
+    }
 }
 
 /* Turns states into the volume ratios they stand for, 1 where the law keeps something else there: first
@@ -316,7 +319,9 @@ static firn_status to_volume_ratios(const firn_job *job, int64_t count, double *
     double *material = state + count;
     const firn_status st = firn_sim_read(job->sim, FIRN_MATERIAL, 0, count, material, error);
     for (int64_t p = 0; p < count && st == FIRN_OK; p++) {
-        const firn_state_kind kind = firn_law_state(job->variants.def[(int)material[p]].law);
+        const int m = (int)material[p];
+        const firn_state_kind kind =
+            m < job->variants.count ? firn_law_state(job->variants.def[m].law) : FIRN_STATE_NONE;
         const bool volume = kind == FIRN_STATE_LOG_VOLUME;
         material[p] = volume || kind == FIRN_STATE_LOG_PACKING ? exp(state[p]) : 1;
         state[p] = volume ? material[p] : 1;
@@ -399,6 +404,8 @@ static bool add_column(void *context, const char *name)
 firn_status firn_job_points(const firn_job *job, const char *const *wanted, int64_t most,
                             firn_points *out, firn_error *error)
 {
+    FIRN_REQUIRE(job, error);
+    FIRN_REQUIRE(out, error);
     const int64_t count = firn_sim_count(job->sim);
     *out = (firn_points){.count = count < most ? count : most};
     firn_error own = {0};
@@ -454,6 +461,8 @@ static void copy_node(void *user_data, const firn_grid_node *node)
 firn_status firn_job_grid(const firn_job *job, const char *const *wanted, firn_points *out,
                           firn_error *error)
 {
+    FIRN_REQUIRE(job, error);
+    FIRN_REQUIRE(out, error);
     *out = (firn_points){0};
     nodes n = {.points = out, .cell_size = job->scene->cell_size};
     firn_status st = firn_sim_visit_grid(job->sim, count_node, &n, error);

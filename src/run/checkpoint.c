@@ -499,8 +499,9 @@ firn_status firn_job_load(firn_job *job, const char *path, int64_t *frame, firn_
     firn_checkpoint c;
     firn_status st = firn_checkpoint_read(path, &c, error);
     if (st != FIRN_OK) return st;
-    if (frame) *frame = c.frame;
+    const int64_t saved = c.frame;
     st = firn_checkpoint_load(&c, job, error);
+    if (st == FIRN_OK && frame) *frame = saved;
     firn_checkpoint_free(&c);
     return st;
 }

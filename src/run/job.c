@@ -496,6 +496,9 @@ static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_
 
 firn_status firn_job_fill(firn_job *job, firn_error *error)
 {
+    FIRN_REQUIRE(job, error);
+    if (job->filled) return firn_fail(error, FIRN_INVALID, "the job is filled already");
+    job->filled = true;
     const firn_scene *scene = job->scene;
     firn_status st = open_sources(job, error);
     bool later = scene->sink_count > 0; /* whether sources are needed again */
@@ -613,6 +616,11 @@ static firn_status remove_leavers(firn_job *job, firn_error *error)
 
 firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error)
 {
+    FIRN_REQUIRE(job, error);
+    if (!(target >= firn_sim_time(job->sim) && isfinite(target))) {
+        return firn_fail(error, FIRN_INVALID, "time %g s must not be before %g s, where the job is",
+                         target, firn_sim_time(job->sim));
+    }
     firn_report own;
     if (!report) report = &own;
     *report = (firn_report){.dt_least = INFINITY};
@@ -653,7 +661,10 @@ firn_job_options firn_job_options_default(void) { return (firn_job_options){0}; 
 firn_status firn_job_create(const firn_scene *scene, const firn_job_options *options,
                             firn_job **out, firn_error *error)
 {
+    FIRN_REQUIRE(out, error);
     *out = NULL;
+    FIRN_REQUIRE(scene, error);
+    FIRN_REQUIRE(options, error);
     firn_job *job = calloc(1, sizeof *job);
     if (!job) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_status st = firn_job_init(job, scene, options, error);

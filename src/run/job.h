@@ -28,6 +28,7 @@ struct firn_job {
     firn_log log;
     firn_variants variants; /* the sim's materials */
     firn_job_object *object;
+    bool filled;
     firn_sources sources; /* open from when they are needed first until the last time */
 };
 

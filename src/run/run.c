@@ -611,10 +611,28 @@ static firn_status open_run(run *r, firn_error *error)
     return check_outputs(r->scene, error);
 }
 
+static const firn_run_hooks no_hooks = {0};
+
+static firn_status check_run(const firn_scene *scene, const firn_run_options *options,
+                             firn_error *error)
+{
+    FIRN_REQUIRE(scene, error);
+    FIRN_REQUIRE(options, error);
+    const firn_scene_frames *f = &scene->frames;
+    if (options->first >= f->start && options->first <= options->last && options->last <= f->end) {
+        return FIRN_OK;
+    }
+    return firn_fail(error, FIRN_INVALID,
+                     "first %lld and last %lld must be frames of the scene, %lld to %lld",
+                     (long long)options->first, (long long)options->last, (long long)f->start,
+                     (long long)f->end);
+}
+
 firn_status firn_run_check(const firn_scene *scene, const firn_run_options *options,
                            firn_error *error)
 {
-    firn_status st = check_outputs(scene, error);
+    firn_status st = check_run(scene, options, error);
+    if (st == FIRN_OK) st = check_outputs(scene, error);
     firn_job job = {0};
     const firn_job_options how = {.threads = options->threads, .isa = options->isa};
     if (st == FIRN_OK) st = firn_job_init(&job, scene, &how, error);
@@ -625,13 +643,13 @@ firn_status firn_run_check(const firn_scene *scene, const firn_run_options *opti
     return st;
 }
 
-static const firn_run_hooks no_hooks = {0};
-
 firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
                      const firn_run_hooks *hooks, firn_error *error)
 {
+    firn_status st = check_run(scene, options, error);
+    if (st != FIRN_OK) return st;
     run r = {.scene = scene, .options = options, .hooks = hooks ? hooks : &no_hooks};
-    firn_status st = open_run(&r, error);
+    st = open_run(&r, error);
     if (st == FIRN_OK) st = begin(&r, error);
     if (st == FIRN_OK) st = check_attributes(&r.job, error);
     if (st == FIRN_OK) st = try_outputs(&r, error);
@@ -652,9 +670,12 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
 firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
                           const firn_run_hooks *hooks, firn_plan *plan, firn_error *error)
 {
+    FIRN_REQUIRE(plan, error);
     *plan = (firn_plan){0};
+    firn_status st = check_run(scene, options, error);
+    if (st != FIRN_OK) return st;
     run r = {.scene = scene, .options = options, .hooks = hooks ? hooks : &no_hooks};
-    firn_status st = open_run(&r, error);
+    st = open_run(&r, error);
     if (st == FIRN_OK) st = make_job(&r, options->isa, error);
     if (st == FIRN_OK) st = fill_job(&r, error);
     if (st == FIRN_OK) {

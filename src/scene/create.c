@@ -125,7 +125,8 @@ static firn_status move_outputs(firn_tree *tree, const char *folder, firn_error 
 
 static firn_status read_tree(const firn_scene_def *def, firn_tree *tree, firn_error *error)
 {
-    const firn_bytes text = {(uint8_t *)def->text, def->text_size};
+    const size_t size = def->text && !def->text_size ? strlen(def->text) : def->text_size;
+    const firn_bytes text = {(uint8_t *)def->text, size};
     firn_status st = def->text ? firn_tree_parse(tree, def->path, &text, error)
                                : firn_tree_read(tree, def->path, error);
     for (int64_t i = 0; i < def->setting_count && st == FIRN_OK; i++) {
@@ -139,7 +140,13 @@ static firn_status read_tree(const firn_scene_def *def, firn_tree *tree, firn_er
 
 firn_status firn_scene_create(const firn_scene_def *def, firn_scene **out, firn_error *error)
 {
+    FIRN_REQUIRE(out, error);
     *out = NULL;
+    FIRN_REQUIRE(def, error);
+    if (!def->path) {
+        return firn_fail(error, FIRN_INVALID,
+                         "path is NULL; start from firn_scene_def_default() and name the file");
+    }
     firn_tree tree = {0};
     firn_scene *scene = calloc(1, sizeof *scene);
     firn_status st =
@@ -179,6 +186,8 @@ firn_scene_info firn_scene_get_info(const firn_scene *scene)
 
 firn_status firn_scene_write(const firn_scene *scene, const char *path, firn_error *error)
 {
+    FIRN_REQUIRE(scene, error);
+    FIRN_REQUIRE(path, error);
     firn_output out;
     const firn_status st = firn_output_open(&out, path, error);
     if (st != FIRN_OK) return st;

@@ -86,10 +86,10 @@ firn_status firn_read_vector(const firn_value *v, const char *what, const char *
     if (v->kind != FIRN_LIST || n < least || n > most) {
         char many[32];
         snprintf(many, sizeof many, least == most ? "%d" : "%d to %d", least, most);
-        return firn_value_fail(v, error, "%s%s%s must be %s numbers%s%s, as [0, 1, 0]", what,
+        return firn_value_fail(v, error, "%s%s%s must be %s numbers%s%s, as %s", what,
                                v->kind == FIRN_LIST ? "" : " ",
                                v->kind == FIRN_LIST ? "" : shown(v, text, sizeof text), many,
-                               *unit ? " in " : "", unit);
+                               *unit ? " in " : "", unit, most == 2 ? "[0, 1]" : "[0, 1, 0]");
     }
     int i = 0;
     for (const firn_value *c = v->child; c; c = c->next) {

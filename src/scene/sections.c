@@ -140,8 +140,9 @@ static const firn_row simulation_rows[] = {
      "stomakhin2013: their snow's cubic spline, gradient forces, flip and grid volumes, unless "
      "given",
      AT(preset), method_words, NULL},
-    {"transfer", FIRN_CHOICE, "", "auto", ANY, "auto: asflip where there is snow, else apic",
-     AT(transfer), transfer_words, NULL},
+    {"transfer", FIRN_CHOICE, "", "auto", ANY,
+     "auto: asflip if a material obeys the law snow, else apic", AT(transfer), transfer_words,
+     NULL},
     {"volumes", FIRN_CHOICE, "", "geometric", ANY,
      "rest volumes of particles: as filled, or from masses and the grid's density at the start",
      AT(volumes), volume_words, NULL},

@@ -74,13 +74,17 @@ static void list_task(void *context, int64_t block, int32_t thread)
 firn_status firn_reaction_list(firn_sim *sim, firn_error *error)
 {
     const int32_t blocks = sim->at->count;
-    int32_t *first = sim->grid.impulse_first.data, sum = 0;
+    int32_t *first = sim->grid.impulse_first.data;
+    int64_t sum = 0;
     for (int32_t b = 0; b < blocks; b++) {
         const int32_t count = first[b];
-        first[b] = sum;
+        first[b] = (int32_t)sum;
         sum += count;
+        if (sum > INT32_MAX) {
+            return firn_fail(error, FIRN_NO_MEMORY, "too many colliders near the material");
+        }
     }
-    first[blocks] = sum;
+    first[blocks] = (int32_t)sum;
     const firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.impulse,
                                                    (size_t)sum * sizeof(firn_impulse), error);
     if (st != FIRN_OK) return st;

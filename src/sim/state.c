@@ -123,7 +123,7 @@ static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_
     if (size && read(user_data, to->keys.data, size) != 0)
         return refuse_collider(c->collider, error);
     if (size) firn_collider_attach(def, to->keys.data);
-    return firn_collider_check(def, "the state's collider", error);
+    return firn_collider_check(def, "state.collider", error);
 }
 
 static void take_collider(firn_sim *sim, loaded_collider *from)

@@ -498,12 +498,12 @@ enum {
 
 _Static_assert(RUNS <= 16 && AHEAD + W <= 4 * W, "what reserve_scratch leaves for overruns");
 
-typedef enum sweep_kind {
+typedef enum pass_kind {
     SCATTER,
     GATHER,
     MOVED_GATHER, /* what particles move by is not the velocity they get */
     FUSED
-} sweep_kind;
+} pass_kind;
 
 LANE_INLINE void prefetch(const firn_store *s, const uint32_t *index)
 {
@@ -531,9 +531,9 @@ LANE_INLINE void keep_own(const firn_pass *s, int32_t block, const local_nodes *
 
 /* Particles begin .. end of a block, all in one run, at most CHUNK groups: everything up to the
  * sorting. Their entries are groups `group` on; a last one need not be full. */
-LANE_INLINE void sweep_chunk(const firn_pass *s, int32_t block, const local_nodes local[3], int run,
-                             int begin, int end, int group, firn_scratch *scratch,
-                             lane_extremes *extremes, const sweep_kind kind, const bool flip)
+LANE_INLINE void pass_chunk(const firn_pass *s, int32_t block, const local_nodes local[3], int run,
+                            int begin, int end, int group, firn_scratch *scratch,
+                            lane_extremes *extremes, const pass_kind kind, const bool flip)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, dt_scatter = (real)s->dt_scatter;
     const real affine = firn_transfer_is_affine(s->transfer) ? h : 0;
@@ -619,9 +619,9 @@ LANE_INLINE void sweep_chunk(const firn_pass *s, int32_t block, const local_node
     }
 }
 
-LANE_INLINE void sweep_block(const firn_pass *s, int32_t block, open_arena *arena,
-                             firn_scratch *scratch, lane_extremes *extremes, const sweep_kind kind,
-                             const bool flip)
+LANE_INLINE void pass_block(const firn_pass *s, int32_t block, open_arena *arena,
+                            firn_scratch *scratch, lane_extremes *extremes, const pass_kind kind,
+                            const bool flip)
 {
     uint32_t *index = scratch->index;
     int row[ROWS + 1];
@@ -638,7 +638,7 @@ LANE_INLINE void sweep_block(const firn_pass *s, int32_t block, open_arena *aren
         const int run_end = row[(run + 1) * RUN_ROWS];
         for (int begin = row[run * RUN_ROWS]; begin < run_end; begin += CHUNK * W) {
             const int end = run_end - begin < CHUNK * W ? run_end : begin + CHUNK * W;
-            sweep_chunk(s, block, local, run, begin, end, groups, scratch, extremes, kind, flip);
+            pass_chunk(s, block, local, run, begin, end, groups, scratch, extremes, kind, flip);
             groups += (end - begin + W - 1) / W;
         }
     }
@@ -661,14 +661,14 @@ LANE_INLINE void sweep_block(const firn_pass *s, int32_t block, open_arena *aren
     scatter_cells(s, block, arena, FIRN_SHIFTED, first, scratch->scatter, scratch->slot, flip);
 }
 
-LANE_INLINE void sweep_superblock(const firn_pass *s, int32_t superblock, firn_scratch *scratch,
-                                  const sweep_kind kind, const bool flip)
+LANE_INLINE void pass_superblock(const firn_pass *s, int32_t superblock, firn_scratch *scratch,
+                                 const pass_kind kind, const bool flip)
 {
     const bool scatters = kind == SCATTER || kind == FUSED;
     open_arena arena = open_superblock(s, superblock);
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) sweep_block(s, b, &arena, scratch, &e, kind, flip);
+        if (s->at->population[b]) pass_block(s, b, &arena, scratch, &e, kind, flip);
     }
     if (!scatters) return;
     s->touched[superblock] = arena.touched;
@@ -680,7 +680,7 @@ LANE_INLINE void sweep_superblock(const firn_pass *s, int32_t superblock, firn_s
     firn_pass_function FIRN_KERNEL(NAME);                                                          \
     void FIRN_KERNEL(NAME)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)          \
     {                                                                                              \
-        sweep_superblock(s, superblock, scratch, KIND, FLIP);                                      \
+        pass_superblock(s, superblock, scratch, KIND, FLIP);                                       \
     }
 SWEEP(firn_fast_scatter, SCATTER, false)
 SWEEP(firn_fast_gather, GATHER, false)
