@@ -141,7 +141,7 @@ static const firn_row simulation_rows[] = {
      "given",
      AT(preset), method_words, NULL},
     {"transfer", FIRN_CHOICE, "", "auto", ANY,
-     "auto: asflip if a material obeys the law snow, else apic", AT(transfer), transfer_words,
+     "auto: asflip with the law snow, else apic", AT(transfer), transfer_words,
      NULL},
     {"volumes", FIRN_CHOICE, "", "geometric", ANY,
      "rest volumes of particles: as filled, or from masses and the grid's density at the start",
