@@ -1,3 +1,4 @@
+/* Defaults, ranges and checks of a def by its table of parameters. */
 #include "base/param.h"
 
 #include <math.h>
