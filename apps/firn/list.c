@@ -109,7 +109,7 @@ static void list_presets(bool markdown)
 /* Which parameters each law reads. */
 static void list_laws(bool markdown)
 {
-    heading("laws", "what materials obey", markdown);
+    heading("laws", "constitutive laws of materials", markdown);
     if (markdown) printf("| name | | reads |\n|---|---|---|\n");
     for (int i = 0; i < FIRN_LAW_COUNT; i++) {
         const firn_law_info law = firn_law_get_info((firn_law_kind)i);
@@ -161,9 +161,9 @@ static void print_attributes(const firn_attribute *(*get)(int32_t), bool markdow
 
 static void list_attributes(bool markdown)
 {
-    heading("attributes", "what files can carry", markdown);
+    heading("attributes", "attributes of particle files", markdown);
     print_attributes(firn_attribute_get, markdown);
-    heading("attributes of the grid", "what outputs of the grid can carry", markdown);
+    heading("attributes of the grid", "attributes of grid outputs", markdown);
     print_attributes(firn_grid_attribute_get, markdown);
 }
 

@@ -155,7 +155,7 @@ static const firn_row material_rows[] = {
      NULL, NULL},
     {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
     {"look", FIRN_VALUE, "", "", ANY,
-     "in pictures: a name, or a map with changes to one: see a look; the preset's by default",
+     "look in pictures: a name, or a map with changes to one: see a look; the preset's by default",
      AT(look_value), NULL, NULL},
     {"noise", FIRN_VALUE, "", "", ANY, "list of noises on parameters: see noise", AT(noise_value),
      NULL, NULL},
@@ -235,7 +235,7 @@ static const firn_row temperature_noise_rows[] = {
 
 #define STRUCT firn_scene_heat
 static const firn_row heat_rows[] = {{"sources", FIRN_VALUE, "", "", ANY,
-                                      "list of shapes that heat what is in them: see a source",
+                                      "list of shapes that heat the material in them: see a source",
                                       AT(sources_value), NULL, NULL},
                                      END};
 #undef STRUCT
@@ -254,8 +254,7 @@ static const firn_row heat_source_rows[] = {
 
 #define STRUCT firn_scene_shell
 static const firn_row shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE,
-                                       "how deep it reaches below the surface", AT(thickness), NULL,
-                                       NULL},
+                                       "depth below the surface", AT(thickness), NULL, NULL},
 #define ROW(kind, name, unit, fallback, least, most, help, cure, alias)                            \
     {#name, FIRN_REAL, "", "1", 0, 1e6, "times the material's", AT(factor.name), NULL, alias},
                                       FIRN_MATERIAL_PARAMS(ROW)
@@ -428,9 +427,8 @@ const firn_section firn_section_object = {"an object", "an entry of objects", ob
 const firn_section firn_section_shell = {
     "shell", "of an object: factors on its material's parameters", shell_rows};
 const firn_section firn_section_temperature_noise = {
-    "temperature_noise", "of an object: its temperature varies from place to place",
-    temperature_noise_rows};
-const firn_section firn_section_heat = {"heat", "warmth, and what it does to materials", heat_rows,
+    "temperature_noise", "of an object: varies its temperature in space", temperature_noise_rows};
+const firn_section firn_section_heat = {"heat", "temperature, conduction, sources", heat_rows,
                                         firn_heat_param, offsetof(firn_scene_heat, def)};
 const firn_section firn_section_heat_source = {"a source", "an entry of heat.sources",
                                                heat_source_rows};

@@ -13,7 +13,7 @@ static double distance(const firn_shape_values *v, const double point[3], double
 const firn_shape firn_shape_plane = {
     .name = "plane",
     .word = {"plane", "plane"},
-    .help = "everything below it is solid",
+    .help = "solid below",
     .key = {{"point", "[0, 0, 0]", "on it", FIRN_KEY_POSITION, 0, 0},
             {"normal", "[0, 1, 0]", "points to the free side", FIRN_KEY_UP, 0, 0}},
     .convex = true,
