@@ -245,7 +245,7 @@ static void defaults_of_scenes_are_in_range(void **state)
 {
     (void)state;
     for (int s = 0; firn_sections[s]; s++) {
-        for (const firn_row *r = firn_sections[s]->rows; r->name; r++) {
+        for (const firn_param *r = firn_sections[s]->rows; r->name; r++) {
             char *end = NULL;
             const double number = strtod(r->fallback, &end);
             const bool any = r->least == 0 && r->most == 0;

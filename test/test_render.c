@@ -896,7 +896,7 @@ static void presets_have_looks(void **state)
     for (const firn_look_row *row = firn_looks; row->name; row++) {
         assert_string_equal(row->look.name, row->name);
         for (int i = 1; firn_section_look.rows[i].name; i++) { /* within their own rows' ranges */
-            const firn_row *r = &firn_section_look.rows[i];
+            const firn_param *r = &firn_section_look.rows[i];
             const double *v = (const double *)((const char *)&row->look + r->offset);
             for (int a = 0; a < (r->kind == FIRN_VECTOR ? 3 : r->kind == FIRN_REAL); a++) {
                 assert_true(v[a] >= r->least && v[a] <= r->most);

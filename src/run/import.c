@@ -197,7 +197,7 @@ static firn_status check_given_once(const importer *in, const char *parameter, c
 static firn_status check_temperatures(const importer *in, const double *temperature,
                                       firn_error *error)
 {
-    const firn_row *row = firn_section_object.rows;
+    const firn_param *row = firn_section_object.rows;
     while (strcmp(row->name, "temperature") != 0) row++;
     for (int64_t i = 0; i < in->points.count; i++) {
         if (temperature[i] >= row->least && temperature[i] <= row->most) continue;

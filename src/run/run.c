@@ -385,7 +385,7 @@ static void hint_at_degrees(const run *r)
 /* Temperatures so low that degrees Celsius may be meant; 77K says that they are not. */
 static void hint_at_kelvin(const run *r, const firn_section *section, const firn_value *map)
 {
-    const firn_row *row;
+    const firn_param *row;
     for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_TEMPERATURE ? firn_value_get(map, row->name) : NULL;
         char *end = NULL, place[FIRN_LOCATION_SIZE];

@@ -52,7 +52,7 @@ static bool is_unit(const char *text, char unit)
     return toupper((unsigned char)*text) == unit && !text[1];
 }
 
-static firn_status read_temperature(const firn_row *row, const firn_value *v, double *out,
+static firn_status read_temperature(const firn_param *row, const firn_value *v, double *out,
                                     firn_error *error)
 {
     char text[80];
@@ -117,7 +117,7 @@ firn_status firn_read_choice(const firn_value *v, const char *what, const char *
         firn_nearest(v->kind == FIRN_SCALAR ? v->text : "", choices, near, sizeof near));
 }
 
-static firn_status check_range(const firn_row *row, const firn_value *v, double number,
+static firn_status check_range(const firn_param *row, const firn_value *v, double number,
                                firn_error *error)
 {
     const bool any = row->least == 0 && row->most == 0;
@@ -128,7 +128,7 @@ static firn_status check_range(const firn_row *row, const firn_value *v, double 
                            row->unit, row->cure ? "; " : "", row->cure ? row->cure : "");
 }
 
-static firn_status read_row(const firn_row *row, const firn_value *v, void *to, firn_error *error)
+static firn_status read_row(const firn_param *row, const firn_value *v, void *to, firn_error *error)
 {
     char text[80];
     firn_status st = FIRN_OK;
@@ -186,7 +186,7 @@ static firn_status read_row(const firn_row *row, const firn_value *v, void *to, 
 }
 
 /* The fallback is a scalar, or numbers in brackets. */
-static void read_fallback(const firn_row *row, char *out)
+static void read_fallback(const firn_param *row, char *out)
 {
     if (!row->fallback[0]) return;
     char text[160];
@@ -210,9 +210,9 @@ static void read_fallback(const firn_row *row, char *out)
     (void)read_row(row, &v, out + row->offset, &error);
 }
 
-const firn_row *firn_section_row(const firn_section *section, int index, size_t *offset)
+const firn_param *firn_section_row(const firn_section *section, int index, size_t *offset)
 {
-    const firn_row *own = section->rows;
+    const firn_param *own = section->rows;
     int count = 0;
     while (own[count].name) count++;
     if (index < count) {
@@ -220,7 +220,7 @@ const firn_row *firn_section_row(const firn_section *section, int index, size_t 
         return &own[index];
     }
     index -= count;
-    const firn_row *p = NULL;
+    const firn_param *p = NULL;
     for (int32_t i = 0; section->params && (p = section->params(i)); i++) {
         int same = 0;
         while (same < count && strcmp(own[same].name, p->name) != 0) same++;
@@ -231,7 +231,7 @@ const firn_row *firn_section_row(const firn_section *section, int index, size_t 
     return NULL;
 }
 
-const char *firn_row_default(const firn_section *section, const firn_row *row, char *text,
+const char *firn_row_default(const firn_section *section, const firn_param *row, char *text,
                              size_t size)
 {
     const double *x = row->value;
@@ -265,7 +265,7 @@ firn_status firn_section_read(const firn_section *section, const firn_value *map
     }
     for (const firn_value *c = map ? map->child : NULL; c; c = c->next) {
         const char *names[65];
-        const firn_row *row;
+        const firn_param *row;
         size_t offset = 0;
         int i = 0;
         while ((row = firn_section_row(section, i, &offset)) && strcmp(row->name, c->key) != 0 &&
@@ -293,7 +293,7 @@ bool firn_section_given(const firn_section *section, const void *data, const cha
 {
     firn_given given;
     memcpy(&given, data, sizeof given);
-    const firn_row *row;
+    const firn_param *row;
     for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
         if (strcmp(row->name, name) == 0) return given >> i & 1u;
     }

@@ -14,12 +14,10 @@
 
 #include "scene/value.h"
 
-typedef firn_param firn_row;
-
 typedef struct firn_section {
     const char *name; /* as in the reference */
     const char *help;
-    const firn_row *rows;                       /* of scenes alone, up to the one without a name */
+    const firn_param *rows;                     /* of scenes alone, up to the one without a name */
     const firn_param *(*params)(int32_t index); /* of a def, unless NULL... */
     size_t def;                                 /* ... which is here in the struct */
     bool preset;                                /* a preset says the defaults of those */
@@ -29,7 +27,7 @@ typedef uint64_t firn_given;
 
 /* The index-th row, NULL past the end: those of scenes, then those of the def, less any that scenes have a
  * row of their own for. *offset, unless NULL, receives where its value is in the struct. */
-const firn_row *firn_section_row(const firn_section *section, int index, size_t *offset);
+const firn_param *firn_section_row(const firn_section *section, int index, size_t *offset);
 
 /* Fills `out` with the defaults of the scene's rows, then with what the map says; the def in it comes
  * with its own. Unknown keys, wrong types and values out of range fail with the place and the nearest
@@ -38,7 +36,7 @@ firn_status firn_section_read(const firn_section *section, const firn_value *map
                               firn_error *error);
 
 /* The default as a scene would have it; "" for none. */
-const char *firn_row_default(const firn_section *section, const firn_row *row, char *text,
+const char *firn_row_default(const firn_section *section, const firn_param *row, char *text,
                              size_t size);
 
 /* Whether the scene gave the row of that name. */

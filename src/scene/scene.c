@@ -70,7 +70,7 @@ static firn_status read_section(const firn_scene *scene, const firn_section *sec
                                 const firn_value *map, void *out, firn_error *error)
 {
     const firn_status st = firn_section_read(section, map, out, error);
-    const firn_row *row;
+    const firn_param *row;
     for (int i = 0; st == FIRN_OK && (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_VECTOR ? firn_value_get(map, row->name) : NULL;
         if (v && scene->dimension == 3 && firn_value_count(v) != 3) {
@@ -92,7 +92,7 @@ static const firn_value *find_part(const firn_value *v, const char *part)
         return c;
     }
     const firn_value *found = firn_value_get(v, part);
-    const firn_row *row;
+    const firn_param *row;
     for (int s = 0; firn_sections[s] && !found; s++) {
         for (int i = 0; !found && (row = firn_section_row(firn_sections[s], i, NULL)); i++) {
             if (row->alias && strcmp(row->name, part) == 0) found = firn_value_get(v, row->alias);
@@ -110,7 +110,7 @@ static const firn_value *find_place(const firn_scene *scene, const char *path)
     size_t length = strcspn(path, ".[");
     snprintf(part, sizeof part, "%.*s", (int)length, path);
     for (int i = 0; !firn_value_get(at, part); i++) { /* a list, or a parameter of the simulation */
-        const firn_row *row = firn_section_row(&firn_section_simulation, i, NULL);
+        const firn_param *row = firn_section_row(&firn_section_simulation, i, NULL);
         if (!row) return NULL;
         if (strcmp(row->name, part) != 0) continue;
         if (scene->simulation_value) at = scene->simulation_value;

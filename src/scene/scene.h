@@ -25,7 +25,7 @@ typedef struct firn_scene_shape {
 /* A word for a shape, and what a scene may say of it. */
 typedef struct firn_scene_shape_row {
     firn_section section;
-    firn_row rows[FIRN_SHAPE_KEYS + 1]; /* of the section */
+    firn_param rows[FIRN_SHAPE_KEYS + 1]; /* of the section */
     firn_shape_kind kind;
     unsigned dimensions; /* FIRN_2D | FIRN_3D: whose word it is */
     unsigned filled;     /* those of them where it can be filled */

@@ -70,7 +70,7 @@ const char *const firn_scene_noisy[] = {
         NULL};
 
 #define STRUCT firn_scene
-static const firn_row scene_rows[] = {
+static const firn_param scene_rows[] = {
     {"firn", FIRN_WHOLE, "", "", 1, 1, "version of the scene format; required", AT(firn), NULL,
      NULL},
     {"name", FIRN_TEXT, "", "scene", ANY, "name of log and checkpoints; $NAME in outputs", AT(name),
@@ -118,7 +118,7 @@ static const firn_row scene_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_frames
-static const firn_row frames_rows[] = {
+static const firn_param frames_rows[] = {
     {"start", FIRN_WHOLE, "", "1", -1e9, 1e9, "number of the first frame, which is time 0",
      AT(start), NULL, NULL},
     {"end", FIRN_WHOLE, "", "24", -1e9, 1e9, "number of the last frame", AT(end), NULL, NULL},
@@ -130,7 +130,7 @@ static const firn_row frames_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_simulation
-static const firn_row simulation_rows[] = {
+static const firn_param simulation_rows[] = {
     {"cell_size", FIRN_REAL, "m", "", 1e-9, 1e9,
      "grid cell; by default from resolution and particles_per_cell", AT(def.cell_size), NULL,
      "grid_scale"},
@@ -140,9 +140,8 @@ static const firn_row simulation_rows[] = {
      "stomakhin2013: their snow's cubic spline, gradient forces, flip and grid volumes, unless "
      "given",
      AT(preset), method_words, NULL},
-    {"transfer", FIRN_CHOICE, "", "auto", ANY,
-     "auto: asflip with the law snow, else apic", AT(transfer), transfer_words,
-     NULL},
+    {"transfer", FIRN_CHOICE, "", "auto", ANY, "auto: asflip with the law snow, else apic",
+     AT(transfer), transfer_words, NULL},
     {"volumes", FIRN_CHOICE, "", "geometric", ANY,
      "rest volumes of particles: as filled, or from masses and the grid's density at the start",
      AT(volumes), volume_words, NULL},
@@ -150,7 +149,7 @@ static const firn_row simulation_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_material
-static const firn_row material_rows[] = {
+static const firn_param material_rows[] = {
     {"preset", FIRN_TEXT, "", "jelly_soft", ANY, "values to start from: see presets", AT(preset),
      NULL, NULL},
     {"law", FIRN_CHOICE, "", "", ANY, "constitutive law", AT(law), law_words, NULL},
@@ -163,7 +162,7 @@ static const firn_row material_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_noise
-static const firn_row noise_rows[] = {
+static const firn_param noise_rows[] = {
     {"parameter", FIRN_CHOICE, "", "density", ANY, "parameter that it varies", AT(parameter),
      firn_scene_noisy, NULL},
     {"amount", FIRN_REAL, "", "0.2", 0, 0.95, "largest relative change, up and down", AT(amount),
@@ -173,7 +172,7 @@ static const firn_row noise_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_object
-static const firn_row object_rows[] = {
+static const firn_param object_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"material", FIRN_TEXT, "", "", ANY, "one of materials", AT(material), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
@@ -227,21 +226,21 @@ static const firn_row object_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_noise
-static const firn_row temperature_noise_rows[] = {
+static const firn_param temperature_noise_rows[] = {
     {"amount", FIRN_REAL, "K", "5", 0, 1e5, "largest change, up and down", AT(amount), NULL, NULL},
     NOISE_ROWS,
     END};
 #undef STRUCT
 
 #define STRUCT firn_scene_heat
-static const firn_row heat_rows[] = {{"sources", FIRN_VALUE, "", "", ANY,
-                                      "list of shapes that heat the material in them: see a source",
-                                      AT(sources_value), NULL, NULL},
-                                     END};
+static const firn_param heat_rows[] = {
+    {"sources", FIRN_VALUE, "", "", ANY,
+     "list of shapes that heat the material in them: see a source", AT(sources_value), NULL, NULL},
+    END};
 #undef STRUCT
 
 #define STRUCT firn_scene_heat_source
-static const firn_row heat_source_rows[] = {
+static const firn_param heat_source_rows[] = {
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of colliders", AT(body.shape_value), NULL,
      NULL},
     PLACE_ROWS(body.),
@@ -253,17 +252,17 @@ static const firn_row heat_source_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_shell
-static const firn_row shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE,
-                                       "depth below the surface", AT(thickness), NULL, NULL},
+static const firn_param shell_rows[] = {{"thickness", FIRN_REAL, "m", "", POSITIVE,
+                                         "depth below the surface", AT(thickness), NULL, NULL},
 #define ROW(kind, name, unit, fallback, least, most, help, cure, alias)                            \
     {#name, FIRN_REAL, "", "1", 0, 1e6, "times the material's", AT(factor.name), NULL, alias},
-                                      FIRN_MATERIAL_PARAMS(ROW)
+                                        FIRN_MATERIAL_PARAMS(ROW)
 #undef ROW
-                                          END};
+                                            END};
 #undef STRUCT
 
 #define STRUCT firn_scene_contact
-static const firn_row contact_rows[] = {
+static const firn_param contact_rows[] = {
     {"objects", FIRN_VALUE, "", "", ANY, "the two names; objects that merge count as one",
      AT(objects), NULL, NULL},
     {"friction", FIRN_REAL, "", "", 0, 1e6, "between them, instead of contact_friction",
@@ -272,14 +271,14 @@ static const firn_row contact_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_emit
-static const firn_row emit_rows[] = {
+static const firn_param emit_rows[] = {
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
 #undef STRUCT
 
 #define STRUCT firn_scene_collider
-static const firn_row collider_rows[] = {
+static const firn_param collider_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
     PLACE_ROWS(),
@@ -293,7 +292,7 @@ static const firn_row collider_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_sink
-static const firn_row sink_rows[] = {
+static const firn_param sink_rows[] = {
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of objects", AT(shape_value), NULL, NULL},
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
@@ -301,7 +300,7 @@ static const firn_row sink_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_domain
-static const firn_row domain_rows[] = {
+static const firn_param domain_rows[] = {
     {"low", FIRN_VECTOR, "m", "[-1e6, -1e6, -1e6]", ANY, "lowest corner", AT(low), NULL, NULL},
     {"high", FIRN_VECTOR, "m", "[1e6, 1e6, 1e6]", ANY, "highest corner", AT(high), NULL, NULL},
     {"leaving", FIRN_CHOICE, "", "stop", ANY, "what happens to particles at its walls", AT(leaving),
@@ -310,7 +309,7 @@ static const firn_row domain_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_output
-static const firn_row output_rows[] = {
+static const firn_param output_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY,
      "name with $F or $F4 for the frame and $NAME for the scene; its extension selects the format",
      AT(file), NULL, NULL},
@@ -330,7 +329,7 @@ static const firn_row output_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_scene_checkpoint
-static const firn_row checkpoint_rows[] = {
+static const firn_param checkpoint_rows[] = {
     {"folder", FIRN_TEXT, "", "", ANY, "NAME.ckpt by default", AT(folder), NULL, NULL},
     {"every", FIRN_WHOLE, "", "1", 0, 1e9, "save every n-th frame; 0: none", AT(every), NULL, NULL},
     {"keep", FIRN_WHOLE, "", "3", 1, 1e6, "number of states kept", AT(keep), NULL, NULL},
@@ -340,7 +339,7 @@ static const firn_row checkpoint_rows[] = {
 /* ---- pictures ---- */
 
 #define STRUCT firn_look
-static const firn_row look_rows[] = {
+static const firn_param look_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "look to start from: see looks", AT(name), NULL, NULL},
     {"color", FIRN_VECTOR, "", "", 0, 1, "under white light, linear; of clear material after depth",
      AT(color), NULL, NULL},
@@ -368,7 +367,7 @@ static const firn_row look_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_view_camera
-static const firn_row camera_rows[] = {
+static const firn_param camera_rows[] = {
     {"position", FIRN_VECTOR, "m", "", ANY,
      "position of the camera; by default everything is in the picture", AT(position), NULL, NULL},
     {"target", FIRN_VECTOR, "m", "", ANY, "point that it looks at; by default the centre",
@@ -391,7 +390,7 @@ static const firn_row camera_rows[] = {
 #undef STRUCT
 
 #define STRUCT firn_light
-static const firn_row light_rows[] = {
+static const firn_param light_rows[] = {
     {"azimuth", FIRN_REAL, "degrees", "-85", -360, 360,
      "of the sun, as the camera's; 0 is towards z (-y where z is up)", AT(azimuth), NULL, NULL},
     {"elevation", FIRN_REAL, "degrees", "36", 1, 90, "of the sun", AT(elevation), NULL, NULL},
@@ -471,14 +470,15 @@ const firn_section *const firn_sections[] = {&firn_section_scene,
 /* ---- shapes ---- */
 
 /* How a scene gives what a shape's key asks for. */
-static firn_row shape_row(const firn_shape_key *key, int index)
+static firn_param shape_row(const firn_shape_key *key, int index)
 {
-    firn_row row = {.name = key->name,
-                    .kind = FIRN_VECTOR,
-                    .unit = "m",
-                    .fallback = key->fallback,
-                    .help = key->help,
-                    .offset = offsetof(firn_scene_shape, key) + (size_t)index * sizeof(double[3])};
+    firn_param row = {.name = key->name,
+                      .kind = FIRN_VECTOR,
+                      .unit = "m",
+                      .fallback = key->fallback,
+                      .help = key->help,
+                      .offset =
+                          offsetof(firn_scene_shape, key) + (size_t)index * sizeof(double[3])};
     switch (key->role) {
     case FIRN_KEY_UP: row.unit = ""; break;
     case FIRN_KEY_LENGTH:
@@ -547,7 +547,7 @@ bool firn_section_get_param(int32_t section, int32_t index, firn_param *param, c
     firn_scene_shape_row row;
     if (section < 0 || (shape >= 0 && !firn_scene_shape_get(shape, &row))) return false;
     const firn_section *of = shape < 0 ? firn_sections[section] : &row.section;
-    const firn_row *found = firn_section_row(of, index, NULL);
+    const firn_param *found = firn_section_row(of, index, NULL);
     if (!found) return false;
     *param = *found;
     firn_row_default(of, found, fallback, 80);
