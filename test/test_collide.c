@@ -132,6 +132,7 @@ static void every_row_is_complete_and_its_name_unique(void **state)
     (void)state;
     for (int k = 0; k < FIRN_SHAPE_COUNT; k++) {
         const firn_shape *row = firn_shape_get((firn_shape_kind)k);
+        assert_int_equal(row->key[FIRN_SHAPE_KEYS].role, FIRN_KEY_NONE); /* the list ends */
         assert_non_null(row);
         assert_non_null(row->name);
         assert_non_null(row->distance);
