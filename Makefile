@@ -90,7 +90,7 @@ check-quick: deps-check
 	$(build) $(BUILD)/quick-asan -j$(JOBS) --target quick_tests
 	$(ctest) $(BUILD)/quick-asan -L quick
 	@$(configure) release -B $(BUILD)/quick-clang -DCMAKE_C_COMPILER=clang -DFIRN_WERROR=ON \
-	    -DFIRN_ISAS=avx2
+	    -DFIRN_ISAS="scalar;avx2"
 	$(build) $(BUILD)/quick-clang -j$(JOBS) --target firn
 	CHANGED_SINCE=HEAD~1 tools/cppcheck.sh -j $(JOBS)
 
