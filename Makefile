@@ -43,7 +43,7 @@ deps-test:
 deps-check:
 	@tools/deps.sh build test check
 
-# Eight to ten minutes on two cores: build, simulation and pictures take about three each.
+# Eight to thirteen minutes on two cores: build, simulation and pictures take about a third each.
 run:
 	@tools/deps.sh build video
 	@$(MAKE) --no-print-directory firn

@@ -1,5 +1,6 @@
 /* A program that drives a sim: what it sets between advances holds, what it asks is right, the same
  * calls give the same bytes, and what is refused changes nothing. */
+#include "memory_state.h"
 #include "worlds.h"
 
 #include "sim/sim.h"
@@ -34,31 +35,6 @@ static firn_sim *make_yard(world *w)
         if ((call) == FIRN_OK || !strstr(error.message, word))                                     \
             complain("line %d: \"%s\" has no \"%s\"\n", __LINE__, error.message, word);            \
     } while (0)
-
-/* ---- states in memory ---- */
-
-typedef struct bytes {
-    char *data;
-    size_t size, at;
-} bytes;
-
-static int put(void *user_data, const void *data, size_t size)
-{
-    bytes *b = user_data;
-    b->data = realloc(b->data, b->size + size);
-    memcpy(b->data + b->size, data, size);
-    b->size += size;
-    return 0;
-}
-
-static int take(void *user_data, void *data, size_t size)
-{
-    bytes *b = user_data;
-    if (size > b->size - b->at) return 1;
-    memcpy(data, b->data + b->at, size);
-    b->at += size;
-    return 0;
-}
 
 /* ---- gravity and colliders ---- */
 

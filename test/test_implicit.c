@@ -2,6 +2,7 @@
  * in the cases of `firn validate`; see test_physics.c. */
 #include "base/parallel.h"
 #include "solve/krylov.h"
+#include "memory_state.h"
 #include "worlds.h"
 
 /* ---- the solvers ---- */
@@ -514,29 +515,6 @@ static void auto_says_which_law_keeps_it_explicit(void **state)
 }
 
 /* ---- state ---- */
-
-typedef struct bytes {
-    char *data;
-    size_t size, at;
-} bytes;
-
-static int put(void *user_data, const void *data, size_t size)
-{
-    bytes *b = user_data;
-    b->data = realloc(b->data, b->size + size);
-    memcpy(b->data + b->size, data, size);
-    b->size += size;
-    return 0;
-}
-
-static int take(void *user_data, void *data, size_t size)
-{
-    bytes *b = user_data;
-    if (b->at + size > b->size) return 1;
-    memcpy(data, b->data + b->at, size);
-    b->at += size;
-    return 0;
-}
 
 /* Stiff bodies that slide on a floor: walls, friction, several superblocks. */
 static world sliding_world(int d, firn_path path, firn_integrator integrator)

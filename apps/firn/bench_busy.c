@@ -117,10 +117,9 @@ static firn_status measure_rounds(result *r, firn_error *error)
         if (st != FIRN_OK) break;
         const pid_t hog = start_hog();
         if (hog < 0) {
-            snprintf(
-                error->message, sizeof error->message,
+            return firn_app_fail(
+                error, FIRN_UNSUPPORTED,
                 "cannot start the process that keeps a core busy; raise the limit of processes");
-            return FIRN_UNSUPPORTED;
         }
         st = measure(&busy[i], &r->info, error);
         stop_hog(hog);
