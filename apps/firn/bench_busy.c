@@ -3,13 +3,15 @@
  * A child process that spins, pinned to one core, takes half of that core from a job that uses them
  * all. A scheduler that is fair leaves the job n - 1/2 of n cores; how near the job comes to that
  * share says how well its threads share a machine. */
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* sched_setaffinity, wait4 */
 #include "bench.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char command_name[] = "firn bench busy";
@@ -42,10 +44,20 @@ static pid_t start_hog(void)
     _exit(0);
 }
 
-static void stop_hog(pid_t hog)
+static double seconds_now(void)
 {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Returns how many seconds of its core it had. */
+static double stop_hog(pid_t hog)
+{
+    struct rusage used = {0};
     kill(hog, SIGKILL);
-    waitpid(hog, NULL, 0);
+    wait4(hog, NULL, 0, &used);
+    return (double)used.ru_utime.tv_sec + 1e-6 * (double)used.ru_utime.tv_usec;
 }
 
 /* The part of its speed that a job on that many threads has when one core is shared by half. */
@@ -105,16 +117,18 @@ typedef struct result {
     double ratio;         /* median of busy over quiet, round by round */
     double least, most;   /* of these */
     double fair, of_fair; /* the fair share of quiet, and ratio over it */
+    double other;         /* of its core that the other program had, median */
     firn_sim_info info;
 } result;
 
 static firn_status measure_rounds(result *r, firn_error *error)
 {
-    double quiet[ROUNDS], busy[ROUNDS], ratio[ROUNDS];
+    double quiet[ROUNDS], busy[ROUNDS], ratio[ROUNDS], other[ROUNDS];
     firn_status st = FIRN_OK;
     for (int i = 0; i < ROUNDS && st == FIRN_OK; i++) {
         st = measure(&quiet[i], &r->info, error);
         if (st != FIRN_OK) break;
+        const double begin = seconds_now();
         const pid_t hog = start_hog();
         if (hog < 0) {
             return firn_app_fail(
@@ -122,13 +136,14 @@ static firn_status measure_rounds(result *r, firn_error *error)
                 "cannot start the process that keeps a core busy; raise the limit of processes");
         }
         st = measure(&busy[i], &r->info, error);
-        stop_hog(hog);
+        other[i] = stop_hog(hog) / (seconds_now() - begin);
         ratio[i] = busy[i] / quiet[i];
     }
     if (st != FIRN_OK) return st;
     r->quiet = median(quiet);
     r->busy = median(busy);
     r->ratio = median(ratio);
+    r->other = median(other);
     r->least = ratio[0];
     r->most = ratio[ROUNDS - 1];
     r->fair = fair_share(r->info.threads, count_cores());
@@ -143,7 +158,7 @@ static int run(void)
     if (!firn_bench_csv_open(&csv, command_name, chosen.csv,
                              "isa,threads,cores,particles,quiet_particle_steps_per_second,"
                              "busy_particle_steps_per_second,busy_over_quiet,fair_share,"
-                             "busy_over_fair")) {
+                             "busy_over_fair,other_program_share")) {
         return FIRN_EXIT_OUTPUT;
     }
     result r = {0};
@@ -155,9 +170,10 @@ static int run(void)
         printf("{\"isa\": \"%s\", \"threads\": %d, \"cores\": %d, \"particles\": %lld,\n"
                " \"quiet_particle_steps_per_second\": %.6g, "
                "\"busy_particle_steps_per_second\": %.6g,\n"
-               " \"busy_over_quiet\": %.4f, \"fair_share\": %.4f, \"busy_over_fair\": %.4f}\n",
+               " \"busy_over_quiet\": %.4f, \"fair_share\": %.4f, \"busy_over_fair\": %.4f,\n"
+               " \"other_program_share\": %.4f}\n",
                r.info.isa, r.info.threads, count_cores(), (long long)chosen.particles, r.quiet,
-               r.busy, r.ratio, r.fair, r.of_fair);
+               r.busy, r.ratio, r.fair, r.of_fair, r.other);
     } else {
         printf("cube of %lld particles, %s, %d threads on %d cores; medians of %d rounds\n",
                (long long)chosen.particles, r.info.isa, r.info.threads, count_cores(), ROUNDS);
@@ -166,11 +182,12 @@ static int run(void)
         printf("busy / quiet         %.3f (%.3f to %.3f)\n", r.ratio, r.least, r.most);
         printf("fair share           %.3f\n", r.fair);
         printf("busy / fair          %.3f\n", r.of_fair);
+        printf("the other program    %.3f of its core\n", r.other);
     }
     if (st == FIRN_OK) {
-        firn_bench_csv_row(&csv, "%s,%d,%d,%lld,%.4g,%.4g,%.4f,%.4f,%.4f", r.info.isa,
+        firn_bench_csv_row(&csv, "%s,%d,%d,%lld,%.4g,%.4g,%.4f,%.4f,%.4f,%.4f", r.info.isa,
                            r.info.threads, count_cores(), (long long)chosen.particles, r.quiet,
-                           r.busy, r.ratio, r.fair, r.of_fair);
+                           r.busy, r.ratio, r.fair, r.of_fair, r.other);
     }
     if (!firn_bench_csv_close(&csv, command_name) && exit_code == 0) exit_code = FIRN_EXIT_OUTPUT;
     return exit_code;

@@ -18,13 +18,20 @@
  * A waiting thread spins before it sleeps, because waking it takes longer than most gaps between
  * loops. When threads outnumber cores, spinning delays the very thread that is waited for, and uses
  * up time that the scheduler then refuses for work. So no thread of a crew spins for a while after
- * the system has taken one of them off its core. */
-#define _GNU_SOURCE /* RUSAGE_THREAD, CPU_COUNT, syscall */
+ * the system has taken one of them off its core: the crew is crowded.
+ *
+ * A crowded crew also says where its helpers run. Left alone, Linux wakes a helper on the core of
+ * its caller, so that the two share one core and the other program has another to itself (0.8 of it,
+ * measured on two cores): helpers of a crowded crew stay off the caller's core. A helper that lost
+ * its core with a chunk in hand would hold up the job for a time slice, while the caller's core is
+ * idle: it is moved there. `firn bench busy` measures both. */
+#define _GNU_SOURCE /* RUSAGE_THREAD, CPU_COUNT, sched_getcpu, syscall */
 #include "base/parallel.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #if defined(FIRN_PARALLEL_PTHREAD)
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -82,6 +89,7 @@ typedef struct bell {
 #define SPIN 200000      /* of spinning: several times what waking a thread takes */
 #define CROWDED 10000000 /* without spinning, after a thread lost its core: a few time slices */
 #define ASK 1000000      /* between questions to the system */
+#define GRACE 100000     /* for a chunk to end, before its helper counts as one without a core */
 
 static int64_t now_ns(void)
 {
@@ -113,27 +121,36 @@ static bool was_preempted(int64_t now)
     return more;
 }
 
-/* Returns when the bell's number is no longer `old`. `crowded_until` (ns) is the crew's. */
-static void await(bell *b, uint32_t old, _Atomic int64_t *crowded_until)
+/* Sleeps until the bell's number is no longer `old`, or up to `most` ns where that is not 0. */
+static void sleep_on(bell *b, uint32_t old, int64_t most)
 {
-    if (atomic_load(&b->number) != old) return;
-    const int64_t begin = now_ns();
-    if (was_preempted(begin)) {
-        atomic_store_explicit(crowded_until, begin + CROWDED, memory_order_relaxed);
-    }
-    if (begin >= atomic_load_explicit(crowded_until, memory_order_relaxed)) {
-        do {
-            for (int i = 0; i < 16; i++) {
-                if (atomic_load_explicit(&b->number, memory_order_acquire) != old) return;
-                pause_briefly();
-            }
-        } while (now_ns() - begin < SPIN);
-    }
+    const struct timespec limit = {.tv_nsec = most};
     atomic_fetch_add(&b->sleepers, 1);
     while (atomic_load(&b->number) == old) {
-        syscall(SYS_futex, &b->number, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+        const long woken = syscall(SYS_futex, &b->number, FUTEX_WAIT_PRIVATE, old,
+                                   most ? &limit : NULL, NULL, 0);
+        if (woken != 0 && errno == ETIMEDOUT) break;
     }
     atomic_fetch_sub(&b->sleepers, 1);
+}
+
+/* Whether the crew is crowded, whose `until` (ns) it is: then there is no spinning. */
+static bool is_crowded(_Atomic int64_t *until, int64_t now)
+{
+    if (was_preempted(now)) atomic_store_explicit(until, now + CROWDED, memory_order_relaxed);
+    return now < atomic_load_explicit(until, memory_order_relaxed);
+}
+
+/* Whether the bell's number changed within a short time. */
+static bool spin_on(bell *b, uint32_t old, int64_t begin)
+{
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (atomic_load_explicit(&b->number, memory_order_acquire) != old) return true;
+            pause_briefly();
+        }
+    } while (now_ns() - begin < SPIN);
+    return false;
 }
 
 /* Wakes up to `most` sleepers, after the number has changed. A thread that is about to sleep has
@@ -190,15 +207,17 @@ static uint32_t job_take(job *j, int32_t thread)
 /* In a task that shares its job with other threads. */
 static _Thread_local bool inside;
 
-/* Takes chunks until none are left. */
-static void job_work(job *j, int32_t thread)
+/* Takes chunks until none are left; `holds`, where given, is true while there is one in hand. */
+static void job_work(job *j, int32_t thread, atomic_bool *holds)
 {
     const float_mode old = flush_denormals();
     inside = true;
     for (uint32_t number; (number = job_take(j, thread)) > 0;) {
+        if (holds) atomic_store_explicit(holds, true, memory_order_relaxed);
         const int64_t begin = (int64_t)(j->chunks - number) * j->grain;
         const int64_t end = begin + j->grain < j->count ? begin + j->grain : j->count;
         for (int64_t i = begin; i < end; i++) j->task(j->context, i, thread);
+        if (holds) atomic_store_explicit(holds, false, memory_order_relaxed);
         if (atomic_fetch_sub(&j->unfinished.number, 1) == 1) ring(&j->unfinished, 1);
     }
     inside = false;
@@ -216,16 +235,24 @@ static void work_alone(int64_t count, firn_task *task, void *context)
 
 #if defined(FIRN_PARALLEL_PTHREAD)
 
+typedef struct helper {
+    struct crew *crew;
+    struct helper *next;
+    pthread_t thread;
+    int32_t number; /* from 1 on */
+    atomic_bool holds;
+} helper;
+
 typedef struct crew {
     alignas(64) job job;
     alignas(64) bell calls; /* changes with every job */
     _Atomic int64_t crowded_until;
-    _Atomic int32_t arrived; /* helpers, which number themselves from 1 on */
     atomic_bool ends;
     /* The rest is the borrower's. */
     struct crew *next;
-    pthread_t *helpers;
-    int32_t count, room;
+    helper *helpers; /* a list */
+    int32_t count;
+    int kept_free; /* the core that helpers stay off, or -1 */
 } crew;
 
 static crew *idle;                                       /* a list */
@@ -233,13 +260,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of it */
 
 static void *help(void *argument)
 {
-    crew *c = argument;
-    const int32_t thread = atomic_fetch_add(&c->arrived, 1) + 1;
+    helper *h = argument;
+    crew *c = h->crew;
     for (;;) {
         const uint32_t call = atomic_load(&c->calls.number); /* before looking for work */
         if (atomic_load(&c->ends)) return NULL;
-        job_work(&c->job, thread);
-        await(&c->calls, call, &c->crowded_until);
+        job_work(&c->job, h->number, &h->holds);
+        if (atomic_load(&c->calls.number) != call) continue;
+        const int64_t now = now_ns();
+        if (is_crowded(&c->crowded_until, now) || !spin_on(&c->calls, call, now)) {
+            sleep_on(&c->calls, call, 0);
+        }
     }
 }
 
@@ -252,13 +283,9 @@ static void crew_call(crew *c, int most)
 /* One more helper, if the system has one to give. */
 static bool crew_grow(crew *c)
 {
-    if (c->count == c->room) {
-        const int32_t room = c->room ? 2 * c->room : 8;
-        pthread_t *helpers = realloc(c->helpers, (size_t)room * sizeof *helpers);
-        if (!helpers) return false;
-        c->helpers = helpers;
-        c->room = room;
-    }
+    helper *h = malloc(sizeof *h);
+    if (!h) return false;
+    *h = (helper){.crew = c, .next = c->helpers, .number = c->count + 1};
     /* Faults stay with the thread that has them. */
     sigset_t others, before;
     sigfillset(&others);
@@ -267,10 +294,70 @@ static bool crew_grow(crew *c)
     sigdelset(&others, SIGFPE);
     sigdelset(&others, SIGILL);
     pthread_sigmask(SIG_BLOCK, &others, &before);
-    const bool done = pthread_create(&c->helpers[c->count], NULL, help, c) == 0;
+    const bool done = pthread_create(&h->thread, NULL, help, h) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    c->count += done;
+    if (done) {
+        c->helpers = h;
+        c->count++;
+    } else {
+        free(h);
+    }
     return done;
+}
+
+/* Lets helpers run where the caller may, but for its own core while the crew is crowded. */
+static void crew_spread(crew *c)
+{
+    const int core = is_crowded(&c->crowded_until, now_ns()) ? sched_getcpu() : -1;
+    cpu_set_t cores;
+    if (core == c->kept_free || sched_getaffinity(0, sizeof cores, &cores) != 0) return;
+    c->kept_free = core;
+    if (core >= 0 && CPU_COUNT(&cores) > 1) CPU_CLR(core, &cores);
+    for (const helper *h = c->helpers; h; h = h->next) {
+        pthread_setaffinity_np(h->thread, sizeof cores, &cores);
+    }
+}
+
+/* Moves helpers that hold a chunk to the caller's core, which is about to be idle. */
+static void crew_gather(crew *c)
+{
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET(sched_getcpu(), &here);
+    for (const helper *h = c->helpers; h; h = h->next) {
+        if (!atomic_load_explicit(&h->holds, memory_order_relaxed)) continue;
+        pthread_setaffinity_np(h->thread, sizeof here, &here);
+        c->kept_free = -2; /* to be spread again */
+    }
+}
+
+/* Until all chunks are done. */
+static void crew_finish(crew *c)
+{
+    bell *b = &c->job.unfinished;
+    int64_t patience = GRACE;
+    for (uint32_t left; (left = atomic_load(&b->number)) > 0;) {
+        const int64_t now = now_ns();
+        if (!is_crowded(&c->crowded_until, now)) {
+            if (!spin_on(b, left, now)) sleep_on(b, left, 0);
+            continue;
+        }
+        sleep_on(b, left, patience);
+        if (patience && atomic_load(&b->number) == left) {
+            crew_gather(c);
+            patience = 0;
+        }
+    }
+}
+
+static void crew_forget(crew *c)
+{
+    while (c->helpers) {
+        helper *next = c->helpers->next;
+        free(c->helpers);
+        c->helpers = next;
+    }
+    c->count = 0;
 }
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
@@ -280,8 +367,7 @@ static void after_fork(void) { pthread_mutex_unlock(&lock); }
 static void after_fork_in_child(void)
 {
     for (crew *c = idle; c; c = c->next) {
-        c->count = 0;
-        atomic_store(&c->arrived, 0);
+        crew_forget(c);
         atomic_store(&c->calls.sleepers, 0);
     }
     pthread_mutex_unlock(&lock);
@@ -302,6 +388,7 @@ static crew *crew_borrow(int32_t helpers)
         c = aligned_alloc(alignof(crew), sizeof *c);
         if (!c) return NULL;
         memset(c, 0, sizeof *c);
+        c->kept_free = -1;
     }
     while (c->count < helpers && crew_grow(c)) continue;
     return c;
@@ -327,8 +414,8 @@ __attribute__((destructor)) static void dismiss_crews(void)
         crew *next = c->next;
         atomic_store(&c->ends, true);
         crew_call(c, INT32_MAX);
-        for (int32_t i = 0; i < c->count; i++) pthread_join(c->helpers[i], NULL);
-        free(c->helpers);
+        for (const helper *h = c->helpers; h; h = h->next) pthread_join(h->thread, NULL);
+        crew_forget(c);
         free(c);
         c = next;
     }
@@ -341,14 +428,13 @@ static void run(int32_t threads, int64_t count, int64_t grain, firn_task *task, 
         work_alone(count, task, context);
         return;
     }
+    crew_spread(c);
     job_open(&c->job, task, context, count, grain, threads);
     /* Any sleeper may wake: in a crew with more helpers than this job allows, wake all. */
     const uint32_t wanted = c->job.chunks - 1;
     crew_call(c, c->count < threads && wanted < (uint32_t)c->count ? (int)wanted : INT32_MAX);
-    job_work(&c->job, 0);
-    for (uint32_t left; (left = atomic_load(&c->job.unfinished.number)) > 0;) {
-        await(&c->job.unfinished, left, &c->crowded_until);
-    }
+    job_work(&c->job, 0, NULL);
+    crew_finish(c);
     crew_return(c);
 }
 
@@ -373,7 +459,7 @@ int32_t firn_parallel_max_threads(void) { return 1; }
 
 /* ---- the seam ---- */
 
-static void work_for_host(void *task_data, int32_t worker) { job_work(task_data, worker); }
+static void work_for_host(void *task_data, int32_t worker) { job_work(task_data, worker, NULL); }
 
 void firn_workers_run(const firn_workers *workers, int64_t count, int64_t grain, firn_task *task,
                       void *context)
