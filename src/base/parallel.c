@@ -87,7 +87,8 @@ typedef struct bell {
 
 /* Nanoseconds. */
 #define SPIN 200000      /* of spinning: several times what waking a thread takes */
-#define CROWDED 10000000 /* without spinning, after a thread lost its core: a few time slices */
+#define CROWDED 30000000 /* without spinning, after a thread lost its core: a few time slices */
+#define LOST 1000000     /* off its core counts as lost: a time slice is several times that */
 #define ASK 1000000      /* between questions to the system */
 #define GRACE 100000     /* for a chunk to end, before its helper counts as one without a core */
 
@@ -107,31 +108,40 @@ static void pause_briefly(void)
 #endif
 }
 
-/* Whether the system has taken this thread off its core since it last told. */
+/* What was_preempted saw last, and how long the thread has slept since then, ns. */
+static _Thread_local int64_t asked, worked, slept;
+static _Thread_local long switches;
+
+/* Whether another program has had this thread's core since it last asked. Kernel threads take it,
+ * too, some ten times a second, but for less than LOST. */
 static bool was_preempted(int64_t now)
 {
-    static _Thread_local int64_t told;
-    static _Thread_local long before;
-    if (now - told < ASK) return false;
-    told = now;
-    struct rusage usage;
-    getrusage(RUSAGE_THREAD, &usage);
-    const bool more = usage.ru_nivcsw != before;
-    before = usage.ru_nivcsw;
-    return more;
+    if (now - asked < ASK) return false;
+    struct rusage used;
+    getrusage(RUSAGE_THREAD, &used);
+    const int64_t work = 1000000000 * (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                         1000 * (int64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    const bool lost = used.ru_nivcsw != switches && (now - asked) - (work - worked) - slept > LOST;
+    asked = now;
+    worked = work;
+    slept = 0;
+    switches = used.ru_nivcsw;
+    return lost;
 }
 
 /* Sleeps until the bell's number is no longer `old`, or up to `most` ns where that is not 0. */
 static void sleep_on(bell *b, uint32_t old, int64_t most)
 {
     const struct timespec limit = {.tv_nsec = most};
+    const int64_t begin = now_ns();
     atomic_fetch_add(&b->sleepers, 1);
     while (atomic_load(&b->number) == old) {
-        const long woken = syscall(SYS_futex, &b->number, FUTEX_WAIT_PRIVATE, old,
-                                   most ? &limit : NULL, NULL, 0);
+        const long woken =
+            syscall(SYS_futex, &b->number, FUTEX_WAIT_PRIVATE, old, most ? &limit : NULL, NULL, 0);
         if (woken != 0 && errno == ETIMEDOUT) break;
     }
     atomic_fetch_sub(&b->sleepers, 1);
+    slept += now_ns() - begin;
 }
 
 /* Whether the crew is crowded, whose `until` (ns) it is: then there is no spinning. */
