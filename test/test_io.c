@@ -1085,9 +1085,30 @@ static void csv_damage_is_named_by_line_and_column(void **state)
     REFUSED("csv", "x,y,z,F[0],F[2]\n", "line 1, column 4: F[0] is given, yet F has 2 of 3");
 }
 
+/* A host that closed standard input, output or error may print to them all the same. */
+static void outputs_stay_off_the_standard_descriptors(void **state)
+{
+    (void)state;
+    for (int d = 0; d <= 2; d++) {
+        const int kept = dup(d);
+        assert_true(kept > 2);
+        close(d);
+        firn_output out;
+        firn_error error = {0};
+        const firn_status st = firn_output_open(&out, path_of("descriptor.csv"), &error);
+        const int used = st == FIRN_OK ? fileno(out.file) : -1;
+        const bool lost = write(d, "lost", 4) < 0;
+        dup2(kept, d);
+        close(kept);
+        assert_true(used > 2 && lost);
+        firn_output_discard(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outputs_stay_off_the_standard_descriptors),
         cmocka_unit_test(every_row_is_complete_and_its_name_unique),
         cmocka_unit_test(every_type_and_arity_survives_every_format),
         cmocka_unit_test(our_names_survive_every_format),

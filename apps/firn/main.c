@@ -1,6 +1,12 @@
-/* The command line: picks a command, which does the rest. */
+/* The command line: picks a command, which does the rest, between what every command needs of the
+ * system: three open descriptors, and word of what could not be printed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 
@@ -16,11 +22,43 @@ const firn_command firn_program = {
                "method: scene files in, particle caches out.",
     .parts = commands};
 
+/* Where standard input, output or error is closed, the next file opened would take its number, and
+ * get what is printed. */
+static void open_missing_descriptors(void)
+{
+    for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++) {
+        const int mode = d == STDIN_FILENO ? O_RDONLY : O_WRONLY;
+        if (fcntl(d, F_GETFD) < 0 && open("/dev/null", mode) != d) return;
+    }
+}
+
+/* Whether nobody reads standard output any more, as behind `firn list | head`. */
+static bool reader_has_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
+}
+
+/* The exit code, once everything printed has gone out. */
+static int finish_printing(int exit_code)
+{
+    errno = 0;
+    const bool lost = ferror(stdout) != 0;
+    if ((fflush(stdout) == 0 && !lost) || reader_has_left()) return exit_code;
+    fprintf(stderr, "firn: standard output: %s\n", strerror(errno ? errno : EIO));
+    return exit_code ? exit_code : FIRN_EXIT_OUTPUT;
+}
+
 int main(int argc, char **argv)
 {
+    open_missing_descriptors();
+    signal(SIGPIPE, SIG_IGN); /* printing fails instead, which ends no run */
+    signal(SIGXFSZ, SIG_IGN); /* writing fails instead, as on a full disk */
+    int exit_code = 0;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("firn %s\n", firn_version());
-        return 0;
+    } else {
+        exit_code = firn_command_main(&firn_program, argc, argv);
     }
-    return firn_command_main(&firn_program, argc, argv);
+    return finish_printing(exit_code);
 }

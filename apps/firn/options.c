@@ -12,11 +12,11 @@
 enum { COLUMNS = 80, HELP_COLUMN = 21, MOST_NAMES = 512 };
 
 const firn_exit firn_exits[] = {
-    {0, "done"},
+    {0, "done; also when the reader of a pipe leaves early, as head does"},
     {1, "a check of validate failed, or memory ran out"},
     {FIRN_EXIT_USAGE, "the command line is wrong"},
     {FIRN_EXIT_INPUT, "a scene or an input file is wrong or missing"},
-    {FIRN_EXIT_OUTPUT, "an output could not be written"},
+    {FIRN_EXIT_OUTPUT, "an output, or standard output, could not be written"},
     {FIRN_EXIT_DIVERGED, "the simulation diverged; the last good checkpoint is kept"},
     {FIRN_EXIT_INTERRUPTED,
      "interrupted, by Ctrl-C or SIGTERM; with checkpoints --resume continues"},

@@ -1,5 +1,6 @@
 /* Files: read whole, written so that they appear whole or not at all. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,31 @@ firn_status firn_make_folder(const char *path, firn_error *error)
 
 /* ---- output ---- */
 
+int firn_descriptor_raise(int descriptor)
+{
+    if (descriptor < 0 || descriptor > 2) return descriptor;
+    const int raised = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), why = errno;
+    close(descriptor);
+    errno = why;
+    return raised;
+}
+
+/* A new file, at the first byte; NULL and errno on failure. What a host printed to the descriptor
+ * before it was raised goes. */
+static FILE *create(const char *path)
+{
+    unlink(path); /* left by a process of the same number */
+    const int first = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = firn_descriptor_raise(first);
+    if (descriptor < 0) return NULL;
+    FILE *file = NULL;
+    if (descriptor == first || (ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, 0) == 0)) {
+        file = fdopen(descriptor, "wb");
+    }
+    if (!file) close(descriptor);
+    return file;
+}
+
 firn_status firn_output_open(firn_output *out, const char *path, firn_error *error)
 {
     *out = (firn_output){0};
@@ -92,7 +118,7 @@ firn_status firn_output_open(firn_output *out, const char *path, firn_error *err
     }
     memcpy(out->path, path, length + 1);
     snprintf(out->temporary, length + 32, "%s.%ld.part", path, (long)getpid());
-    out->file = fopen(out->temporary, "wb");
+    out->file = create(out->temporary);
     if (!out->file) {
         const int why = errno;
         free(out->temporary); /* nothing to remove */

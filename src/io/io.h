@@ -31,6 +31,10 @@ typedef struct firn_output {
     int failed; /* errno of the first failure, or 0 */
 } firn_output;
 
+/* The same file under a descriptor above 2, or -1 and errno. A host may print to 0, 1 and 2 although
+ * they are closed; that must not land in a file of ours. */
+int firn_descriptor_raise(int descriptor);
+
 firn_status firn_output_open(firn_output *out, const char *path, firn_error *error);
 void firn_output_write(firn_output *out, const void *data, size_t size);
 void firn_output_print(firn_output *out, const char *format, ...)

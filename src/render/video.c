@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "io/io.h"
 
 /* How each kind is encoded: quality by eye, not by size. Where the picture's end matters, as in
  * encoders that want even sizes, it is padded. */
@@ -149,14 +150,15 @@ firn_status firn_video_open(firn_video *video, const char *path, int32_t width, 
         firn_video_discard(video);
         return firn_fail(error, FIRN_OUTPUT, "%s: %s", path, strerror(why));
     }
-    video->socket = ends[0];
+    video->socket = firn_descriptor_raise(ends[0]);
+    const int input = firn_descriptor_raise(ends[1]);
     char size[32], rate[32];
     snprintf(size, sizeof size, "%dx%d", width, height);
     snprintf(rate, sizeof rate, "%.6g", fps);
     const char *word[MOST_WORDS];
     make_command(video, kind, size, rate, word);
-    const int failed = start(video, word, ends[1]);
-    close(ends[1]);
+    const int failed = video->socket < 0 || input < 0 ? EMFILE : start(video, word, input);
+    if (input >= 0) close(input);
     if (failed) {
         firn_video_discard(video);
         return firn_fail(error, FIRN_OUTPUT, "%s: ffmpeg does not start: %s", path,
