@@ -107,7 +107,6 @@ static inline pid_t start(const char *folder, long most, const char *const *word
     if (chdir(folder) != 0) _exit(121);
     if (most) {
         const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
-        signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
         if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(122);
     }
     execv(FIRN_PROGRAM, (char *const *)argv);

@@ -117,7 +117,8 @@ static void objects(void)
            "filling` explains how. Where objects overlap, the earlier one keeps the space.\n\n"
            "  objects:\n"
            "    - {name: ball, material: pudding, shape: {sphere: {radius: 0.3}}}\n\n");
-    print_rows("an object", "name material translate rotate scale velocity spin density body contact emit");
+    print_rows("an object",
+               "name material translate rotate scale velocity spin density body contact emit");
     printf("\nemit: {start: 0, end: 1} fills it again whenever the last copy has moved away:\n");
     print_rows("emit", NULL);
 }
@@ -130,7 +131,8 @@ static void colliders(void)
            "    - name: pusher\n"
            "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
-    print_rows("a collider", "name shape translate rotate keys boundary friction surface_velocity visible");
+    print_rows("a collider",
+               "name shape translate rotate keys boundary friction surface_velocity visible");
     print_shapes("\nshapes:", false);
     printf("`firn help plane` says what one takes.\n");
 }
@@ -175,7 +177,8 @@ static void output(void)
            "  output:\n"
            "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
     print_rows("an output", NULL);
-    printf("\nFiles appear whole or not at all, below the working folder. Formats:\n");
+    printf("\nFiles appear whole or not at all. Their names are relative to the working folder,\n"
+           "or absolute. Formats:\n");
     for (int i = 0; firn_format_get_info(i).name; i++) {
         printf("  %-*s", UNIT_COLUMN - 2, firn_format_get_info(i).extensions);
         firn_print_wrapped(UNIT_COLUMN, firn_format_get_info(i).help);

@@ -1,8 +1,8 @@
 /* Scenes: files that describe a simulation, jobs that carry one out, runs that write its caches.
  *
  * A scene is constant once read, and one scene may serve several jobs at once. A job belongs to one
- * thread at a time. Files a scene names are found relative to it; what it writes goes below the
- * working directory. Part of the library firn_scene. */
+ * thread at a time. Files a scene reads are found relative to it; those it writes are named relative
+ * to the working directory. Part of the library firn_scene. */
 #ifndef FIRN_SCENE_H
 #define FIRN_SCENE_H
 

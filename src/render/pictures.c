@@ -151,7 +151,8 @@ static firn_status write_picture(const firn_pictures *pictures, const char *patt
 {
     char *path = firn_frame_path(pattern, number);
     if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    firn_status st = write_image(pictures, path, picture, error);
+    firn_status st = firn_frame_folder(pattern, path, error);
+    if (st == FIRN_OK) st = write_image(pictures, path, picture, error);
     free(path);
     return st;
 }

@@ -57,6 +57,8 @@ static void *write_files(void *context)
                                             .frame = (double)w->frame,
                                             .fps = w->scene->frames.fps,
                                             .threads = w->threads};
+        w->status = firn_frame_folder(o->file, w->path[i], &w->error);
+        if (w->status != FIRN_OK) break;
         w->status = firn_points_write(w->path[i], &w->points[i], &options, &w->error);
     }
     if (w->status == FIRN_OK && w->state.data) {
@@ -281,7 +283,7 @@ typedef struct run {
     firn_job job;
     writer writer;
     statistics statistics;
-    char *folder;      /* of checkpoints */
+    firn_targets targets;
     int64_t frame;     /* under way */
     int64_t particles; /* at the end of the one before */
     bool resumed;
@@ -453,12 +455,13 @@ static firn_status begin(run *r, firn_error *error)
     r->frame = r->scene->frames.start;
     if (r->options->resume) {
         char notes[2048];
-        firn_checkpoint_find(r->folder, r->scene->name, r->options->last, &c, notes, sizeof notes);
+        firn_checkpoint_find(r->targets.folder, r->scene->name, r->options->last, &c, notes,
+                             sizeof notes);
         for (char *p = notes; *p; p += strcspn(p, "\n"), p += *p == '\n') {
             note(r, "%.*s; trying an older one", (int)strcspn(p, "\n"), p);
         }
         if (c.frame == INT64_MIN)
-            note(r, "no checkpoint in %s: starting from the first frame", r->folder);
+            note(r, "no checkpoint in %s: starting from the first frame", r->targets.folder);
     }
     if (c.frame == INT64_MIN) {
         firn_status st = make_job(r, r->options->isa, error);
@@ -547,68 +550,29 @@ static firn_status loop(run *r, firn_error *error)
     return st;
 }
 
-firn_status firn_try_path(char *path, firn_error *error)
-{
-    char *slash = strrchr(path, '/');
-    if (slash && slash != path) {
-        *slash = 0;
-        const firn_status st = firn_make_folder(path, error);
-        *slash = '/';
-        if (st != FIRN_OK) return st;
-    }
-    firn_output probe;
-    const firn_status st = firn_output_open(&probe, path, error);
-    if (st == FIRN_OK) firn_output_discard(&probe);
-    return st;
-}
-
 /* Before the first step is spent, and after all that the scene could have wrong. */
-static firn_status try_outputs(const run *r, firn_error *error)
+static firn_status try_outputs(run *r, firn_error *error)
 {
-    const firn_scene *scene = r->scene;
+    char doubt[512] = "";
     const int64_t next = r->frame + r->resumed;
     firn_needs needs;
-    firn_status st =
-        firn_needs_find(&r->job, r->folder, next > r->options->first ? next : r->options->first,
-                        r->options->last, &needs, error);
-    firn_error inner = {0};
-    const firn_value *where = NULL; /* what is being tried */
-    for (int32_t i = -1; i < scene->output_count && st == FIRN_OK; i++) {
-        const char *pattern = i < 0 ? scene->statistics : scene->output[i].file;
-        if (!pattern) continue;
-        where = i < 0 ? firn_value_get(scene->tree.root, "statistics")
-                      : firn_value_get(scene->output[i].where, "file");
-        char *path = firn_frame_path(pattern, scene->frames.start);
-        st =
-            path ? firn_try_path(path, &inner) : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory");
-        free(path);
-    }
-    if (st == FIRN_OK && scene->checkpoint.every > 0) {
-        where = firn_value_get(scene->checkpoint_value, "folder");
-        if (!where) where = scene->tree.root;
-        st = firn_make_folder(r->folder, &inner);
-    }
-    if (inner.message[0]) {
-        if (!where) where = scene->tree.root; /* of a default */
-        char place[FIRN_LOCATION_SIZE];
-        st = firn_fail(error, st, "%s: %s", firn_value_location(where, place), inner.message);
-    }
-    char doubt[512] = "";
+    firn_status st = firn_needs_find(&r->job, r->targets.folder,
+                                     next > r->options->first ? next : r->options->first,
+                                     r->options->last, &needs, error);
+    if (st == FIRN_OK) st = firn_targets_try(&r->targets, r->scene, error);
     if (st == FIRN_OK) st = firn_needs_check(&needs, doubt, sizeof doubt, error);
     if (doubt[0]) note(r, "%s", doubt);
+    if (st == FIRN_OK) st = firn_targets_lock(&r->targets, r->scene, doubt, sizeof doubt, error);
+    if (st == FIRN_OK && doubt[0]) note(r, "%s", doubt);
     firn_needs_free(&needs);
     return st;
 }
 
 static firn_status open_run(run *r, firn_error *error)
 {
-    const char *given = r->scene->checkpoint.folder, *name = r->scene->name;
-    const size_t room = strlen(given ? given : name) + 8;
-    r->folder = malloc(room);
-    if (!r->folder) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    snprintf(r->folder, room, given ? "%s" : "%s.ckpt", given ? given : name);
-    r->writer = (writer){.scene = r->scene, .folder = r->folder, .saved = INT64_MIN};
-    return check_outputs(r->scene, error);
+    const firn_status st = firn_targets_init(&r->targets, r->scene, error);
+    r->writer = (writer){.scene = r->scene, .folder = r->targets.folder, .saved = INT64_MIN};
+    return st == FIRN_OK ? check_outputs(r->scene, error) : st;
 }
 
 static const firn_run_hooks no_hooks = {0};
@@ -632,6 +596,9 @@ firn_status firn_run_check(const firn_scene *scene, const firn_run_options *opti
                            firn_error *error)
 {
     firn_status st = check_run(scene, options, error);
+    firn_targets targets = {0};
+    if (st == FIRN_OK) st = firn_targets_init(&targets, scene, error);
+    firn_targets_free(&targets);
     if (st == FIRN_OK) st = check_outputs(scene, error);
     firn_job job = {0};
     const firn_job_options how = {.threads = options->threads, .isa = options->isa};
@@ -663,7 +630,7 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
     }
     firn_job_deinit(&r.job);
     free(r.statistics.text);
-    free(r.folder);
+    firn_targets_free(&r.targets);
     return st;
 }
 
@@ -695,7 +662,8 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     firn_needs needs = {0};
     if (st == FIRN_OK) st = check_attributes(&r.job, error);
     if (st == FIRN_OK) {
-        st = firn_needs_find(&r.job, r.folder, options->first, options->last, &needs, error);
+        st =
+            firn_needs_find(&r.job, r.targets.folder, options->first, options->last, &needs, error);
     }
     plan->disk_least = needs.least;
     plan->disk_most = needs.most;
@@ -738,6 +706,6 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         plan->seconds = plan->steps * spent * usual / now;
     }
     firn_job_deinit(&r.job);
-    free(r.folder);
+    firn_targets_free(&r.targets);
     return st;
 }

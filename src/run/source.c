@@ -47,18 +47,6 @@ double firn_batch_rest_ratio(const firn_batch *b, const firn_scene *scene,
                                     firn_material_liquid(m, enthalpy));
 }
 
-/* A path of the scene, as seen from its file. */
-static char *beside_scene(const firn_value *where, const char *name)
-{
-    const char *slash = strrchr(where->file, '/');
-    const size_t folder = name[0] == '/' || !slash ? 0 : (size_t)(slash - where->file) + 1;
-    char *path = malloc(folder + strlen(name) + 1);
-    if (!path) return NULL;
-    memcpy(path, where->file, folder);
-    strcpy(path + folder, name);
-    return path;
-}
-
 /* ---- opening ---- */
 
 /* The place that the shape has by itself: +y turned to its axis d about y x d = (dz, 0, -dx). */
@@ -129,7 +117,7 @@ static firn_status open_object(firn_source *out, const firn_scene *scene,
     if (scene->dimension != 3) {
         return firn_value_fail(where, error, "%s are for 3D scenes", o->mesh ? "meshes" : key);
     }
-    char *path = beside_scene(o->where, o->mesh ? o->mesh : o->voxels);
+    char *path = firn_beside(o->where->file, o->mesh ? o->mesh : o->voxels);
     if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_error inner = {0};
     firn_status st;
@@ -285,7 +273,7 @@ static firn_status fill_from_file(const firn_sources *sources, int32_t index, fi
     const firn_scene *scene = sources->scene;
     const firn_scene_object *o = &scene->object[index];
     const int dim = (int)scene->dimension;
-    char *path = beside_scene(o->where, o->particles);
+    char *path = firn_beside(o->where->file, o->particles);
     firn_status st = path ? firn_import(scene, o, path, b, error)
                           : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     free(path);

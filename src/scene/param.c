@@ -168,6 +168,11 @@ static firn_status read_row(const firn_param *row, const firn_value *v, void *to
             return firn_value_fail(v, error, "%s %s must be text", row->name,
                                    shown(v, text, sizeof text));
         }
+        for (const char *c = v->text; *c; c++) {
+            if (!iscntrl((unsigned char)*c)) continue;
+            return firn_value_fail(v, error, "%s has a control character (%d); remove it",
+                                   row->name, *c);
+        }
         memcpy(to, &v->text, sizeof v->text);
         return FIRN_OK;
     case FIRN_CHOICE: return firn_read_choice(v, row->name, row->choices, to, error);

@@ -824,28 +824,6 @@ static firn_status read_heat(firn_scene *scene, firn_error *error)
     return st == FIRN_OK ? read_sources(scene, error) : st;
 }
 
-/* Past what does not change a path: "./" in front of a part, slashes in a row. */
-static const char *path_rest(const char *p, bool part_begins)
-{
-    while (part_begins && (p[0] == '/' || (p[0] == '.' && p[1] == '/'))) p += p[0] == '.' ? 2 : 1;
-    return p;
-}
-
-/* Whether two paths are spelled the same but for that. Links are not looked at. */
-static bool same_path(const char *a, const char *b)
-{
-    if ((*a == '/') != (*b == '/')) return false;
-    bool begins = true;
-    do {
-        a = path_rest(a, begins);
-        b = path_rest(b, begins);
-        begins = *a == '/';
-        if (*a != *b) return false;
-        b++;
-    } while (*a++);
-    return true;
-}
-
 /* Puts the scene's name in the place of every $NAME in a file's name, in the tree; *out is the result. */
 static firn_status put_name(const firn_scene *scene, firn_value *file, const char **out,
                             firn_error *error)
@@ -903,12 +881,6 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
         }
         st = list_names(o, error);
         if (st != FIRN_OK) return st;
-        for (int32_t k = 0; k < i; k++) {
-            if (same_path(scene->output[k].file, o->file)) {
-                return firn_value_fail(file, error, "\"%.200s\" is written twice; remove one",
-                                       o->file);
-            }
-        }
     }
     return st;
 }

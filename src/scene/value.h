@@ -68,6 +68,8 @@ firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes 
 firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assignment,
                           firn_error *error);
 void firn_tree_free(firn_tree *tree);
+/* The path of `name` as seen from the file `from`. Free it with free; NULL: no memory. */
+char *firn_beside(const char *from, const char *name);
 /* Writes a map as YAML, without `include`: what it brought is in the tree. */
 struct firn_output;
 void firn_value_write(const firn_value *map, struct firn_output *out);

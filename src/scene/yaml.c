@@ -232,8 +232,7 @@ static void merge(firn_value *into, firn_value *from)
     }
 }
 
-/* `name` as seen from the file `from`. */
-static char *beside(const char *from, const char *name)
+char *firn_beside(const char *from, const char *name)
 {
     const char *slash = strrchr(from, '/');
     const size_t folder = name[0] == '/' || !slash ? 0 : (size_t)(slash - from) + 1;
@@ -287,7 +286,7 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
             st = firn_value_fail(each, error, "include takes a file's name, or a list of them");
             break;
         }
-        char *other = beside(path, each->text);
+        char *other = firn_beside(path, each->text);
         firn_value *part = NULL;
         st = other ? read_file(tree, other, each, open, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
