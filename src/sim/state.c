@@ -2,13 +2,15 @@
  *
  * Raw arrays in storage order, in this machine's byte order and precision. The bins are kept as they
  * are, because the order of sums follows from them: a sim that reads its state back goes on with the
- * same bits as the one that wrote it. */
+ * same bits as the one that wrote it. The same state is the same bytes: nothing that was never set, be
+ * it padding or the part of a bin that 2D has no use for, is written. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "sim/sim.h"
 
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 static const char MAGIC[8] = "FIRNSIM";
 
 typedef struct header {
@@ -42,17 +44,41 @@ typedef struct changed_collider {
     X((s)->heat, (s)->has_heat ? n *FIRN_HEAT_RECORD * sizeof(real) : 0)                           \
     X((s)->order[(s)->current], n * sizeof(uint32_t))
 
+/* The bytes of a bin that its dimension uses. */
+static size_t bin_bytes(int32_t dim)
+{
+    const size_t cells = (size_t)firn_pow(FIRN_SHIFTED, dim) + 1;
+    return offsetof(firn_bin, cell) + cells * sizeof(uint32_t);
+}
+
 static bool is_changed(const firn_collider_slot *s)
 {
     return s->added || s->removed || s->moved || s->runs;
+}
+
+/* A copy without pointers, whose padding is zero. */
+static void copy_collider(const firn_collider_def *from, firn_collider_def *to)
+{
+#define COPY(type, name, ...) memcpy(&to->name, &from->name, sizeof to->name);
+    memset(to, 0, sizeof *to);
+    to->shape = from->shape;
+    memcpy(to->size, from->size, sizeof to->size);
+    to->point_count = from->point_count;
+    memcpy(to->position, from->position, sizeof to->position);
+    memcpy(to->rotation, from->rotation, sizeof to->rotation);
+    to->key_count = from->key_count;
+    FIRN_COLLIDER_PARAMS(COPY)
+    to->stamp = from->stamp;
+#undef COPY
 }
 
 static bool save_colliders(const firn_sim *sim, firn_write_function *write, void *user_data)
 {
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         const firn_collider_slot *slot = &sim->slots[i];
-        firn_collider_def def = sim->colliders[i];
         if (!is_changed(slot)) continue;
+        firn_collider_def def;
+        copy_collider(&sim->colliders[i], &def);
         changed_collider c;
         memset(&c, 0, sizeof c); /* padding too: same state, same bytes */
         c.collider = i;
@@ -67,8 +93,6 @@ static bool save_colliders(const firn_sim *sim, firn_write_function *write, void
         if (write(user_data, &c, sizeof c) != 0) return false;
         if (!c.added) continue;
         const size_t size = firn_collider_extra(&def);
-        def.keys = NULL;
-        def.points = NULL;
         if (write(user_data, &def, sizeof def) != 0) return false;
         if (size && write(user_data, slot->keys.data, size) != 0) return false;
     }
@@ -210,7 +234,8 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
     if (fine && blocks) fine = write(user_data, d->key, blocks * sizeof *d->key) == 0;
     static const firn_bin empty; /* bins of blocks without particles were never written */
     for (size_t b = 0; fine && b < blocks; b++) {
-        fine = write(user_data, d->bin[b].count ? &d->bin[b] : &empty, sizeof empty) == 0;
+        const firn_bin *bin = d->bin[b].count ? &d->bin[b] : &empty;
+        fine = write(user_data, bin, bin_bytes(s->dim)) == 0;
     }
     if (fine) fine = save_colliders(sim, write, user_data);
     if (!fine) return firn_fail(error, FIRN_OUTPUT, "the state could not be written");
@@ -225,7 +250,7 @@ static bool bins_are_sound(const firn_store *s, const firn_directory *d, uint8_t
     int64_t total = 0;
     for (int32_t b = 0; b < d->count; b++) {
         const firn_bin *bin = &d->bin[b];
-        if (b > 0 && d->key[b] <= d->key[b - 1]) return false;
+        if (firn_directory_body(d, b) >= FIRN_MAX_BODIES) return false;
         if (bin->cell[0] != 0 || bin->cell[cells] != bin->count) return false;
         for (int c = 0; c < cells; c++) {
             if (bin->cell[c] > bin->cell[c + 1]) return false;
@@ -239,6 +264,20 @@ static bool bins_are_sound(const firn_store *s, const firn_directory *d, uint8_t
         total += bin->count;
     }
     return total == s->count;
+}
+
+/* Whether a particle is in the shifted cell that its bin has it in: which nodes there are follows from
+ * the bins, and which are written from positions. */
+static bool is_in_cell(const firn_store *s, uint32_t particle, int cell)
+{
+    const real *x = s->record + (size_t)particle * FIRN_RECORD;
+    for (int a = s->dim - 1; a >= 0; a--, cell /= FIRN_SHIFTED) {
+        const int shifted = cell % FIRN_SHIFTED, own = shifted == 0                  ? FIRN_BLOCK
+                                                       : shifted == FIRN_SHIFTED - 1 ? 1
+                                                                                     : shifted;
+        if ((int)(x[a] + 1) != own) return false;
+    }
+    return true;
 }
 
 static bool numbers_are_sound(const firn_sim *sim)
@@ -302,8 +341,9 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
                          h->heat ? "with" : "without", h->heat ? "without" : "with");
     }
     if (h->count < 0 || h->count > FIRN_STORE_MOST || h->blocks < 0 || h->blocks > INT32_MAX / 64 ||
-        !isfinite(h->time) || !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
-        h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps == INT64_MAX ||
+        !(h->time >= 0) || !(h->time + sim->def.dt_min > h->time) || /* or time stands still */
+        !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
+        h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps > INT64_MAX / 2 ||
         h->explicit_left < -1 || h->colliders < 0 || !isfinite(h->gravity[0]) ||
         !isfinite(h->gravity[1]) || !isfinite(h->gravity[2])) {
         return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
@@ -353,7 +393,8 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     }
     if (fine) {
         st = firn_directory_init(d, s->dim, keys.data, h.blocks, sim->allocator, error);
-        if (st == FIRN_OK && blocks) fine = read(user_data, d->bin, blocks * sizeof *d->bin) == 0;
+        for (size_t b = 0; st == FIRN_OK && fine && b < blocks; b++)
+            fine = read(user_data, &d->bin[b], bin_bytes(s->dim)) == 0;
     }
     firn_pool_free(sim->allocator, &keys);
     if (st != FIRN_OK) return st;
@@ -376,6 +417,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     }
     firn_walk w = firn_store_walk(s, d);
     while (fine && st == FIRN_OK && firn_walk_next(&w)) {
+        fine = is_in_cell(s, w.particle, w.cell - 1);
         if (w.body == firn_sim_body(sim, s->object[w.particle])) continue;
         st = firn_fail(error, FIRN_INVALID,
                        "the state has object %d in body %d and the sim has it in body %d: the "
