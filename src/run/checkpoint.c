@@ -15,7 +15,8 @@
 #include "base/error.h"
 #include "run/job.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
+#define MOST_COUNT ((int64_t)1 << 53) /* of frames and emissions: more overflow */
 static const char MAGIC[8] = {'F', 'I', 'R', 'N', 'C', 'K', 'P', 'T'};
 
 typedef struct head {
@@ -134,29 +135,38 @@ static int by_frame(const void *left, const void *right)
     return a > b ? -1 : a < b;
 }
 
-static int64_t *list_frames(const char *folder, const char *name, int *count)
+/* *frames is to be freed. */
+static firn_status list_frames(const char *folder, const char *name, int64_t **frames, int *count,
+                               firn_error *error)
 {
     *count = 0;
+    *frames = NULL;
     DIR *dir = opendir(folder);
-    if (!dir) return NULL;
-    int64_t *frames = NULL, frame = 0;
-    for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
+    if (!dir && errno == ENOENT) return FIRN_OK;
+    if (!dir) return firn_fail(error, FIRN_INVALID, "%s: %s", folder, strerror(errno));
+    firn_status st = FIRN_OK;
+    int64_t frame = 0;
+    for (const struct dirent *e = readdir(dir); e && st == FIRN_OK; e = readdir(dir)) {
         if (!frame_of(e->d_name, name, &frame)) continue;
-        int64_t *grown = realloc(frames, ((size_t)*count + 1) * sizeof *grown);
-        if (!grown) break;
-        frames = grown;
-        frames[(*count)++] = frame;
+        int64_t *grown = realloc(*frames, ((size_t)*count + 1) * sizeof *grown);
+        if (grown) {
+            *frames = grown;
+            grown[(*count)++] = frame;
+        } else {
+            st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        }
     }
     closedir(dir);
-    if (*count) qsort(frames, (size_t)*count, sizeof *frames, by_frame);
-    return frames;
+    if (*count) qsort(*frames, (size_t)*count, sizeof **frames, by_frame);
+    return st;
 }
 
 double firn_checkpoint_bytes(const char *folder, const char *name)
 {
     int count = 0;
-    int64_t *frames = list_frames(folder, name, &count);
-    double bytes = 0;
+    int64_t *frames = NULL;
+    double bytes = 0; /* an estimate: those that cannot be counted are left out */
+    (void)!list_frames(folder, name, &frames, &count, NULL);
     for (int i = 0; i < count; i++) {
         struct stat about;
         char *path = file_name(folder, name, frames[i]);
@@ -248,20 +258,23 @@ firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, i
     char *path = file_name(folder, scene->name, frame);
     st = path ? write_file(path, bytes, error) : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     free(path);
-    if (st != FIRN_OK) return st;
     int count = 0;
-    int64_t *frames = list_frames(folder, scene->name, &count);
+    int64_t *frames = NULL;
+    if (st == FIRN_OK) st = list_frames(folder, scene->name, &frames, &count, error);
     int64_t kept = 0;
     for (int i = 0; i < count; i++) {
         /* Those of later frames belong to a run that is being redone: to go on from them after this
          * one is cut off would mix the two. */
         if (frames[i] <= frame && kept++ < scene->checkpoint.keep) continue;
         char *old = file_name(folder, scene->name, frames[i]);
-        if (old) remove(old);
+        if (old)
+            remove(old);
+        else
+            st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(old);
     }
     free(frames);
-    return FIRN_OK;
+    return st;
 }
 
 /* ---- reading ---- */
@@ -281,14 +294,22 @@ static int source_read(void *user_data, void *data, size_t size)
     return 0;
 }
 
-/* One object's part; false when it makes no sense. */
-static bool read_object(source *from, firn_job_object *out)
+static firn_status damaged(const char *name, const char *why, firn_error *error)
 {
+    return firn_fail(error, FIRN_INVALID, "%s: is damaged: %s", name, why);
+}
+
+/* One object's part; what of it was read is there to be freed, whatever happens. */
+static firn_status read_object(const char *name, source *from, firn_job_object *out,
+                               firn_error *error)
+{
+    const char *why = "the attributes of an object make no sense";
     object_head about;
-    if (source_read(from, &about, sizeof about) != 0 || about.emitted < 0 || about.count < 0 ||
-        about.columns < 0 || about.columns > FIRN_MAX_COLUMNS ||
+    if (source_read(from, &about, sizeof about) != 0 || about.emitted < 0 ||
+        about.emitted > MOST_COUNT || about.count < 0 || about.columns < 0 ||
+        about.columns > FIRN_MAX_COLUMNS ||
         (size_t)about.columns > from->left / sizeof(column_head)) {
-        return false;
+        return damaged(name, why, error);
     }
     out->emitted = about.emitted;
     out->first_id = about.first_id;
@@ -299,56 +320,66 @@ static bool read_object(source *from, firn_job_object *out)
     data.left -= (size_t)about.columns * sizeof(column_head);
     for (int64_t c = 0; c < about.columns; c++) {
         column_head column;
-        (void)source_read(from, &column, sizeof column); /* they are there */
-        column.name[sizeof column.name - 1] = 0;
-        if (column.type < 0 || column.type >= FIRN_TYPE_COUNT || column.components < 1 ||
+        if (source_read(from, &column, sizeof column) != 0 || column.type < 0 ||
+            column.type >= FIRN_TYPE_COUNT || column.components < 1 ||
             column.components > FIRN_MAX_COMPONENTS ||
             (uint64_t)p->count > data.left / ((uint64_t)column.components *
                                               firn_type_size((firn_type)column.type))) {
-            return false;
+            return damaged(name, why, error);
         }
+        column.name[sizeof column.name - 1] = 0;
+        firn_error inner = {0};
         const firn_column *to =
-            firn_points_add(p, column.name, (firn_type)column.type, column.components, NULL);
-        if (!to || source_read(&data, to->data, column_bytes(p, p->column_count - 1)) != 0) {
-            return false;
-        }
+            firn_points_add(p, column.name, (firn_type)column.type, column.components, &inner);
+        if (!to) return firn_fail(error, inner.status, "%s: %.900s", name, inner.message);
+        (void)source_read(&data, to->data, column_bytes(p, p->column_count - 1)); /* likewise */
     }
     *from = data;
-    return true;
+    return FIRN_OK;
 }
 
-/* What is wrong with the bytes, or NULL; `out` is filled. */
-static const char *examine(firn_checkpoint *out)
+/* Fills `out`, whose bytes are there; what it has taken is there to be freed, whatever happens. */
+static firn_status examine(const char *name, firn_checkpoint *out, firn_error *error)
 {
     const firn_bytes *b = &out->bytes;
     const uint64_t least = sizeof(head) + sizeof(uint64_t);
     head h;
     if (b->size < least || memcmp(b->data, MAGIC, sizeof MAGIC) != 0) {
-        return "is not a checkpoint of Firn";
+        return firn_fail(error, FIRN_INVALID, "%s: is not a checkpoint of Firn", name);
     }
     memcpy(&h, b->data, sizeof h);
     if (h.version != VERSION) {
-        return "was written by another version of Firn: run the scene from the start";
+        return firn_fail(error, FIRN_INVALID,
+                         "%s: was written by another version of Firn: run the scene from the start",
+                         name);
     }
     if (h.object_bytes > b->size || h.scene_bytes > b->size || h.state_bytes > b->size ||
         h.scene_bytes == 0 || least + h.object_bytes + h.scene_bytes + h.state_bytes != b->size) {
-        return "is cut short or damaged: its size does not match its header";
+        return firn_fail(error, FIRN_INVALID,
+                         "%s: is cut short or damaged: its size does not match its header", name);
     }
     uint64_t stored;
     memcpy(&stored, b->data + b->size - sizeof stored, sizeof stored);
     if (firn_checkpoint_sum(b->data, b->size - sizeof stored) != stored) {
-        return "is damaged: its checksum does not fit";
+        return damaged(name, "its checksum does not fit", error);
+    }
+    if (h.frame < -MOST_COUNT || h.frame > MOST_COUNT) {
+        return damaged(name, "its frame makes no sense", error);
     }
     source objects = {b->data + sizeof h, (size_t)h.object_bytes};
-    if (h.objects > h.object_bytes / sizeof(object_head)) return "is damaged: too many objects";
-    out->object = calloc((size_t)h.objects + 1, sizeof *out->object);
-    if (!out->object) return "does not fit into memory";
-    for (; (uint32_t)out->object_count < h.objects; out->object_count++) {
-        if (read_object(&objects, &out->object[out->object_count])) continue;
-        out->object_count++; /* so that it is freed */
-        return "is damaged: the attributes of an object make no sense";
+    if (h.objects > h.object_bytes / sizeof(object_head)) {
+        return damaged(name, "too many objects", error);
     }
-    if (objects.left > 0) return "is damaged: its objects are smaller than its header says";
+    out->object = calloc((size_t)h.objects + 1, sizeof *out->object);
+    if (!out->object) return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory", name);
+    while ((uint32_t)out->object_count < h.objects) {
+        firn_job_object *object = &out->object[out->object_count++];
+        const firn_status st = read_object(name, &objects, object, error);
+        if (st != FIRN_OK) return st;
+    }
+    if (objects.left > 0) {
+        return damaged(name, "its objects are smaller than its header says", error);
+    }
     const size_t scene = sizeof h + (size_t)h.object_bytes;
     out->frame = h.frame;
     out->variants = h.variants;
@@ -357,7 +388,7 @@ static const char *examine(firn_checkpoint *out)
     memcpy(out->isa, h.isa, sizeof out->isa);
     out->isa[sizeof out->isa - 1] = 0;
     b->data[out->state - 1] = 0;
-    return NULL;
+    return FIRN_OK;
 }
 
 firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_checkpoint *out,
@@ -365,10 +396,9 @@ firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_chec
 {
     *out = (firn_checkpoint){.bytes = *bytes};
     *bytes = (firn_bytes){0};
-    const char *why = examine(out);
-    if (!why) return FIRN_OK;
-    firn_checkpoint_free(out);
-    return firn_fail(error, FIRN_INVALID, "%s: %s", name, why);
+    const firn_status st = examine(name, out, error);
+    if (st != FIRN_OK) firn_checkpoint_free(out);
+    return st;
 }
 
 firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error)
@@ -379,25 +409,39 @@ firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_er
     return st == FIRN_OK ? firn_checkpoint_parse(path, &bytes, out, error) : st;
 }
 
-void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
-                          char *notes, size_t notes_size)
+firn_status firn_checkpoint_find(const char *folder, const char *name, int64_t last,
+                                 firn_checkpoint *out, char *notes, size_t notes_size,
+                                 firn_error *error)
 {
     *out = (firn_checkpoint){.frame = INT64_MIN};
     notes[0] = 0;
     int count = 0;
-    int64_t *frames = list_frames(folder, name, &count);
-    for (int i = 0; i < count; i++) {
+    int64_t *frames = NULL;
+    firn_status st = list_frames(folder, name, &frames, &count, error);
+    for (int i = 0; st == FIRN_OK && i < count; i++) {
         if (frames[i] > last) continue;
         char *path = file_name(folder, name, frames[i]);
         firn_error why = {0};
-        const firn_status st = path ? firn_checkpoint_read(path, out, &why) : FIRN_NO_MEMORY;
+        st = path ? firn_checkpoint_read(path, out, &why)
+                  : firn_fail(&why, FIRN_NO_MEMORY, "out of memory");
+        if (st == FIRN_OK && out->frame != frames[i]) {
+            st = firn_fail(&why, FIRN_INVALID, "%s: is of frame %lld, unlike its name", path,
+                           (long long)out->frame);
+            firn_checkpoint_free(out);
+        }
         free(path);
         if (st == FIRN_OK) break;
+        *out = (firn_checkpoint){.frame = INT64_MIN};
+        if (st == FIRN_NO_MEMORY) { /* an older one would not be the better for it */
+            if (error) *error = why;
+            break;
+        }
         const size_t used = strlen(notes);
         snprintf(notes + used, notes_size - used, "%s\n", why.message);
-        *out = (firn_checkpoint){.frame = INT64_MIN};
+        st = FIRN_OK;
     }
     free(frames);
+    return st;
 }
 
 firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_job *job, firn_error *error)

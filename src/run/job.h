@@ -77,8 +77,9 @@ typedef struct firn_checkpoint {
 
 /* The newest good one in the folder up to frame `last`; frame is INT64_MIN in *out when there is
  * none. Damaged ones are passed over and named in `notes`. */
-void firn_checkpoint_find(const char *folder, const char *name, int64_t last, firn_checkpoint *out,
-                          char *notes, size_t notes_size);
+firn_status firn_checkpoint_find(const char *folder, const char *name, int64_t last,
+                                 firn_checkpoint *out, char *notes, size_t notes_size,
+                                 firn_error *error);
 firn_status firn_checkpoint_read(const char *path, firn_checkpoint *out, firn_error *error);
 /* From bytes, which it takes over, whatever happens; `name` is what messages call them. */
 firn_status firn_checkpoint_parse(const char *name, firn_bytes *bytes, firn_checkpoint *out,

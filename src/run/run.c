@@ -455,8 +455,9 @@ static firn_status begin(run *r, firn_error *error)
     r->frame = r->scene->frames.start;
     if (r->options->resume) {
         char notes[2048];
-        firn_checkpoint_find(r->targets.folder, r->scene->name, r->options->last, &c, notes,
-                             sizeof notes);
+        const firn_status found = firn_checkpoint_find(
+            r->targets.folder, r->scene->name, r->options->last, &c, notes, sizeof notes, error);
+        if (found != FIRN_OK) return found;
         for (char *p = notes; *p; p += strcspn(p, "\n"), p += *p == '\n') {
             note(r, "%.*s; trying an older one", (int)strcspn(p, "\n"), p);
         }
