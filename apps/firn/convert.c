@@ -13,7 +13,7 @@ static const char command_name[] = "firn convert";
 static int failure(const firn_error *error, int exit_code)
 {
     fprintf(stderr, "%s: %s\n", command_name, error->message);
-    return error->status == FIRN_NO_MEMORY ? 1 : exit_code;
+    return error->status == FIRN_NO_MEMORY ? FIRN_EXIT_MEMORY : exit_code;
 }
 
 /* By any name, links included. */

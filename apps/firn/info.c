@@ -186,8 +186,7 @@ static int run(void)
         firn_error error = {0};
         subject s = {0};
         if (!examine(chosen.files.word[i], &s, &error)) {
-            fprintf(stderr, "%s: %s\n", command_name, error.message);
-            exit_code = FIRN_EXIT_INPUT;
+            exit_code = firn_options_failure(command_name, error.status, &error);
             continue;
         }
         if (chosen.json && shown > 0) printf(",\n");

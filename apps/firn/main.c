@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -49,11 +50,25 @@ static int finish_printing(int exit_code)
     return exit_code ? exit_code : FIRN_EXIT_OUTPUT;
 }
 
+/* Kernels, readers and colours keep buffers on the stack, 80 KB at most; the rest is room for libraries
+ * and for wider instruction sets. */
+enum { STACK_KB = 256 };
+
+static bool stack_suffices(void)
+{
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= STACK_KB * 1024) return true;
+    fprintf(stderr, "firn: the stack is limited to %llu KB; allow %d: ulimit -s %d\n",
+            (unsigned long long)stack.rlim_cur / 1024, STACK_KB, STACK_KB);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     open_missing_descriptors();
     signal(SIGPIPE, SIG_IGN); /* printing fails instead, which ends no run */
     signal(SIGXFSZ, SIG_IGN); /* writing fails instead, as on a full disk */
+    if (!stack_suffices()) return FIRN_EXIT_MEMORY;
     int exit_code = 0;
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("firn %s\n", firn_version());

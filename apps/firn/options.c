@@ -13,11 +13,12 @@ enum { COLUMNS = 80, HELP_COLUMN = 21, MOST_NAMES = 512 };
 
 const firn_exit firn_exits[] = {
     {0, "done; also when the reader of a pipe leaves early, as head does"},
-    {1, "a check of validate failed, or memory ran out"},
+    {1, "a check of validate failed"},
     {FIRN_EXIT_USAGE, "the command line is wrong"},
     {FIRN_EXIT_INPUT, "a scene or an input file is wrong or missing"},
     {FIRN_EXIT_OUTPUT, "an output, or standard output, could not be written"},
     {FIRN_EXIT_DIVERGED, "the simulation diverged; the last good checkpoint is kept"},
+    {FIRN_EXIT_MEMORY, "memory ran out; with checkpoints --resume continues"},
     {FIRN_EXIT_INTERRUPTED,
      "interrupted, by Ctrl-C or SIGTERM; with checkpoints --resume continues"},
     {0},
@@ -308,6 +309,7 @@ int firn_options_failure(const char *command, firn_status status, const firn_err
     case FIRN_UNSUPPORTED: return FIRN_EXIT_INPUT; /* a scene asks for it */
     case FIRN_OUTPUT: return FIRN_EXIT_OUTPUT;
     case FIRN_DIVERGED: return FIRN_EXIT_DIVERGED;
+    case FIRN_NO_MEMORY: return FIRN_EXIT_MEMORY;
     case FIRN_STOPPED: return FIRN_EXIT_INTERRUPTED;
     default: return 1;
     }

@@ -85,6 +85,9 @@ typedef struct bell {
 
 #if defined(FIRN_PARALLEL_PTHREAD)
 
+/* Bytes of a helper's stack; tasks take up to 60 KB of it, and under sanitizers some times that. */
+#define STACK ((size_t)1 << 20)
+
 /* Nanoseconds. */
 #define SPIN 200000      /* of spinning: several times what waking a thread takes */
 #define CROWDED 30000000 /* without spinning, after a thread lost its core: a few time slices */
@@ -304,7 +307,14 @@ static bool crew_grow(crew *c)
     sigdelset(&others, SIGFPE);
     sigdelset(&others, SIGILL);
     pthread_sigmask(SIG_BLOCK, &others, &before);
-    const bool done = pthread_create(&h->thread, NULL, help, h) == 0;
+    /* The usual stack of 8 MB is address space that may be limited, as by ulimit -v. */
+    pthread_attr_t about;
+    bool done = pthread_attr_init(&about) == 0;
+    if (done) {
+        done = pthread_attr_setstacksize(&about, STACK) == 0 &&
+               pthread_create(&h->thread, &about, help, h) == 0;
+        pthread_attr_destroy(&about);
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (done) {
         c->helpers = h;
