@@ -20,6 +20,7 @@ typedef struct maker {
     bool z_up;
     bool overlaps; /* places are random, not slots */
     bool closed;   /* nothing comes, goes, heats or drives */
+    bool hard;     /* soft or heavy, and as fast as sound */
     bool heat;
     double s;     /* m, height of the scene */
     double speed; /* m/s, sqrt(g s) */
@@ -28,6 +29,7 @@ typedef struct maker {
     int frames;
     int slot[SLOTS], taken;
     int materials, objects;
+    bool apart[MAX_OBJECTS]; /* objects that say so */
     firn_material_def material[MAX_MATERIALS];
 } maker;
 
@@ -105,7 +107,9 @@ static double choose_value(maker *m, const firn_material_def *def, const firn_pa
     const double pressure = def->density * gravity * m->s;
     double v = p->value[0];
     if (strcmp(p->name, "young") == 0 || strcmp(p->name, "bulk") == 0) {
-        v = pressure * (chance(m, 0.1) ? spread(m, 300, 1e5) : spread(m, 3, 300));
+        v = pressure * (m->hard          ? spread(m, 0.03, 3)
+                        : chance(m, 0.1) ? spread(m, 300, 1e5)
+                                         : spread(m, 3, 300));
     } else if (strcmp(p->name, "poisson") == 0) {
         v = chance(m, 0.1) ? between(m, 0.4, 0.49) : between(m, 0, 0.4);
     } else if (strcmp(p->name, "liquid_density") == 0) {
@@ -115,9 +119,9 @@ static double choose_value(maker *m, const firn_material_def *def, const firn_pa
     } else if (strcmp(p->unit, "Pa s") == 0) {
         v = def->density * m->speed * m->s * spread(m, 1e-6, 0.03);
     } else if (strcmp(p->unit, "kg/m3") == 0) {
-        v = spread(m, 30, 10000);
+        v = m->hard ? spread(m, 1, 30000) : spread(m, 30, 10000);
     } else if (strcmp(p->unit, "m2/s") == 0) {
-        v = m->speed * m->s * spread(m, 1e-6, 1e-2);
+        v = 1e-7 * spread(m, 0.01, 100); /* as heat: heat.speed multiplies both */
     } else if (strcmp(p->unit, "degrees") == 0) {
         v = between(m, 5, 60);
     } else if (p->kind == FIRN_TEMPERATURE) {
@@ -172,11 +176,19 @@ static void make_material(maker *m, node *materials)
     }
     m->heat |= firn_law_get_info(def->law).melts != 0;
     if (ours) {
+        /* Others go by these. */
         if (chance(m, 0.7)) put_param(m, to, def, find_param("density"));
+        if (reads(def->law, "liquid_density") && chance(m, 0.5)) {
+            put_param(m, to, def, find_param("liquid_density"));
+        }
         for (const firn_param *const *p = firn_law_params(def->law); *p; p++) {
             const bool stiffness =
                 strcmp((*p)->name, "young") == 0 || strcmp((*p)->name, "bulk") == 0;
-            if (strcmp((*p)->name, "density") == 0) continue;
+            if (strcmp((*p)->unit, "kg/m3") == 0) continue;
+            if (strcmp((*p)->name, "crush_pressure") == 0 &&
+                !(def->liquid_density > def->density)) {
+                continue; /* only what is porous is crushed */
+            }
             if (stiffness || strcmp((*p)->unit, "Pa s") == 0 || chance(m, 0.5)) {
                 put_param(m, to, def, *p);
             }
@@ -185,7 +197,7 @@ static void make_material(maker *m, node *materials)
         const double pressure = def->density * gravity * m->s;
         const firn_param *p = find_param(firn_law_get_info(def->law).liquid ? "bulk" : "young");
         const double ratio = *param_of(def, p) / pressure;
-        if (ratio < 3 || ratio > 1e5 || chance(m, 0.5)) put_param(m, to, def, p);
+        if (ratio < (m->hard ? 0.03 : 3) || ratio > 1e5 || chance(m, 0.5)) put_param(m, to, def, p);
         p = find_param("viscosity");
         if (reads(def->law, "viscosity") &&
             def->viscosity > 0.03 * def->density * m->speed * m->s) {
@@ -309,7 +321,7 @@ static void make_object(maker *m, node *objects)
         node_vector(to, "scale", v, 3);
     }
     const bool emits = !m->closed && chance(m, 0.15);
-    const double fast = fmin(m->speed * (chance(m, 0.1) ? 3 : 1), 0.3 * sound(def));
+    const double fast = fmin(m->speed * (chance(m, 0.1) ? 3 : 1), (m->hard ? 2 : 0.3) * sound(def));
     if (emits) {
         put_vector(m, to, "velocity", fast * between(m, -0.3, 0.3), -fast, 0);
         node *emit = node_map(to, "emit");
@@ -328,7 +340,9 @@ static void make_object(maker *m, node *objects)
     if (chance(m, 0.1)) {
         node_word(to, "body", "one");
     } else if (chance(m, 0.5)) {
-        node_word(to, "contact", pick_word(m, contacts));
+        const char *word = pick_word(m, contacts);
+        node_word(to, "contact", word);
+        m->apart[m->objects - 1] = strcmp(word, "apart") == 0;
     }
     if (chance(m, 0.1) && reads(def->law, "young")) {
         node *shell = node_map(to, "shell");
@@ -491,12 +505,21 @@ static void make_simulation(maker *m, node *scene)
     if (chance(m, 0.1)) node_number(to, "theta", between(m, 0.5, 1));
     if (chance(m, 0.05)) node_number(to, "beta", between(m, 0.5, 1));
     if (chance(m, 0.1)) node_word(to, "volumes", "grid");
-    if (chance(m, 0.05)) node_word(to, "preset", "stomakhin2013");
+    if (m->hard && chance(m, 0.3)) node_number(to, "courant", between(m, 0.1, 0.9));
+    if (m->hard && chance(m, 0.3)) node_number(to, "wave_factor", between(m, 0.1, 1));
+    if (chance(m, 0.05) && !node_get(to, "path")) node_word(to, "preset", "stomakhin2013");
     if (!to->child) node_number(to, "damping", 0);
 }
 
 static void make_limits(maker *m, node *scene)
 {
+    if (m->apart[0] && m->apart[1]) {
+        node *contact = node_map(node_list(scene, "contacts"), NULL), *pair = NULL;
+        pair = node_list(contact, "objects");
+        node_word(pair, NULL, "o0");
+        node_word(pair, NULL, "o1");
+        node_number(contact, "friction", between(m, 0, 2));
+    }
     if (m->closed) return;
     if (chance(m, 0.2)) {
         node *sink = node_map(node_list(scene, "sinks"), NULL);
@@ -526,6 +549,7 @@ node *torture_generate(uint64_t seed, uint64_t number)
     m.z_up = m.dim == 3 && chance(&m, 0.1);
     m.closed = chance(&m, 0.4);
     m.overlaps = chance(&m, 0.15);
+    m.hard = chance(&m, 0.15);
     m.heat = !m.closed && chance(&m, 0.25);
     m.s = spread(&m, 1e-3, 1e3);
     m.speed = sqrt(gravity * m.s);
@@ -542,11 +566,11 @@ node *torture_generate(uint64_t seed, uint64_t number)
     for (int i = 1 + pick(&m, MAX_MATERIALS); i > 0; i--) make_material(&m, materials);
 
     const int objects = 1 + pick(&m, MAX_OBJECTS);
-    const double each = spread(&m, 200, 2000) / objects;
+    const double each = spread(&m, 200, 1500) / objects;
     const double resolution = m.reach * pow(1.4 / fmax(each, 60), 1.0 / m.dim);
     node_number(scene, "resolution", resolution);
     /* A fall or two through the scene, or as many steps as a fraction of a second affords. */
-    const double h = 2 * resolution, afford = fmax(8e5 / (objects * each), 200);
+    const double h = 2 * resolution, afford = fmax(fmin(1.2e5 / (objects * each), 350), 60);
     m.time = fmin(between(&m, 0.5, 3) * sqrt(m.s / gravity), afford * step_of(&m, h));
     node *frames = node_map(scene, "frames");
     node_number(frames, "start", 0);

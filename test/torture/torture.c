@@ -38,7 +38,8 @@ typedef struct options {
 
 typedef struct totals {
     int64_t passed, failed, refused, closed, particles, steps;
-    double longest;
+    double longest, gain, depth; /* of scenes that passed */
+    char gains[80], deepest[80]; /* their names */
 } totals;
 
 /* ---- one scene, in a child ---- */
@@ -275,6 +276,14 @@ static void judge(const options *o, totals *t, const child *c, const torture_res
     t->steps += r->steps;
     t->closed += r->closed;
     t->passed += r->outcome == PASSED;
+    if (r->outcome == PASSED && r->gain > t->gain) {
+        t->gain = r->gain;
+        memcpy(t->gains, c->name, sizeof t->gains);
+    }
+    if (r->outcome == PASSED && r->depth > t->depth) {
+        t->depth = r->depth;
+        memcpy(t->deepest, c->name, sizeof t->deepest);
+    }
     t->refused += r->outcome == REFUSED;
     if (r->outcome == REFUSED) printf("%s: refused: %s\n", c->name, r->message);
     if (r->outcome != FAILED) return;
@@ -347,6 +356,9 @@ static int run_all(const options *o)
            "%lld steps, longest %.1f s, %.0f s\n",
            (long long)t.passed, (long long)t.failed, (long long)t.refused, (long long)t.closed,
            (long long)t.particles, (long long)t.steps, t.longest, now() - began);
+    printf(
+        "largest that passed: %.2g %% of energy gained (%s), %.2g cells inside a collider (%s)\n",
+        100 * t.gain, t.gains, t.depth, t.deepest);
     return t.failed > 0;
 }
 

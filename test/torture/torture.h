@@ -64,8 +64,9 @@ typedef struct torture_result {
     torture_outcome outcome;
     torture_check check; /* that failed */
     int64_t particles, steps;
-    bool closed;       /* energy was checked */
-    char message[480]; /* of a refusal or a failure */
+    bool closed;        /* energy was checked */
+    double gain, depth; /* largest: of energy, as a part of that at hand; in a collider, cells */
+    char message[480];  /* of a refusal or a failure */
 } torture_result;
 
 /* Runs a scene and checks it. `sabotage` breaks what that check looks at (CHECK_COUNT: nothing), to show
