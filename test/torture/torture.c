@@ -23,6 +23,7 @@ enum {
     MAX_JOBS = 64,
     MAX_SCENES = 256,
     CPU_SECONDS = 60,    /* of a scene that should take less than one */
+    SLOW_SECONDS = 5,    /* from here on it is named */
     MEMORY_MB = 4096,    /* of address space; a scene needs some 50 */
     SHRINK_SECONDS = 60, /* of wall clock, for a scene */
     TWICE_EVERY = 10,    /* scenes that are also run with two threads and from a checkpoint */
@@ -36,10 +37,15 @@ typedef struct options {
     int scene_count;
 } options;
 
+/* The largest of a number, and the scene that had it. */
+typedef struct record {
+    double value;
+    char name[80];
+} record;
+
 typedef struct totals {
     int64_t passed, failed, refused, closed, particles, steps;
-    double longest, gain, depth; /* of scenes that passed */
-    char gains[80], deepest[80]; /* their names */
+    record longest, gain, depth; /* the last two of scenes that passed */
 } totals;
 
 /* ---- one scene, in a child ---- */
@@ -50,7 +56,6 @@ typedef struct child {
     char name[80];
     node *scene;
     bool twice;
-    double began;
 } child;
 
 static double now(void)
@@ -58,6 +63,15 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* s, of all children that have ended. */
+static double processor_time(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 /* A sanitizer reserves more address space than any limit allows. */
@@ -87,7 +101,6 @@ static void start(child *c, torture_check sabotage, int cpu_seconds)
     int ends[2];
     fflush(NULL);
     if (pipe(ends) != 0) exit(2);
-    c->began = now();
     c->pid = fork();
     if (c->pid < 0) exit(2);
     if (c->pid == 0) {
@@ -268,21 +281,24 @@ static void shrink(const options *o, const child *c, torture_result r)
 
 /* ---- many scenes ---- */
 
-static void judge(const options *o, totals *t, const child *c, const torture_result *r)
+static void raise_record(record *to, double value, const child *c)
 {
-    const double seconds = now() - c->began;
-    t->longest = fmax(t->longest, seconds);
+    if (value <= to->value) return;
+    to->value = value;
+    memcpy(to->name, c->name, sizeof to->name);
+}
+
+static void judge(const options *o, totals *t, const child *c, const torture_result *r,
+                  double seconds)
+{
+    raise_record(&t->longest, seconds, c);
     t->particles += r->particles;
     t->steps += r->steps;
     t->closed += r->closed;
     t->passed += r->outcome == PASSED;
-    if (r->outcome == PASSED && r->gain > t->gain) {
-        t->gain = r->gain;
-        memcpy(t->gains, c->name, sizeof t->gains);
-    }
-    if (r->outcome == PASSED && r->depth > t->depth) {
-        t->depth = r->depth;
-        memcpy(t->deepest, c->name, sizeof t->deepest);
+    if (r->outcome == PASSED) {
+        raise_record(&t->gain, r->gain, c);
+        raise_record(&t->depth, r->depth, c);
     }
     t->refused += r->outcome == REFUSED;
     if (r->outcome == REFUSED) printf("%s: refused: %s\n", c->name, r->message);
@@ -329,6 +345,7 @@ static int run_all(const options *o)
     totals t = {0};
     const double began = now();
     const uint64_t all = o->count + (uint64_t)o->scene_count;
+    uint64_t done = 0;
     int busy = 0;
     for (uint64_t next = 0; next < all || busy > 0;) {
         while (busy < o->jobs && next < all) {
@@ -340,6 +357,7 @@ static int run_all(const options *o)
             busy++;
         }
         int status = 0;
+        const double before = processor_time();
         const pid_t pid = wait(&status);
         child *c = running;
         while (c < running + MAX_JOBS && c->pid != pid) c++;
@@ -347,18 +365,24 @@ static int run_all(const options *o)
         c->pid = 0;
         busy--;
         const torture_result r = finish(c, status);
-        judge(o, &t, c, &r);
+        const double seconds = processor_time() - before;
+        judge(o, &t, c, &r, seconds);
+        if (seconds > SLOW_SECONDS) printf("%s: slow: %.0f s\n", c->name, seconds);
+        if (++done % 500 == 0)
+            printf("%llu of %llu\n", (unsigned long long)done, (unsigned long long)all);
         fflush(stdout);
         node_free(c->scene);
         *c = (child){0};
     }
-    printf("%lld passed, %lld failed, %lld refused; %lld with energy checked, %lld particles, "
-           "%lld steps, longest %.1f s, %.0f s\n",
-           (long long)t.passed, (long long)t.failed, (long long)t.refused, (long long)t.closed,
-           (long long)t.particles, (long long)t.steps, t.longest, now() - began);
-    printf(
-        "largest that passed: %.2g %% of energy gained (%s), %.2g cells inside a collider (%s)\n",
-        100 * t.gain, t.gains, t.depth, t.deepest);
+    printf("energy was checked in %lld; %lld particles, %lld steps, %.0f s of processor time in "
+           "%.0f s, "
+           "at most %.1f s (%s)\n",
+           (long long)t.closed, (long long)t.particles, (long long)t.steps, processor_time(),
+           now() - began, t.longest.value, t.longest.name);
+    printf("largest that passed: energy rose by %.2g %% (%s), %.2g cells inside a collider (%s)\n",
+           100 * t.gain.value, t.gain.name, t.depth.value, t.depth.name);
+    printf("%lld passed, %lld failed, %lld refused\n", (long long)t.passed, (long long)t.failed,
+           (long long)t.refused);
     return t.failed > 0;
 }
 
