@@ -246,26 +246,37 @@ void firn_job_deinit(firn_job *job)
 
 /* ---- particles ---- */
 
-/* Adds the velocity of a body that moves and turns about its centre of mass. */
+/* Adds the velocity of a body that moves and turns about its centre of mass, and the gradient of the
+ * turning: affine transfers take from both what a body turns by. */
 static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch *b,
                                  firn_error *error)
 {
+    const bool flat = dim == 2;
+    const double w[3] = {flat ? 0 : degree * o->spin[0], flat ? 0 : degree * o->spin[1],
+                         degree * o->spin[2]};
+    const double turn[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
+    const bool turns = w[0] != 0 || w[1] != 0 || w[2] != 0;
+    const size_t count = (size_t)b->count, d = (size_t)dim;
     double center[3] = {0}, sum = 0;
     for (int64_t i = 0; i < b->count; i++) {
         sum += b->volume[i];
         for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
     }
     for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
-    if (!b->velocity) b->velocity = calloc((size_t)b->count * (size_t)dim + 1, sizeof *b->velocity);
-    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (!b->velocity) b->velocity = calloc(count * d + 1, sizeof *b->velocity);
+    if (turns) b->velocity_gradient = malloc((count * d * d + 1) * sizeof *b->velocity_gradient);
+    if (!b->velocity || (turns && !b->velocity_gradient)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
     for (int64_t i = 0; i < b->count; i++) {
-        double r[3] = {0}, w[3];
-        for (int a = 0; a < dim; a++) r[a] = b->position[i * dim + a] - center[a];
-        for (int a = 0; a < 3; a++) w[a] = degree * o->spin[a];
-        if (dim == 2) w[0] = w[1] = 0;
-        const double turn[3] = {w[1] * r[2] - w[2] * r[1], w[2] * r[0] - w[0] * r[2],
-                                w[0] * r[1] - w[1] * r[0]};
-        for (int a = 0; a < dim; a++) b->velocity[i * dim + a] += o->velocity[a] + turn[a];
+        for (int a = 0; a < dim; a++) {
+            double *v = &b->velocity[i * dim + a];
+            *v += o->velocity[a];
+            for (int c = 0; c < dim && turns; c++) {
+                *v += turn[a][c] * (b->position[i * dim + c] - center[c]);
+                b->velocity_gradient[(i * dim + a) * dim + c] = turn[a][c];
+            }
+        }
     }
     return FIRN_OK;
 }
@@ -461,6 +472,7 @@ static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_
     p.count = b->count;
     p.position = b->position;
     p.velocity = b->velocity;
+    p.velocity_gradient = b->velocity_gradient;
     p.volume = b->volume;
     p.mass = b->mass;
     p.deformation_gradient = b->deformation_gradient;

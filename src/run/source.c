@@ -20,6 +20,7 @@ void firn_batch_free(firn_batch *b)
 {
     free(b->position);
     free(b->velocity);
+    free(b->velocity_gradient);
     free(b->volume);
     free(b->mass);
     free(b->deformation_gradient);

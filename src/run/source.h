@@ -9,7 +9,7 @@
 /* Particles to add; NULL: the object's or material's. Owned. */
 typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
-    double *position, *velocity, *volume, *mass, *deformation_gradient, *state;
+    double *position, *velocity, *velocity_gradient, *volume, *mass, *deformation_gradient, *state;
     double *temperature, *enthalpy, *concentration;
     uint16_t *material;
     bool assumed;        /* volumes are the resolution's: a particle file says nothing of them */
