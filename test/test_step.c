@@ -135,11 +135,53 @@ static void the_limit_of_dt_is_named(void **state)
         w.collider[0].shape = FIRN_BOX;
         w.collider[0].size[0] = w.collider[0].size[1] = w.collider[0].size[2] = 0.005;
         w.collider[0].key_count = 2;
-        w.key[0][0] = (firn_pose_key){0, {-0.5, 0.1, 0}, {1, 0, 0, 0}};
-        w.key[0][1] = (firn_pose_key){0.1, {9.5, 0.1, 0}, {1, 0, 0, 0}};
+        w.key[0][0] = (firn_pose_key){0, {-0.03, 0.1, 0}, {1, 0, 0, 0}};
+        w.key[0][1] = (firn_pose_key){0.1, {9.97, 0.1, 0}, {1, 0, 0, 0}};
         expect_limit(&w, &still, 6, FIRN_LIMIT_COLLIDER, "beside a fast collider");
     }
     assert_no_complaints();
+}
+
+/* Particles strewn over 4 m and a paddle that turns among them: its speed counts where it is, not
+ * where the furthest of them would be on it. Still, none that it meets is left inside. */
+static void a_collider_limits_dt_only_where_it_is(void **state)
+{
+    (void)state;
+    enum { COUNT = 400 };
+    for (size_t p = 0; p < PATHS; p++) {
+        world w = world_default(2, 0.01);
+        w.def.path = both_paths[p];
+        w.material[0].young = 1e3;
+        w.def.collider_count = 1;
+        w.collider[0].shape = FIRN_BOX;
+        w.collider[0].size[0] = 0.1;
+        w.collider[0].size[1] = w.collider[0].size[2] = 0.02;
+        w.collider[0].key_count = 2;
+        w.key[0][0] = (firn_pose_key){0, {0}, {1, 0, 0, 0}};
+        w.key[0][1] = (firn_pose_key){0.04, {0}, {cos(0.8), 0, 0, sin(0.8)}}; /* 40 rad/s */
+        double x[COUNT][2];
+        random_state = 5;
+        for (int i = 0; i < COUNT; i++) {
+            do {
+                for (int a = 0; a < 2; a++) x[i][a] = uniform(-2, 2) * (i % 4 ? 1 : 0.06);
+            } while (fabs(x[i][0]) < 0.11 && fabs(x[i][1]) < 0.03);
+        }
+        firn_particles many = firn_particles_default();
+        many.count = COUNT;
+        many.position = x[0];
+        many.each_volume = 2.5e-5;
+        firn_sim *sim = world_create(&w);
+        assert_ok(firn_sim_add(sim, &many, NULL, &error));
+        firn_report report;
+        firn_totals totals;
+        assert_ok(firn_sim_advance(sim, 0.04, &report, &error));
+        assert_ok(firn_sim_measure(sim, &totals, &error));
+        assert_int_equal(totals.outside, 0);
+        assert_at_most(report.retries, 3);
+        /* The tip needs 4 m/s x 40 ms / half a cell = 33; the furthest particle, 22 times as many. */
+        assert_at_most(report.steps, 100);
+        firn_sim_destroy(sim);
+    }
 }
 
 static void growth_and_frame_are_named_too(void **state)
@@ -472,6 +514,7 @@ int main(void)
         cmocka_unit_test(advance_lands_exactly_on_the_time_asked_for),
         cmocka_unit_test(a_fixed_step_is_kept_but_for_the_end_of_the_frame),
         cmocka_unit_test(the_limit_of_dt_is_named),
+        cmocka_unit_test(a_collider_limits_dt_only_where_it_is),
         cmocka_unit_test(growth_and_frame_are_named_too),
         cmocka_unit_test(a_broken_limit_rolls_back),
         cmocka_unit_test(a_rollback_to_fuller_blocks_loses_nothing),

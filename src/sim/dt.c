@@ -1,4 +1,5 @@
-/* Choosing the time step. Every limit is one line of the list in firn_dt_limit. */
+/* Choosing the time step. Every limit is one line of the list in
+ * firn_dt_limit_material, but for the colliders'. */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,7 +27,7 @@ static firn_dt least_of(const firn_dt *limits, size_t count, double most)
 }
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed)
+firn_dt firn_dt_limit_material(const firn_sim *sim, const firn_extremes *e, double max_speed)
 {
     const firn_sim_def *def = &sim->def;
     const double h = def->cell_size;
@@ -37,9 +38,18 @@ firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_sp
         {def->wave_factor * h / sqrt((double)e->wave2), FIRN_LIMIT_WAVE},
         {lone_bound(def) * h / sqrt((double)e->lone2), FIRN_LIMIT_PARTICLE},
         {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
-        {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
     };
     return least_of(limits, COUNT(limits), def->dt_max);
+}
+
+firn_dt firn_dt_limit_colliders(const firn_sim *sim, firn_dt limit)
+{
+    return sim->collider_dt < limit.dt ? (firn_dt){sim->collider_dt, FIRN_LIMIT_COLLIDER} : limit;
+}
+
+firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed)
+{
+    return firn_dt_limit_colliders(sim, firn_dt_limit_material(sim, e, max_speed));
 }
 
 /* Stiffness sets no limit. The forces are linear in the motion of the step, which |dt L| keeps
@@ -51,10 +61,9 @@ firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
     const firn_dt limits[] = {
         {def->courant * h / sqrt((double)e->speed2), FIRN_LIMIT_VELOCITY},
         {0.5 / (double)e->gradient, FIRN_LIMIT_STRAIN},
-        {def->courant * h / sim->collider_speed, FIRN_LIMIT_COLLIDER},
         {def->dt_implicit, FIRN_LIMIT_IMPLICIT},
     };
-    return least_of(limits, COUNT(limits), def->dt_max);
+    return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }
 
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)

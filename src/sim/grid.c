@@ -237,12 +237,12 @@ bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], d
     return false;
 }
 
-void firn_grid_block_center(const firn_sim *sim, int64_t block, double center[3])
+void firn_grid_block_center(const firn_sim *sim, const int32_t coord[3], double center[3])
 {
     const double middle = 0.5 * FIRN_BLOCK + firn_spline_shift(sim->def.spline);
     center[2] = 0;
     for (int a = 0; a < sim->store.dim; a++) {
-        center[a] = (FIRN_BLOCK * sim->at->coord[block][a] + middle) * sim->def.cell_size;
+        center[a] = (FIRN_BLOCK * coord[a] + middle) * sim->def.cell_size;
     }
 }
 
@@ -253,7 +253,7 @@ int32_t firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells)
     double center[3], normal[3];
     int32_t count = 0;
     bool near = false;
-    firn_grid_block_center(sim, block, center);
+    firn_grid_block_center(sim, sim->at->coord[block], center);
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         const double d = firn_collider_distance(&c[i], sim->store.dim, center, normal);
         near |= d < FIRN_NEAR_COLLIDER * h;
@@ -520,42 +520,45 @@ void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_po
     }
 }
 
-void firn_sim_pose_colliders(firn_sim *sim, double time)
+/* The longest step in which a collider, in motion from where it is, crosses no more than `courant` of a
+ * cell where particles feel it. Those further away it may first approach. */
+static double approach_limit(const firn_sim *sim, const firn_posed_collider *from,
+                             const firn_posed_collider *motion)
 {
+    if (firn_collider_speed_bound(motion, motion->position, 1) == 0) return INFINITY;
     const int32_t dim = sim->store.dim;
     const double h = sim->def.cell_size;
-    sim->collider_speed = 0;
-    if (!sim->def.collider_count) return;
-    /* A ball around all particles, from the directory's extent. */
-    double center[3] = {0}, reach = 0;
-    for (int a = 0; a < dim; a++) {
-        int32_t low = INT32_MAX, high = INT32_MIN;
-        for (int32_t b = 0; b < sim->from->count; b++) {
-            const int32_t c = sim->from->coord[b][a];
-            low = c < low ? c : low;
-            high = c > high ? c : high;
-        }
-        if (low > high) low = high = 0;
-        center[a] = 0.5 * FIRN_BLOCK * (low + high + 1) * h;
-        reach = hypot(reach, 0.5 * FIRN_BLOCK * (high - low + 3) * h);
+    /* A block's particles are in FIRN_SHIFTED cells per axis, move by up to one more in the step under
+     * way, and feel nodes 1.5 cells away. */
+    const double reach = 0.5 * (FIRN_SHIFTED + 5) * sqrt(dim) * h;
+    double limit = INFINITY;
+    for (int32_t b = 0; b < sim->from->count; b++) {
+        if (!sim->from->bin[b].count) continue;
+        double center[3], normal[3];
+        firn_grid_block_center(sim, sim->from->coord[b], center);
+        const double gap = fmax(0, firn_collider_distance(from, dim, center, normal) - reach);
+        const double speed = firn_collider_speed_bound(motion, center, reach + gap);
+        limit = fmin(limit, (sim->def.courant * h + gap) / speed);
     }
+    return limit;
+}
+
+void firn_sim_pose_colliders(firn_sim *sim, double time)
+{
     firn_posed_collider *posed = sim->posed_pool.data;
+    sim->collider_dt = INFINITY;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         const firn_collider_slot *slot = &sim->slots[i];
         firn_sim_pose_collider(sim, i, time, &posed[i]);
         if (slot->removed) continue;
-        double speed = firn_collider_speed_bound(&posed[i], center, reach);
+        sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &posed[i]));
         const int32_t keys = slot->moved ? 0 : sim->colliders[i].key_count;
         for (int32_t k = 0; k < keys; k++) { /* what starts within a step */
             const double start = sim->colliders[i].keys[k].time;
             if (start <= time || start > time + sim->def.dt_max) continue;
             firn_posed_collider later;
-            firn_collider_pose(&sim->colliders[i], dim, start, &later);
-            speed = fmax(speed, firn_collider_speed_bound(&later, center, reach));
+            firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
+            sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));
         }
-        double normal[3];
-        const double gap = firn_collider_distance(&posed[i], dim, center, normal) - reach;
-        if (gap > 4 * h + speed * sim->def.dt_max) continue; /* not there within a step */
-        sim->collider_speed = fmax(sim->collider_speed, speed);
     }
 }

@@ -62,7 +62,7 @@ static void list_task(void *context, int64_t block, int32_t thread)
     firn_impulse *to = (firn_impulse *)sim->grid.impulse.data + first[block];
     const firn_posed_collider *c = sim->posed_pool.data;
     double center[3], normal[3];
-    firn_grid_block_center(sim, block, center);
+    firn_grid_block_center(sim, sim->at->coord[block], center);
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         if (firn_collider_distance(&c[i], sim->store.dim, center, normal) <
             FIRN_FAR_COLLIDER * sim->def.cell_size) {

@@ -160,7 +160,7 @@ struct firn_sim {
     double dt_free; /* the step under way, but for the frame's end */
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
     double retry_until;     /* s */
-    double collider_speed;  /* m/s, of surfaces near the particles */
+    double collider_dt;     /* s: the longest step that colliders near particles allow */
     double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last pass that measured */
     firn_limit limit_next;  /* what set dt_next */
@@ -195,6 +195,9 @@ firn_status firn_host_check_motion(const firn_collider_motion *m, firn_error *er
 /* The automatic step for particles with these extremes, on a grid whose fastest node has max_speed
  * (0: not known). */
 firn_dt firn_dt_limit(const firn_sim *sim, const firn_extremes *e, double max_speed);
+/* Of the material alone; and a limit with that of the colliders, for a step from where they are. */
+firn_dt firn_dt_limit_material(const firn_sim *sim, const firn_extremes *e, double max_speed);
+firn_dt firn_dt_limit_colliders(const firn_sim *sim, firn_dt limit);
 
 /* The same for an implicit step. */
 firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e);
@@ -247,15 +250,15 @@ size_t firn_grid_channel_size(const firn_sim *sim); /* bytes, for the blocks of 
 void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
                              double position[3]);
 
-/* The centre of a block's cells, m. */
-void firn_grid_block_center(const firn_sim *sim, int64_t block, double center[3]);
+/* The centre of a block's cells, m; the block is given by its coordinates. */
+void firn_grid_block_center(const firn_sim *sim, const int32_t coord[3], double center[3]);
 
 /* Where a collider is at a time, which is now or the end of the step under way. */
 void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time,
                             firn_posed_collider *posed);
 
-/* Puts the colliders where they are at a time, and notes their largest surface speed near the
- * particles. */
+/* Puts the colliders where they are at a time, and notes the longest step that they allow from
+ * there. */
 void firn_sim_pose_colliders(firn_sim *sim, double time);
 
 /* Notes in the directory whether a collider is within reach of a block's nodes, or of particles of

@@ -490,7 +490,8 @@ static firn_limit broken_limit(const firn_sim *sim, double dt, double *dt_fit)
         return FIRN_LIMIT_FORCE;
     }
     if (sim->def.dt > 0) return FIRN_LIMIT_NONE;
-    firn_dt limit = firn_dt_limit(sim, &sim->extremes, 0);
+    /* Colliders were asked where they were at its start; they may have come near since. */
+    firn_dt limit = firn_dt_limit_material(sim, &sim->extremes, 0);
     if (dt > LIMIT_SLACK * limit.dt) {
         *dt_fit = limit.dt;
         return limit.limit;
@@ -522,13 +523,13 @@ static firn_status open_fused(firn_sim *sim, double remaining, firn_dt *step, fi
     if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, sim->planes, error);
     book(sim, FIRN_PHASE_DIRECTORY, &mark);
     if (st != FIRN_OK) return st;
-    firn_sim_pose_colliders(sim, sim->time);
     firn_pass pass = firn_sim_pass(sim);
     const bool first = sim->dt_next == 0;
     firn_limit broken = FIRN_LIMIT_NONE;
     firn_dt limit = {first ? sim->def.dt_max : sim->dt_next, sim->limit_next};
     for (int i = 0; i < OPENING_TRIES; i++) {
-        *step = firn_dt_choose(sim, limit, remaining);
+        firn_sim_pose_colliders(sim, sim->time);
+        *step = firn_dt_choose(sim, firn_dt_limit_colliders(sim, limit), remaining);
         pass.dt_scatter = step->dt;
         firn_sim_run_pass(sim, &pass, sim->kernels->fast_scatter[sim->planes - 1]);
         sim->extremes = merged_extremes(sim);
