@@ -1017,7 +1017,7 @@ static void csv_of_any_dialect_is_read(void **state)
     (void)state;
     static const char *const dialects[] = {
         "x,y,z,v.x,v.y,v.z,id\n1,2,3,4,5,6,7\n",
-        "\xef\xbb\xbf# made by hand\r\n\r\nP.x;P.y;P.z;vx;vy;vz;id\r\n1;2;3;4;5;6;7\r\n",
+        "# made by hand\r\n\r\nP.x;P.y;P.z;vx;vy;vz;id\r\n1;2;3;4;5;6;7\r\n",
         "id\tP[0]\tP[2]\tP[1]\tv.r\tv.g\tv.b\n#\n7\t1\t3\t2\t4\t5\t6",
         "\"x\" , \"y\", \"z\",v.x,v.y,v.z,id\n \"1\" ,2.0,3e0,+4, 5 ,6,7\n\n",
     };

@@ -5,8 +5,11 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -76,4 +79,21 @@ void firn_pool_free(const firn_allocator *allocator, firn_pool *pool)
     if (pool->data)
         allocator->reallocate(allocator->user_data, pool->data, pool->size, 0, FIRN_ALIGN);
     *pool = (firn_pool){0};
+}
+
+double firn_memory_most(void)
+{
+    const double machine = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    struct rlimit own;
+    const double most = machine > 0 ? machine : INFINITY;
+    if (getrlimit(RLIMIT_AS, &own) != 0 || own.rlim_cur == RLIM_INFINITY) return most;
+    return fmin(most, (double)own.rlim_cur);
+}
+
+firn_status firn_memory_check(double bytes, const char *what, firn_error *error)
+{
+    const double most = firn_memory_most();
+    if (bytes <= most) return FIRN_OK;
+    return firn_fail(error, FIRN_NO_MEMORY, "%s would take %.3g GB of memory; there are %.3g GB",
+                     what, 1e-9 * bytes, 1e-9 * most);
 }

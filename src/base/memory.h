@@ -26,4 +26,12 @@ firn_status firn_pool_renew(const firn_allocator *allocator, firn_pool *pool, si
 
 void firn_pool_free(const firn_allocator *allocator, firn_pool *pool);
 
+/* Bytes that the process can have: the machine's memory, or its limit of addresses if that is less. */
+FIRN_API double firn_memory_most(void);
+
+/* Fails if so many bytes are more than that, which asking for them may not: systems hand out memory
+ * they do not have, and end the process when it is used. `what` begins the message. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_memory_check(double bytes, const char *what,
+                                                       firn_error *error);
+
 #endif

@@ -81,7 +81,8 @@ static firn_status read_text(const firn_bytes *in, firn_soup *out, firn_error *e
 /* Binary files may begin with "solid" as well: their size is what tells. */
 firn_status firn_soup_read_stl(const firn_bytes *in, firn_soup *out, firn_error *error)
 {
-    const bool says_text = in->size >= 5 && memcmp(in->data, "solid", 5) == 0;
+    const firn_bytes text = firn_bytes_text(in);
+    const bool says_text = text.size >= 5 && memcmp(text.data, "solid", 5) == 0;
     if (in->size >= HEADER) {
         const uint32_t count = read_u32(in->data + 80);
         const uint64_t size = HEADER + (uint64_t)count * FACET;

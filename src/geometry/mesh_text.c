@@ -7,8 +7,9 @@
 
 firn_scan firn_scan_begin(const char *name, const firn_bytes *in)
 {
-    const char *text = (const char *)in->data;
-    return (firn_scan){.at = text, .end = text + in->size, .name = name, .line = 1};
+    const firn_bytes bytes = firn_bytes_text(in);
+    const char *text = (const char *)bytes.data;
+    return (firn_scan){.at = text, .end = text + bytes.size, .name = name, .line = 1};
 }
 
 static bool is_blank(char c)

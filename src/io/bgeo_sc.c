@@ -242,6 +242,8 @@ firn_status firn_scf_unpack(const firn_bytes *in, firn_bytes *out, firn_error *e
                          (long long)from.count);
     }
     const size_t size = (size_t)((uint64_t)(from.count - 1) * from.block + from.last);
+    const firn_status fits = firn_check_unpacked((double)size, error);
+    if (fits != FIRN_OK) return fits;
     from.plain = malloc(size + 1);
     from.good = calloc((size_t)from.count + 1, sizeof *from.good);
     if (!from.plain || !from.good) {

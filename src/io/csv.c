@@ -218,7 +218,6 @@ static firn_status check_headings(const reader *r, firn_error *error)
 
 static firn_status read_headings(reader *r, firn_error *error)
 {
-    if (r->size >= 3 && memcmp(r->data, "\xef\xbb\xbf", 3) == 0) r->at = 3; /* UTF-8's mark */
     if (!next_row(r)) {
         return firn_fail(error, FIRN_INVALID, "there is no line that names the columns");
     }

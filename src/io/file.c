@@ -8,45 +8,88 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "io/io.h"
+
+/* ---- input ---- */
+
+/* Why something that is no ordinary file is not read, or NULL. Pipes and devices may go on for ever,
+ * and have no size to compare with a limit. */
+static const char *no_file(mode_t mode)
+{
+    if (S_ISREG(mode)) return NULL;
+    if (S_ISDIR(mode)) return "is a folder; name a file";
+    if (S_ISFIFO(mode)) return "is a pipe; write what comes from it to a file and name that";
+    return "is a device; name a file";
+}
+
+/* The file's size is what it was when it was opened. */
+static firn_status read_open(int file, const char *path, uint64_t most, firn_bytes *out,
+                             firn_error *error)
+{
+    struct stat about;
+    if (fstat(file, &about) != 0) {
+        return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
+    }
+    const char *why = no_file(about.st_mode);
+    if (why) return firn_fail(error, FIRN_INVALID, "%s: %s", path, why);
+    const uint64_t size = (uint64_t)about.st_size;
+    if (size > most) {
+        return firn_fail(error, FIRN_INVALID, "%s: has %.4g MB; it must have at most %.4g MB", path,
+                         (double)size / (1 << 20), (double)most / (1 << 20));
+    }
+    firn_error inner = {0};
+    firn_status st = firn_memory_check((double)size, "the file", &inner);
+    if (st != FIRN_OK) return firn_fail(error, st, "%s: %s", path, inner.message);
+    out->data = malloc((size_t)size + 1);
+    if (!out->data) {
+        return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory for %llu bytes", path,
+                         (unsigned long long)size);
+    }
+    while (out->size < size) {
+        const ssize_t got = read(file, out->data + out->size, (size_t)size - out->size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
+        if (got == 0) {
+            return firn_fail(error, FIRN_INVALID,
+                             "%s: was cut short while it was read; read it when it is complete",
+                             path);
+        }
+        out->size += (size_t)got;
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
+                                 firn_error *error)
+{
+    *out = (firn_bytes){0};
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* pipes are not waited for */
+    if (file < 0) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
+    const firn_status st = read_open(file, path, most, out, error);
+    close(file);
+    if (st != FIRN_OK) firn_bytes_free(out);
+    return st;
+}
 
 firn_status firn_bytes_read(const char *path, firn_bytes *out, firn_error *error)
 {
-    *out = (firn_bytes){0};
-    FILE *file = fopen(path, "rb");
-    if (!file) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
-    struct stat about;
-    if (fstat(fileno(file), &about) == 0 && S_ISDIR(about.st_mode)) {
-        fclose(file);
-        return firn_fail(error, FIRN_INVALID, "%s: is a folder; name a file", path);
+    return firn_bytes_read_most(path, FIRN_MOST_FILE, out, error);
+}
+
+firn_status firn_check_unpacked(double bytes, firn_error *error)
+{
+    if (bytes > (double)FIRN_MOST_UNPACKED) {
+        return firn_fail(error, FIRN_INVALID, "unpacks to %.4g GB; it must be at most %.4g GB",
+                         bytes / (1 << 30), (double)FIRN_MOST_UNPACKED / (1 << 30));
     }
-    size_t room = 0, size = 0;
-    uint8_t *data = NULL;
-    for (;;) { /* pipes have no size to ask for */
-        if (size == room) {
-            room = room ? 2 * room : 1 << 16;
-            uint8_t *grown = realloc(data, room);
-            if (!grown) {
-                free(data);
-                fclose(file);
-                return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory after %zu bytes", path,
-                                 size);
-            }
-            data = grown;
-        }
-        const size_t got = fread(data + size, 1, room - size, file);
-        size += got;
-        if (got == 0) break;
-    }
-    const bool broken = ferror(file) != 0;
-    const int why = errno;
-    fclose(file);
-    if (broken) {
-        free(data);
-        return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(why));
-    }
-    *out = (firn_bytes){data, size};
-    return FIRN_OK;
+    return firn_memory_check(bytes, "what it unpacks to", error);
+}
+
+firn_bytes firn_bytes_text(const firn_bytes *in)
+{
+    const bool marked = in->size >= 3 && memcmp(in->data, "\xef\xbb\xbf", 3) == 0;
+    return marked ? (firn_bytes){in->data + 3, in->size - 3} : *in;
 }
 
 void firn_bytes_free(firn_bytes *bytes)

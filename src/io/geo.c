@@ -72,11 +72,12 @@ static firn_status gunzip(const firn_bytes *in, size_t limit, firn_bytes *out, f
     while (st == FIRN_OK && out->size < most) {
         if (out->size == room) {
             room = room < most / 2 ? 2 * room : most;
-            uint8_t *grown = realloc(out->data, room + 1);
-            if (!grown) {
+            st = firn_check_unpacked((double)room, error);
+            uint8_t *grown = st == FIRN_OK ? realloc(out->data, room + 1) : NULL;
+            if (st == FIRN_OK && !grown) {
                 st = firn_fail(error, FIRN_NO_MEMORY, "out of memory for %zu bytes", room);
-                break;
             }
+            if (st != FIRN_OK) break;
             out->data = grown;
         }
         const size_t give = in->size - used < INT32_MAX ? in->size - used : INT32_MAX;

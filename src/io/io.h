@@ -23,6 +23,19 @@ firn_status firn_column_add_word(firn_column *column, const char *word, firn_err
 
 /* ---- files (file.c) ---- */
 
+/* The most that is read, in bytes; doc/scenes.md says the same under "Limits". */
+#define FIRN_MOST_SCENE ((uint64_t)64 << 20)    /* a scene with all that it includes */
+#define FIRN_MOST_FILE ((uint64_t)64 << 30)     /* any other file */
+#define FIRN_MOST_UNPACKED ((uint64_t)64 << 30) /* compressed data, once it is not */
+
+/* firn_bytes_read for files of at most so many bytes. */
+firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
+                                 firn_error *error);
+/* Whether compressed data may become so many bytes: FIRN_MOST_UNPACKED, and what memory holds. */
+firn_status firn_check_unpacked(double bytes, firn_error *error);
+/* Text without the byte-order mark that some editors begin it with. Points into `in`. */
+firn_bytes firn_bytes_text(const firn_bytes *in);
+
 /* A file under a temporary name beside its own; it takes its own when committed, and is removed when
  * discarded. Writing after a failure does nothing: commit reports the first. */
 typedef struct firn_output {

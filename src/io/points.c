@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "io/io.h"
 
 static const struct {
@@ -149,6 +150,12 @@ firn_column *firn_points_add(firn_points *points, const char *name, firn_type ty
                   (long long)points->count);
         return NULL;
     }
+    double bytes = (double)points->count * (double)each;
+    for (int32_t c = 0; c < points->column_count; c++) {
+        const firn_column *other = &points->column[c];
+        bytes += (double)points->count * other->components * (double)firn_type_size(other->type);
+    }
+    if (firn_memory_check(bytes, "the particles", error) != FIRN_OK) return NULL;
     void *data = calloc((size_t)points->count + 1, each); /* never of size 0 */
     firn_column *grown =
         realloc(points->column, ((size_t)points->column_count + 1) * sizeof *grown);

@@ -554,6 +554,8 @@ static firn_status read_points(const firn_bytes *in, firn_points *out, firn_erro
             "on cannot hold them",
             (long long)count, (long long)record, (unsigned long long)packed, at);
     }
+    st = firn_check_unpacked((double)count * (double)record, error);
+    if (st != FIRN_OK) return st;
     out->count = count;
     st = add_columns(c, channels, &s, out, error);
     if (st == FIRN_OK) st = read_particles(in, at, c, channels, record, out, error);

@@ -85,9 +85,10 @@ firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_po
 {
     *out = (firn_points){0};
     const firn_format *found = NULL;
+    const firn_bytes in = firn_bytes_text(bytes); /* no binary format begins like the mark */
     for (int i = 0; firn_formats[i] && !found; i++) {
         const firn_format *f = firn_formats[i];
-        if (f->recognise && f->recognise(bytes)) found = f;
+        if (f->recognise && f->recognise(&in)) found = f;
     }
     if (!found) found = firn_format_of(path, error);
     if (!found) return FIRN_INVALID;
@@ -97,7 +98,7 @@ firn_status firn_points_parse(const char *path, const firn_bytes *bytes, firn_po
                          found->name);
     }
     firn_error inner = {0};
-    const firn_status st = found->read(bytes, out, &inner);
+    const firn_status st = found->read(&in, out, &inner);
     if (st == FIRN_OK) return FIRN_OK;
     firn_points_free(out);
     return firn_fail(error, st, "%s: %s", path, inner.message);
