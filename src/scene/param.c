@@ -206,6 +206,7 @@ static void read_fallback(const firn_param *row, char *out)
             if (a) entry[a - 1].next = &entry[a];
         }
         v.child = entry;
+        v.count = 3;
     }
     if (row->kind == FIRN_TEXT) { /* static, unlike text here */
         memcpy(out + row->offset, &row->fallback, sizeof row->fallback);

@@ -280,11 +280,16 @@ static firn_status make_array(const firn_value *v, firn_value_kind kind, const c
     return FIRN_OK;
 }
 
-static firn_status check_name(const char *name, const firn_value *where, const char *before,
-                              firn_error *error)
+/* Notes whose name it is; NULL is nobody's. */
+static firn_status take_name(firn_names *names, const char *name, void *thing,
+                             const firn_value *where, firn_error *error)
 {
-    if (!name || !before || strcmp(name, before) != 0) return FIRN_OK;
-    return firn_value_fail(where, error, "the name \"%.60s\" is used twice", name);
+    if (!name) return FIRN_OK;
+    if (firn_names_find(names, name)) {
+        return firn_value_fail(where, error, "the name \"%.60s\" is used twice", name);
+    }
+    return firn_names_add(names, name, thing) ? FIRN_OK
+                                              : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
 }
 
 /* ---- sections with code of their own ---- */
@@ -420,9 +425,10 @@ static firn_status read_preset(const firn_scene *scene, firn_scene_material *m, 
     if (firn_section_given(&firn_section_material, m, "law")) m->def.law = (firn_law_kind)m->law;
     for (int32_t i = 0; firn_material_param(i); i++) {
         const firn_param *p = firn_material_param(i);
-        if (!firn_section_given(&firn_section_material, m, p->name)) continue;
         const firn_value *of = firn_value_get(v, p->name);
-        const firn_status st = check_read(m, p, of ? of : v, error);
+        if (!of && p->alias) of = firn_value_get(v, p->alias);
+        if (!of) continue;
+        const firn_status st = check_read(m, p, of, error);
         if (st != FIRN_OK) return st;
         memcpy((char *)&m->def + p->offset, (const char *)&given + p->offset, sizeof(double));
     }
@@ -453,7 +459,8 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
         if (st != FIRN_OK) return st;
         m->name = v->key;
         m->where = v;
-        st = read_preset(scene, m, i, v, error);
+        st = take_name(&scene->material_names, m->name, m, v, error);
+        if (st == FIRN_OK) st = read_preset(scene, m, i, v, error);
         name_material(m);
         if (st == FIRN_OK) st = read_noise(m, error);
         if (st == FIRN_OK) st = read_look(m, firn_preset_find(m->preset), error);
@@ -464,12 +471,11 @@ static firn_status read_materials(firn_scene *scene, firn_error *error)
 
 int32_t firn_scene_find_material(const firn_scene *scene, const char *name, char *near, size_t size)
 {
+    const firn_scene_material *found = firn_names_find(&scene->material_names, name);
+    if (found) return (int32_t)(found - scene->material);
     const char *names[65];
     int n = 0;
-    for (int32_t i = 0; i < scene->material_count; i++) {
-        if (strcmp(scene->material[i].name, name) == 0) return i;
-        if (n < 64) names[n++] = scene->material[i].name;
-    }
+    for (; n < 64 && n < scene->material_count; n++) names[n] = scene->material[n].name;
     names[n] = NULL;
     if (near && n) firn_nearest(name, names, near, size);
     if (near && !n) snprintf(near, size, "; add one under materials");
@@ -588,9 +594,7 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
             firn_section_given(&firn_section_object, o, "separation")) {
             st = firn_value_fail(v, error, "give count or separation, not both");
         }
-        for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
-            st = check_name(o->name, v, scene->object[k].name, error);
-        }
+        if (st == FIRN_OK) st = take_name(&scene->object_names, o->name, o, v, error);
     }
     return st;
 }
@@ -598,17 +602,19 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
 static firn_status find_object(const firn_scene *scene, const firn_value *v, int32_t *out,
                                firn_error *error)
 {
+    const char *name = v->kind == FIRN_SCALAR ? v->text : "";
+    const firn_scene_object *found = firn_names_find(&scene->object_names, name);
+    if (found) {
+        *out = (int32_t)(found - scene->object);
+        return FIRN_OK;
+    }
     const char *names[65];
     int n = 0;
-    for (*out = 0; *out < scene->object_count; ++*out) {
-        const char *name = scene->object[*out].name;
-        if (!name) continue;
-        if (v->kind == FIRN_SCALAR && strcmp(name, v->text) == 0) return FIRN_OK;
-        if (n < 64) names[n++] = name;
+    for (int32_t i = 0; i < scene->object_count && n < 64; i++) {
+        if (scene->object[i].name) names[n++] = scene->object[i].name;
     }
     names[n] = NULL;
     char near[300];
-    const char *name = v->kind == FIRN_SCALAR ? v->text : "";
     return firn_value_fail(v, error, "there is no object \"%.60s\"%s", name,
                            n ? firn_nearest(name, names, near, sizeof near)
                              : "; give objects a name");
@@ -726,22 +732,21 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
     firn_status st =
         make_array(scene->colliders_value, FIRN_LIST, "colliders", sizeof *scene->collider,
                    (void **)&scene->collider, &scene->collider_count, error);
+    firn_names names = {0};
     const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_collider *c = &scene->collider[i];
         c->def = firn_collider_def_default();
         st = read_section(scene, &firn_section_collider, v, c, error);
-        if (st != FIRN_OK) return st;
         c->where = v;
-        if (!c->shape_value) {
-            return firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
+        if (st == FIRN_OK && !c->shape_value) {
+            st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
         }
-        st = place_collider(scene, c, error);
+        if (st == FIRN_OK) st = place_collider(scene, c, error);
         if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
-        for (int32_t k = 0; k < i && st == FIRN_OK; k++) {
-            st = check_name(c->name, v, scene->collider[k].name, error);
-        }
+        if (st == FIRN_OK) st = take_name(&names, c->name, c, v, error);
     }
+    firn_names_free(&names);
     return st;
 }
 
@@ -1049,6 +1054,8 @@ void firn_scene_free(firn_scene *scene)
     free(scene->force);
     free(scene->sink);
     free(scene->output);
+    firn_names_free(&scene->material_names);
+    firn_names_free(&scene->object_names);
     firn_tree_free(&scene->tree);
     *scene = (firn_scene){0};
 }

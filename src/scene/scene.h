@@ -204,7 +204,8 @@ struct firn_scene {
     firn_scene_output *output;
     int32_t material_count, object_count, contact_count, collider_count, force_count, sink_count,
         output_count;
-    double cell_size; /* m, as it will be */
+    firn_names material_names, object_names; /* to the above */
+    double cell_size;                        /* m, as it will be */
     firn_tree tree;
 };
 

@@ -27,6 +27,7 @@ void firn_value_free(firn_value *value)
     while (value) {
         firn_value *next = value->next;
         firn_value_free(value->child);
+        firn_names_free(&value->names);
         free(value->key);
         free(value->text);
         free(value);
@@ -37,25 +38,38 @@ void firn_value_free(firn_value *value)
 firn_value *firn_value_get(const firn_value *map, const char *key)
 {
     if (!map || map->kind != FIRN_MAP) return NULL;
+    if (map->names.count) return firn_names_find(&map->names, key);
     for (firn_value *c = map->child; c; c = c->next) {
         if (strcmp(c->key, key) == 0) return c;
     }
     return NULL;
 }
 
-void firn_value_append(firn_value *parent, firn_value *child)
+/* The children of a map that has become too large to look through. */
+static bool name_children(firn_value *map)
 {
-    firn_value **end = &parent->child;
-    while (*end) end = &(*end)->next;
-    *end = child;
+    for (firn_value *c = map->child; c; c = c->next) {
+        if (firn_names_add(&map->names, c->key, c)) continue;
+        firn_names_free(&map->names);
+        return false;
+    }
+    return true;
 }
 
-int firn_value_count(const firn_value *value)
+bool firn_value_append(firn_value *parent, firn_value *child)
 {
-    int n = 0;
-    for (const firn_value *c = value ? value->child : NULL; c; c = c->next) n++;
-    return n;
+    enum { FEW = 16 };
+    if (parent->kind == FIRN_MAP && parent->count >= FEW) {
+        if (!parent->names.count && !name_children(parent)) return false;
+        if (!firn_names_add(&parent->names, child->key, child)) return false;
+    }
+    *(parent->last ? &parent->last->next : &parent->child) = child;
+    parent->last = child;
+    parent->count++;
+    return true;
 }
+
+int firn_value_count(const firn_value *value) { return value ? value->count : 0; }
 
 const char *firn_value_location(const firn_value *where, char text[FIRN_LOCATION_SIZE])
 {
@@ -103,17 +117,13 @@ static char *copy_text(const char *text, size_t length)
 /* Puts `value` in the place of what `old` holds; its own shell is freed. */
 static void replace(firn_value *old, firn_value *value)
 {
-    firn_value_free(old->child);
-    free(old->text);
-    old->kind = value->kind;
-    old->quoted = value->quoted;
-    old->text = value->text;
-    old->child = value->child;
-    old->file = value->file;
-    old->line = value->line;
-    old->column = value->column;
-    value->text = NULL;
-    value->child = NULL;
+    firn_value before = *old;
+    *old = *value;
+    old->key = before.key;
+    old->next = before.next;
+    before.key = value->key;
+    before.next = NULL;
+    *value = before;
     firn_value_free(value);
 }
 
@@ -180,12 +190,11 @@ firn_status firn_value_set(firn_value *root, const char *path, firn_value *value
             if (!next) {
                 next = firn_value_new(FIRN_MAP, value);
                 if (next) next->key = copy_text(part, strlen(part));
-                if (!next || !next->key) {
+                if (!next || !next->key || !firn_value_append(at, next)) {
                     firn_value_free(next);
                     firn_value_free(value);
                     return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
                 }
-                firn_value_append(at, next);
             }
         }
         at = next;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "io/io.h"
+#include "scene/names.h"
 
 typedef enum firn_value_kind { FIRN_SCALAR, FIRN_LIST, FIRN_MAP } firn_value_kind;
 
@@ -21,6 +22,9 @@ typedef struct firn_value {
     const char *file; /* where: of the key, in a map */
     int line, column; /* from 1; line 0: of an option, `file` says it all */
     struct firn_value *child, *next;
+    struct firn_value *last; /* child */
+    int count;               /* of children */
+    firn_names names;        /* of a large map's children; else empty */
 } firn_value;
 
 /* A new value at the same place as `where`; NULL when there is no memory. */
@@ -29,8 +33,9 @@ void firn_value_free(firn_value *value);
 
 /* The entry of a map, or NULL. */
 firn_value *firn_value_get(const firn_value *map, const char *key);
-void firn_value_append(firn_value *parent, firn_value *child);
-int firn_value_count(const firn_value *value); /* of children */
+/* False: no memory, and the child is still the caller's. */
+bool firn_value_append(firn_value *parent, firn_value *child);
+int firn_value_count(const firn_value *value); /* of children; of NULL 0 */
 
 /* "file:line:column", or the option that it was given by. */
 enum { FIRN_LOCATION_SIZE = 400 };

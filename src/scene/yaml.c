@@ -78,7 +78,6 @@ static firn_status read_value(reader *r, const yaml_event_t *event, int depth, f
 /* The entries of a list or map up to its end. */
 static firn_status read_children(reader *r, firn_value *parent, int depth)
 {
-    firn_value **end = &parent->child;
     for (;;) {
         yaml_event_t event;
         firn_status st = next_event(r, &event);
@@ -115,10 +114,12 @@ static firn_status read_children(reader *r, firn_value *parent, int depth)
         if (child) {
             child->key = key;
             if (key) place(child, r, mark);
-            *end = child;
-            end = &child->next;
         } else {
             free(key);
+        }
+        if (child && !firn_value_append(parent, child)) {
+            firn_value_free(child);
+            if (st == FIRN_OK) st = firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
         }
         if (st != FIRN_OK) return st;
     }
@@ -205,31 +206,31 @@ static firn_status parse_map(const char *file, const firn_bytes *bytes, firn_val
 /* ---- includes ---- */
 
 /* Entries that `into` does not have are moved over from `from`; maps are merged, and lists of an
- * included file come first. */
-static void merge(firn_value *into, firn_value *from)
+ * included file come first. False: no memory. */
+static bool merge(firn_value *into, firn_value *from)
 {
-    firn_value *c = from->child;
-    from->child = NULL;
-    while (c) {
-        firn_value *next = c->next;
+    while (from->child) {
+        firn_value *c = from->child;
+        from->child = c->next;
         c->next = NULL;
         firn_value *mine = firn_value_get(into, c->key);
+        bool kept = true;
         if (!mine) {
-            firn_value_append(into, c);
-        } else {
-            if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP) merge(mine, c);
-            if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST && c->child) {
-                firn_value *first = c->child;
-                c->child = NULL;
-                firn_value *last = first;
-                while (last->next) last = last->next;
-                last->next = mine->child;
-                mine->child = first;
-            }
-            firn_value_free(c);
+            kept = firn_value_append(into, c);
+            if (kept) continue;
+        } else if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP) {
+            kept = merge(mine, c);
+        } else if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST && c->child) {
+            c->last->next = mine->child;
+            if (!mine->last) mine->last = c->last;
+            mine->child = c->child;
+            mine->count += c->count;
+            c->child = NULL;
         }
-        c = next;
+        firn_value_free(c);
+        if (!kept) return false;
     }
+    return true;
 }
 
 char *firn_beside(const char *from, const char *name)
@@ -291,7 +292,7 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
         st = other ? read_file(tree, other, each, open, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(other);
-        if (part) merge(*out, part);
+        if (part && !merge(*out, part)) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         firn_value_free(part);
     }
     if (st != FIRN_OK) {
