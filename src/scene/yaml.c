@@ -9,7 +9,8 @@
 #include "io/io.h"
 #include "scene/value.h"
 
-enum { MOST_DEPTH = 64, MOST_INCLUDES = 32, MOST_VALUES = 1 << 20 };
+/* Values, files and bytes (FIRN_MOST_SCENE) are counted over a scene and all that it includes. */
+enum { MOST_DEPTH = 64, MOST_NESTED = 32, MOST_FILES = 1000, MOST_VALUES = 1000000 };
 
 typedef struct reader {
     yaml_parser_t parser;
@@ -17,7 +18,7 @@ typedef struct reader {
     bool option;               /* the text is an option's: it has no lines */
     const unsigned char *text; /* all of it, of `size` bytes */
     size_t size;
-    int values; /* made so far */
+    int *values; /* made so far */
     firn_error *error;
 } reader;
 
@@ -128,8 +129,16 @@ static firn_status read_children(reader *r, firn_value *parent, int depth)
 /* *out is what was made even on failure: its parent frees it. */
 static firn_status read_value(reader *r, const yaml_event_t *event, int depth, firn_value **out)
 {
-    if (depth > MOST_DEPTH) return fail_at(r, event->start_mark, "too many levels");
-    if (++r->values > MOST_VALUES) return fail_at(r, event->start_mark, "too many values");
+    char text[80];
+    if (depth > MOST_DEPTH) {
+        snprintf(text, sizeof text, "more than %d levels; write it flatter", MOST_DEPTH);
+        return fail_at(r, event->start_mark, text);
+    }
+    if (++*r->values > MOST_VALUES) {
+        snprintf(text, sizeof text, "more than %d values; use fewer, or a particle file",
+                 MOST_VALUES);
+        return fail_at(r, event->start_mark, text);
+    }
     if (event->type == YAML_ALIAS_EVENT) {
         return fail_at(r, event->start_mark, "aliases (*name) are not supported: write it out");
     }
@@ -157,10 +166,15 @@ static firn_status read_value(reader *r, const yaml_event_t *event, int depth, f
 }
 
 /* One document. */
-static firn_status parse(const char *file, bool option, const void *text, size_t size,
+static firn_status parse(const char *file, bool option, const void *text, size_t size, int *values,
                          firn_value **out, firn_error *error)
 {
-    reader r = {.file = file, .option = option, .text = text, .size = size, .error = error};
+    reader r = {.file = file,
+                .option = option,
+                .text = text,
+                .size = size,
+                .values = values,
+                .error = error};
     *out = NULL;
     if (!yaml_parser_initialize(&r.parser)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -192,10 +206,11 @@ static firn_status parse(const char *file, bool option, const void *text, size_t
     return st;
 }
 
-static firn_status parse_map(const char *file, const firn_bytes *bytes, firn_value **out,
-                             firn_error *error)
+static firn_status parse_map(const char *file, const firn_bytes *bytes, int *values,
+                             firn_value **out, firn_error *error)
 {
-    firn_status st = parse(file, false, bytes->data, bytes->size, out, error);
+    const firn_bytes text = firn_bytes_text(bytes);
+    firn_status st = parse(file, false, text.data, text.size, values, out, error);
     if (st != FIRN_OK || (*out)->kind == FIRN_MAP) return st;
     st = firn_value_fail(*out, error, "a scene is a map: lines like `name: value`");
     firn_value_free(*out);
@@ -255,29 +270,57 @@ static const char *keep_name(firn_tree *tree, const char *path)
     return name;
 }
 
-/* `open` are the files being read, from the first on. */
-static firn_status read_file(firn_tree *tree, const char *path, const firn_value *where,
-                             const char **open, int depth, firn_value **out, firn_error *error)
+/* A scene and its includes, while they are read. */
+typedef struct loading {
+    firn_tree *tree;
+    const char *open[MOST_NESTED]; /* files being read, from the first on */
+    uint64_t bytes;                /* of all so far */
+    int values;
+} loading;
+
+/* Whether an included file can be one more, at that depth. */
+static firn_status check_include(const loading *all, const char *path, const firn_value *where,
+                                 int depth, firn_error *error)
 {
-    *out = NULL;
-    for (int i = 0; i < depth && where; i++) {
-        if (strcmp(open[i], path) == 0) {
+    for (int i = 0; i < depth; i++) {
+        if (strcmp(all->open[i], path) == 0) {
             return firn_value_fail(where, error, "%s includes itself; remove one include", path);
         }
     }
-    if (depth == MOST_INCLUDES) return firn_value_fail(where, error, "too many levels of include");
-    const char *name = keep_name(tree, path);
+    if (depth == MOST_NESTED) {
+        return firn_value_fail(where, error, "more than %d levels of include; use fewer",
+                               MOST_NESTED);
+    }
+    if (all->tree->file_count == MOST_FILES) {
+        return firn_value_fail(where, error, "more than %d files are included in all; use fewer",
+                               MOST_FILES);
+    }
+    return FIRN_OK;
+}
+
+/* `where` is what includes it; NULL: nothing does. */
+static firn_status read_file(loading *all, const char *path, const firn_value *where, int depth,
+                             firn_value **out, firn_error *error)
+{
+    *out = NULL;
+    firn_status st = where ? check_include(all, path, where, depth, error) : FIRN_OK;
+    if (st != FIRN_OK) return st;
+    const char *name = keep_name(all->tree, path);
     if (!name) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    open[depth] = name;
+    all->open[depth] = name;
 
     firn_bytes bytes;
     firn_error inner = {0};
-    firn_status st = firn_bytes_read(path, &bytes, &inner);
+    st = firn_bytes_read_most(path, FIRN_MOST_SCENE, &bytes, &inner);
     if (st != FIRN_OK) {
         return where ? firn_value_fail(where, error, "include: %s", inner.message)
                      : firn_fail(error, st, "%s", inner.message);
     }
-    st = parse_map(name, &bytes, out, error);
+    all->bytes += bytes.size;
+    st = all->bytes <= FIRN_MOST_SCENE
+             ? parse_map(name, &bytes, &all->values, out, error)
+             : firn_value_fail(where, error, "the scene and its includes have more than %d MB",
+                               (int)(FIRN_MOST_SCENE >> 20));
     firn_bytes_free(&bytes);
     if (st != FIRN_OK) return st;
     const firn_value *include = firn_value_get(*out, "include");
@@ -289,7 +332,7 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
         }
         char *other = firn_beside(path, each->text);
         firn_value *part = NULL;
-        st = other ? read_file(tree, other, each, open, depth + 1, &part, error)
+        st = other ? read_file(all, other, each, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(other);
         if (part && !merge(*out, part)) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -305,8 +348,8 @@ static firn_status read_file(firn_tree *tree, const char *path, const firn_value
 firn_status firn_tree_read(firn_tree *tree, const char *path, firn_error *error)
 {
     *tree = (firn_tree){0};
-    const char *open[MOST_INCLUDES];
-    firn_status st = read_file(tree, path, NULL, open, 0, &tree->root, error);
+    loading all = {.tree = tree};
+    firn_status st = read_file(&all, path, NULL, 0, &tree->root, error);
     if (st != FIRN_OK) firn_tree_free(tree);
     return st;
 }
@@ -316,7 +359,8 @@ firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes 
 {
     *tree = (firn_tree){0};
     const char *kept = keep_name(tree, name);
-    firn_status st = kept ? parse_map(kept, text, &tree->root, error)
+    int values = 0;
+    firn_status st = kept ? parse_map(kept, text, &values, &tree->root, error)
                           : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_value *include = firn_value_get(tree->root, "include");
     if (st == FIRN_OK && include) {
@@ -347,7 +391,8 @@ firn_status firn_tree_set(firn_tree *tree, const char *option, const char *assig
     const char *name = keep_name(tree, called);
     if (!name) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_value *value = NULL;
-    const firn_status st = parse(name, true, text, strlen(text), &value, error);
+    int values = 0;
+    const firn_status st = parse(name, true, text, strlen(text), &values, &value, error);
     return st == FIRN_OK ? firn_value_set(tree->root, path, value, error) : st;
 }
 
