@@ -227,6 +227,48 @@ static void reading_takes_time_in_proportion(void **state)
     firn_scene_free(&scene);
 }
 
+/* Objects that no machine holds are refused before any is filled, and a plan says what they take. */
+static void what_no_memory_holds_is_told_at_once(void **state)
+{
+    (void)state;
+    static const char *const amounts[] = {"count: 1e9", "separation: 1e-6"};
+    for (size_t a = 0; a < sizeof amounts / sizeof *amounts; a++) {
+        char text[8192] = "firn: 1\nmaterials: {a: {}}\nobjects:\n";
+        for (int i = 0; i < 100; i++) {
+            const size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "- {shape: {sphere: {radius: 1}}, %s}\n",
+                     amounts[a]);
+        }
+        firn_tree tree;
+        firn_scene scene = {0};
+        firn_error error = {0};
+        const firn_bytes bytes = {(uint8_t *)text, strlen(text)};
+        assert_int_equal(firn_tree_parse(&tree, "text", &bytes, &error), FIRN_OK);
+        assert_int_equal(firn_scene_read(&scene, &tree, &error), FIRN_OK);
+        alarm(PATIENCE);
+        const firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        firn_status st = firn_job_create(&scene, &options, &job, &error);
+        if (st == FIRN_OK) st = firn_job_fill(job, &error);
+        firn_job_destroy(job);
+        expect_refused(st, &error, amounts[a], "GB of memory; there are");
+        if (strncmp(error.message, "text:4:3: ", 10) != 0) {
+            complain("no place: %s\n", error.message);
+        }
+        firn_plan plan;
+        firn_run_options how = firn_run_options_default(&scene);
+        st = firn_run_plan(&scene, &how, NULL, &plan, &error);
+        alarm(0);
+        if (st != FIRN_OK || plan.particles < 1e11 || plan.memory <= plan.memory_most ||
+            plan.memory < 100.0 * (double)plan.particles) {
+            complain("%s: plan %s: %lld particles of %g of %g bytes\n", amounts[a], error.message,
+                     (long long)plan.particles, plan.memory, plan.memory_most);
+        }
+        firn_scene_free(&scene);
+    }
+    assert_no_complaints();
+}
+
 int main(void)
 {
     if (!make_top("test_limits")) return 1;
@@ -236,6 +278,7 @@ int main(void)
         cmocka_unit_test(byte_order_marks_are_accepted),
         cmocka_unit_test(includes_are_bounded_in_all),
         cmocka_unit_test(reading_takes_time_in_proportion),
+        cmocka_unit_test(what_no_memory_holds_is_told_at_once),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove_all(top);

@@ -17,15 +17,23 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
     if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
     if (json) {
         printf("{\"particles\": %lld, \"particles_end\": %lld, \"frames\": %lld, \"cells\": %lld, "
-               "\"memory\": %.0f, \"disk_least\": %.0f, \"disk_most\": %.0f, \"dt\": %.6g, "
+               "\"memory\": %.0f, \"memory_most\": %.0f, \"disk_least\": %.0f, \"disk_most\": "
+               "%.0f, \"dt\": %.6g, "
                "\"substeps\": %.0f, "
                "\"stiffening\": %.3g, \"seconds\": %.1f}\n",
                (long long)p.particles, (long long)p.particles_end, (long long)p.frames,
-               (long long)p.cells, p.memory, p.disk_least, p.disk_most, p.dt, p.steps, p.stiffening,
-               p.seconds);
+               (long long)p.cells, p.memory, p.memory_most, p.disk_least, p.disk_most, p.dt,
+               p.steps, p.stiffening, p.seconds);
         return 0;
     }
     char memory[32], least[32], most[32], time[32];
+    if (p.memory > p.memory_most && p.dt == 0) {
+        printf("particles  about %.3g\nframes     %lld\nmemory     about %s; there are %s\n"
+               "The run does not fit into memory, so nothing more was tried.\n",
+               (double)p.particles, (long long)p.frames, firn_amount(p.memory, memory),
+               firn_amount(p.memory_most, most));
+        return 0;
+    }
     printf("particles  %lld", (long long)p.particles);
     if (p.particles_end > p.particles) {
         printf(", %lld at the end", (long long)p.particles_end);

@@ -207,11 +207,13 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_run_check(const firn_scene *scene,
                                                     const firn_run_options *options,
                                                     firn_error *error);
 
-/* What a run would take, from filling and a few steps. */
+/* What a run would take, from filling and a few steps. If the objects alone would not fit into memory,
+ * nothing is tried: cells, disk, dt, steps and seconds are 0. */
 typedef struct firn_plan {
     int64_t particles, frames, cells;
     int64_t particles_end;        /* with what is emitted, without what sinks take */
     double memory;                /* bytes */
+    double memory_most;           /* bytes that there are */
     double disk_least, disk_most; /* bytes */
     double dt;                    /* s, of a first step */
     double steps;                 /* over all frames, if dt stayed */

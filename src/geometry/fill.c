@@ -94,6 +94,13 @@ firn_status firn_seeding_join(firn_seeding *parts, int64_t count, firn_seeding *
 
 /* ---- what a def must satisfy ---- */
 
+double firn_fill_expected(const firn_region *region, const firn_fill_def *def)
+{
+    if (def->separation > 0) return region->volume / pow(def->separation, region->dimension);
+    if (def->per_voxel > 0) return (double)def->per_voxel * (double)region->voxels->full;
+    return (double)def->count;
+}
+
 static firn_status check_amount(const firn_region *region, const firn_fill_def *def,
                                 firn_error *error)
 {
@@ -112,7 +119,6 @@ static firn_status check_amount(const firn_region *region, const firn_fill_def *
                          def->count < 0 ? "count" : "per_voxel",
                          (long long)(def->count < 0 ? def->count : def->per_voxel));
     }
-    double expected = (double)def->count;
     if (def->per_voxel > 0) {
         if (!region->voxels) {
             return firn_fail(error, FIRN_INVALID,
@@ -123,9 +129,8 @@ static firn_status check_amount(const firn_region *region, const firn_fill_def *
                              "per_voxel goes with neither blue noise nor refinement; give "
                              "separation or count");
         }
-        expected = (double)def->per_voxel * (double)region->voxels->full;
     }
-    if (def->separation > 0) expected = region->volume / pow(def->separation, region->dimension);
+    const double expected = firn_fill_expected(region, def);
     if (expected <= (double)def->most) return FIRN_OK;
     return firn_fail(error, FIRN_INVALID,
                      "about %.3g particles of at most %lld; use a separation of at least %.3g m",

@@ -9,4 +9,7 @@
  * 1.25 times this from a particle. */
 double firn_fill_blue_distance(int32_t dimension, double separation);
 
+/* About how many particles a def gives, before refinement and what is taken. */
+double firn_fill_expected(const firn_region *region, const firn_fill_def *def);
+
 #endif

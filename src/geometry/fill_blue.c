@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "geometry/fill_parts.h"
 #include "geometry/random.h"
@@ -398,6 +399,8 @@ static firn_status make_grid(grid *g, double separation, firn_error *error)
                          "most; use a larger separation or the jittered pattern",
                          cells);
     }
+    st = firn_memory_check(cells * sizeof *g->state, "the grid of blue noise", error);
+    if (st != FIRN_OK) return st;
     find_offsets(g);
     const int64_t total = (int64_t)cells;
     g->state = calloc((size_t)total, sizeof *g->state);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "collider/collider.h"
 #include <firn/geometry.h>
 #include "geometry/random.h"
@@ -155,11 +156,38 @@ static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources
     return def;
 }
 
+bool firn_job_fits(const firn_job *job)
+{
+    return job->expected * firn_particle_bytes(job->scene) <= firn_memory_most();
+}
+
+/* What would not fit is refused before any of it is filled, at the object that has the most. */
+static firn_status check_memory(firn_job *job, firn_error *error)
+{
+    const firn_value *where = job->scene->tree.root;
+    double most = 0;
+    job->expected = 0;
+    for (int32_t i = 0; i < job->scene->object_count; i++) {
+        const double count = firn_sources_expected(&job->sources, i);
+        job->expected += count;
+        if (count > most) where = job->scene->object[i].where;
+        most = fmax(most, count);
+    }
+    if (firn_job_fits(job)) return FIRN_OK;
+    return firn_value_fail(
+        where, error,
+        "about %.3g particles, %.3g of them here, would take %.3g GB of memory; there are %.3g GB; "
+        "use a larger resolution or separation, or a smaller count",
+        job->expected, most, 1e-9 * job->expected * firn_particle_bytes(job->scene),
+        1e-9 * firn_memory_most());
+}
+
 /* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
 static firn_status open_sources(firn_job *job, firn_error *error)
 {
     if (job->sources.scene) return FIRN_OK;
-    const firn_status st = firn_sources_open(&job->sources, job->scene, error);
+    firn_status st = firn_sources_open(&job->sources, job->scene, error);
+    if (st == FIRN_OK) st = check_memory(job, error);
     if (st != FIRN_OK) firn_sources_close(&job->sources);
     return st;
 }

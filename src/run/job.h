@@ -30,12 +30,15 @@ struct firn_job {
     firn_job_object *object;
     bool filled;
     firn_sources sources; /* open from when they are needed first until the last time */
+    double expected;      /* particles of all objects, once sources were opened */
 };
 
 /* firn_job_create and firn_job_destroy in memory of the caller's. */
 firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job_options *options,
                           firn_error *error);
 void firn_job_deinit(firn_job *job);
+/* Whether what is expected fits into memory; if not, it is not filled. */
+bool firn_job_fits(const firn_job *job);
 /* Emits from every emitter, whatever the time. */
 firn_status firn_job_emit(firn_job *job, firn_error *error);
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static double seconds_now(void)
 {
@@ -646,15 +647,21 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     st = open_run(&r, error);
     if (st == FIRN_OK) st = make_job(&r, options->isa, error);
     if (st == FIRN_OK) st = fill_job(&r, error);
+    plan->frames = options->last - scene->frames.start + 1;
+    plan->memory_most = firn_memory_most();
+    if (st != FIRN_OK && r.job.scene && !firn_job_fits(&r.job)) {
+        plan->particles = plan->particles_end = (int64_t)fmin(r.job.expected, 0x1p62);
+        plan->memory = r.job.expected * firn_particle_bytes(scene);
+        firn_job_deinit(&r.job);
+        free(r.folder);
+        return FIRN_OK;
+    }
     if (st == FIRN_OK) {
         plan->particles = firn_sim_count(r.job.sim);
-        plan->frames = options->last - scene->frames.start + 1;
         plan->particles_end =
             firn_job_count_at(&r.job, (double)(plan->frames - 1) / scene->frames.fps);
-        /* The sim; a frame and its making; a state on its way to the disk. */
-        plan->memory = ((scene->output_count ? 370.0 : 200.0) + (scene->heat_value ? 130 : 0)) *
-                       (double)plan->particles_end;
-        double bytes = 0;
+        plan->memory = firn_particle_bytes(scene) * (double)plan->particles_end;
+        double bytes = 0; /* of a state on its way to the disk */
         if (scene->checkpoint.every > 0) {
             st = firn_checkpoint_size(&r.job, plan->particles_end, &bytes, error);
         }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "geometry/fill.h"
 
 struct firn_source {
@@ -185,22 +186,10 @@ double firn_sources_depth(const firn_sources *sources, int32_t index, const doub
 
 /* ---- filling ---- */
 
-static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
-                               firn_batch *b, firn_error *error)
+/* How much an object takes: by voxel, by count, or by the distance of particles. */
+static firn_fill_def fill_def(const firn_scene *scene, const firn_scene_object *o)
 {
-    const firn_scene *scene = sources->scene;
-    const firn_scene_object *o = &scene->object[index];
-    const int dim = (int)scene->dimension;
-    const firn_region **taken = malloc(((size_t)index + 1) * sizeof *taken);
-    if (!taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_fill_def def = firn_fill_def_default();
-    for (int32_t i = 0; apart && i < index; i++) {
-        if (sources->object[i].filled) taken[def.taken_count++] = &sources->object[i].region;
-    }
-    def.taken = taken;
-    def.pattern = (firn_pattern)o->pattern;
-    def.seed =
-        (uint64_t)scene->seed * 0x9e3779b97f4a7c15u + (uint64_t)o->seed * 65537 + (uint64_t)index;
     if (o->voxels && firn_section_given(&firn_section_object, o, "per_voxel")) {
         def.per_voxel = o->per_voxel;
     } else if (firn_section_given(&firn_section_object, o, "count")) {
@@ -210,6 +199,39 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
                              ? o->separation
                              : scene->resolution;
     }
+    return def;
+}
+
+double firn_particle_bytes(const firn_scene *scene)
+{
+    return (scene->output_count ? 370 : 200) + (scene->heat_value ? 130 : 0);
+}
+
+double firn_sources_expected(const firn_sources *sources, int32_t index)
+{
+    if (!sources->object[index].filled) return 0;
+    const firn_fill_def def = fill_def(sources->scene, &sources->scene->object[index]);
+    return firn_fill_expected(&sources->object[index].region, &def);
+}
+
+static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
+                               firn_batch *b, firn_error *error)
+{
+    const firn_scene *scene = sources->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const int dim = (int)scene->dimension;
+    const firn_region **taken = malloc(((size_t)index + 1) * sizeof *taken);
+    if (!taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_fill_def def = fill_def(scene, o);
+    for (int32_t i = 0; apart && i < index; i++) {
+        if (sources->object[i].filled) taken[def.taken_count++] = &sources->object[i].region;
+    }
+    def.taken = taken;
+    def.pattern = (firn_pattern)o->pattern;
+    def.seed =
+        (uint64_t)scene->seed * 0x9e3779b97f4a7c15u + (uint64_t)o->seed * 65537 + (uint64_t)index;
+    /* Refinement has to be tried: as far as the sim could hold what it gives. */
+    def.most = (int64_t)fmin((double)def.most, firn_memory_most() / firn_particle_bytes(scene));
     def.refine_levels = (int32_t)o->refine;
     def.refine_distance = o->refine_distance > 0
                               ? o->refine_distance

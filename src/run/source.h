@@ -36,6 +36,10 @@ void firn_sources_close(firn_sources *sources);
  * earlier objects are left out. */
 firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool apart,
                               firn_batch *out, firn_error *error);
+/* Bytes of memory that a run takes for each particle: the sim; a frame and its making. */
+double firn_particle_bytes(const firn_scene *scene);
+/* About how many particles that will be; 0 for particle files, which are not read before. */
+double firn_sources_expected(const firn_sources *sources, int32_t index);
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
 /* How deep a place is below the surface of an object that is not a particle file, m, up to `limit`. */
 double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],

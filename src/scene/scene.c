@@ -558,6 +558,11 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
 {
     firn_status st = make_array(scene->objects_value, FIRN_LIST, "objects", sizeof *scene->object,
                                 (void **)&scene->object, &scene->object_count, error);
+    if (scene->object_count > 65536) { /* particles know theirs by 16 bits */
+        return firn_value_fail(scene->objects_value, error,
+                               "%d objects must be at most 65536; use a particle file for many",
+                               scene->object_count);
+    }
     const firn_value *v = scene->objects_value ? scene->objects_value->child : NULL;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++, v = v->next) {
         firn_scene_object *o = &scene->object[i];
