@@ -118,6 +118,32 @@ static void files_beyond_the_limit_are_refused_unread(void **state)
     assert_no_complaints();
 }
 
+/* As much zlib data as could hold what the header says, so that the limit alone refuses it. */
+static void compressed_data_may_not_become_more_than_the_limit(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    const firn_write_options options = firn_write_options_default();
+    firn_points points = {.count = 1};
+    firn_error error = {0};
+    fresh_folder("packed", folder);
+    in_folder(folder, "a.prt", path);
+    assert_non_null(firn_points_add(&points, "P", FIRN_TYPE_f32, 3, &error));
+    assert_int_equal(firn_points_write(path, &points, &options, &error), FIRN_OK);
+    firn_points_free(&points);
+    const int64_t count = (int64_t)(FIRN_MOST_UNPACKED / 16) + 1;
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 48, SEEK_SET), 0); /* where PRT has its count */
+    assert_int_equal(fwrite(&count, sizeof count, 1, file), 1);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(truncate(path, (off_t)(FIRN_MOST_UNPACKED / 1000)), 0);
+    alarm(PATIENCE);
+    expect_refused(read_points(path, &error), &error, path, "it must be at most 64 GB");
+    alarm(0);
+    assert_no_complaints();
+}
+
 static void byte_order_marks_are_accepted(void **state)
 {
     (void)state;
@@ -275,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipes_and_devices_are_refused_by_every_reader),
         cmocka_unit_test(files_beyond_the_limit_are_refused_unread),
+        cmocka_unit_test(compressed_data_may_not_become_more_than_the_limit),
         cmocka_unit_test(byte_order_marks_are_accepted),
         cmocka_unit_test(includes_are_bounded_in_all),
         cmocka_unit_test(reading_takes_time_in_proportion),
