@@ -561,6 +561,28 @@ static void heat_does_not_shorten_motion(void **state)
     firn_sim_destroy(sim);
 }
 
+/* Where dye spreads over more cells than the solver can take, the message says what to lower. */
+static void dye_that_cannot_be_solved_is_named(void **state)
+{
+    (void)state;
+    world w = world_default(2, 0.01);
+    w.def.heat.enabled = 1;
+    w.def.heat.speed = 1e9;
+    w.material[0].diffusivity = 1;
+    firn_sim *sim = world_create(&w);
+    const double x[4] = {0.001, 0.001, 0.007, 0.003}, c[2] = {1.3, 0.2};
+    firn_particles p = firn_particles_default();
+    p.count = 2;
+    p.position = x;
+    p.concentration = c;
+    p.each_volume = 25e-6;
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    firn_error why = {0};
+    assert_int_equal(firn_sim_advance(sim, 0.1, NULL, &why), FIRN_DIVERGED);
+    assert_non_null(strstr(why.message, "diffusivity"));
+    firn_sim_destroy(sim);
+}
+
 /* A dye spreads by its own diffusivity, and none is lost. */
 static void dye_spreads_and_is_kept(void **state)
 {
@@ -863,6 +885,7 @@ int main(void)
         cmocka_unit_test(what_starts_molten_is_at_rest),
         cmocka_unit_test(what_melts_moves_apart_unless_it_is_compressed),
         cmocka_unit_test(heat_does_not_shorten_motion),
+        cmocka_unit_test(dye_that_cannot_be_solved_is_named),
         cmocka_unit_test(dye_spreads_and_is_kept),
         cmocka_unit_test(a_column_stands_cold_and_spreads_heated),
         cmocka_unit_test(a_stiff_column_melts_quietly),

@@ -282,14 +282,14 @@ static firn_status choose_kernels(firn_sim *sim, firn_error *error)
     if (def->path == FIRN_PATH_FUSED && !sim->kernels->fused[0]) {
         return firn_fail_field(error, FIRN_UNSUPPORTED,
                                "path fused is for single precision and this build is in double; "
-                               "use FIRN_PATH_AUTO");
+                               "use path auto");
     }
     bool fused = fused_serves(def, sim->kernels);
     if (def->path == FIRN_PATH_FUSED && !fused) {
         return firn_fail_field(
             error, FIRN_UNSUPPORTED,
             "path fused serves quadratic splines with MLS forces and no force hook; "
-            "use FIRN_PATH_AUTO");
+            "use path auto");
     }
     sim->path = fused && def->path != FIRN_PATH_PLAIN ? FIRN_PATH_FUSED : FIRN_PATH_PLAIN;
     sim->planes = sim->path == FIRN_PATH_PLAIN || firn_transfer_is_flip(def->transfer) ? 2 : 1;

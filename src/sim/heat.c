@@ -622,10 +622,12 @@ static firn_status conduct(heat_job *job, const firn_pass *pass, firn_error *err
     sim->report.heat_iterations += s.iterations;
     sim->report.heat_steps++;
     if (!(s.residual <= start)) {
+        const bool dye = job->kind == DYE;
         return firn_fail(error, FIRN_DIVERGED,
-                         "at %g s conduction cannot be solved: heat travels too many cells of %g m "
-                         "in a step; lower heat.speed %g, or the materials' conductivity",
-                         sim->time, job->h, sim->def.heat.speed);
+                         "at %g s conduction cannot be solved: %s travels too many cells of %g m "
+                         "in a step; lower heat.speed %g, or the materials' %s",
+                         sim->time, dye ? "dye" : "heat", job->h, sim->def.heat.speed,
+                         dye ? "diffusivity" : "conductivity");
     }
     if (!s.converged && sim->def.log.write) {
         char text[160];
