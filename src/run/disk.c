@@ -83,7 +83,7 @@ static firn_status measure(const firn_job *job, const firn_scene_output *o, file
     }
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &empty, &inner);
     firn_points_free(&points);
-    if (st == FIRN_INVALID) return firn_value_fail(o->where, error, "%s", inner.message);
+    if (st == FIRN_INVALID) return firn_value_pass(o->where, &inner, error);
     if (st != FIRN_OK) return firn_fail(error, st, "%s", inner.message);
     *out = (file_size){(double)empty, fmax((double)now - (double)empty, 0) / sampled,
                        fmax((double)noisy - (double)empty, 0) / sampled};

@@ -317,7 +317,7 @@ static firn_status read_batch(importer *in, firn_batch *b, firn_error *error)
     const firn_placement placement = firn_object_placement(in->object);
     firn_status st = firn_points_read(in->path, &in->points, &inner);
     if (st == FIRN_OK) st = firn_placement_resolve(&placement, in->dim, &in->affine, &inner);
-    if (st != FIRN_OK) return firn_value_fail(in->where, error, "%s", inner.message);
+    if (st != FIRN_OK) return firn_value_pass(in->where, &inner, error);
     if (!firn_points_find(&in->points, "P")) return fail(in, error, "has no positions (P)");
     st = take(in, "P", in->dim, &b->position, error);
     if (st == FIRN_OK) st = take(in, "v", in->dim, &b->velocity, error);

@@ -129,7 +129,7 @@ static firn_status check_outputs(const firn_scene *scene, firn_error *error)
         const firn_scene_output *o = &scene->output[i];
         firn_error inner = {0};
         if (!firn_format_of(o->file, &inner)) {
-            return firn_value_fail(firn_value_get(o->where, "file"), error, "%s", inner.message);
+            return firn_value_pass(firn_value_get(o->where, "file"), &inner, error);
         }
     }
     /* What particle files bring along is known only once they are read. */
@@ -181,10 +181,13 @@ static firn_status statistics_open(statistics *s, const firn_scene *scene, int64
 {
     if (!scene->statistics) return FIRN_OK;
     s->path = scene->statistics;
-    bool fine = add_line(s, "%s\n", firn_statistics_columns());
     firn_bytes old = {0};
-    firn_error ignored;
-    if (resumed != INT64_MIN && firn_bytes_read(s->path, &old, &ignored) == FIRN_OK) {
+    if (resumed != INT64_MIN && access(s->path, F_OK) == 0) {
+        const firn_status st = firn_bytes_read(s->path, &old, error);
+        if (st != FIRN_OK) return st;
+    }
+    bool fine = add_line(s, "%s\n", firn_statistics_columns());
+    if (old.size > 0) {
         const char *p = (const char *)old.data, *end = p + old.size;
         while (p < end && fine) {
             const char *stop = memchr(p, '\n', (size_t)(end - p));
@@ -505,12 +508,14 @@ static firn_status finish_frame(run *r, firn_run_frame *f, firn_error *error)
     const int64_t every = r->scene->checkpoint.every;
     const bool due = every > 0 && ((f->frame - r->scene->frames.start) % every == 0 ||
                                    f->frame == r->options->last || asked_to_stop(r));
-    st = writer_start(&r->writer, &r->job, f->frame, f->frame >= r->options->first, due, &f->files,
-                      error);
-    if (st == FIRN_OK && f->frame >= r->options->first && r->hooks->look) {
+    /* The state comes last: a run that is cut off between the two would resume without them. */
+    if (f->frame >= r->options->first && r->hooks->look) {
         st = r->hooks->look(r->hooks->look_data, &r->job, f->frame, error);
     }
     if (st == FIRN_OK) st = statistics_add(&r->statistics, &r->job, f, error);
+    if (st == FIRN_OK)
+        st = writer_start(&r->writer, &r->job, f->frame, f->frame >= r->options->first, due,
+                          &f->files, error);
     if (st == FIRN_OK && r->options->hash) {
         f->has_hash = true;
         st = firn_sim_hash(r->job.sim, &f->hash, error);

@@ -75,7 +75,7 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
     firn_affine after;
     firn_status st = firn_region_of_shape(&s->def, dim, &own, r, &inner);
     if (st == FIRN_OK) st = firn_placement_resolve(then, dim, &after, &inner);
-    if (st != FIRN_OK) return firn_value_fail(s->where, error, "%s", inner.message);
+    if (st != FIRN_OK) return firn_value_pass(s->where, &inner, error);
     const firn_affine before = r->affine;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -131,7 +131,7 @@ static firn_status open_object(firn_source *out, const firn_scene *scene,
         if (st == FIRN_OK) st = firn_region_of_voxels(&out->voxels, &p, &out->region, &inner);
     }
     free(path);
-    if (st != FIRN_OK) return firn_value_fail(where, error, "%s", inner.message);
+    if (st != FIRN_OK) return firn_value_pass(where, &inner, error);
     out->filled = true;
     return FIRN_OK;
 }
@@ -240,7 +240,7 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
     firn_error inner = {0};
     firn_status st = firn_fill(&sources->object[index].region, &def, &f, &inner);
     free(taken);
-    if (st != FIRN_OK) return firn_value_fail(o->where, error, "%s", inner.message);
+    if (st != FIRN_OK) return firn_value_pass(o->where, &inner, error);
     b->count = f.count;
     b->dropped = f.dropped;
     b->position = f.position;

@@ -255,7 +255,7 @@ static firn_status read_shape(const firn_scene *scene, const firn_value *v, bool
     out->def.shape = row.kind;
     firn_error inner = {0};
     st = firn_shape_check(&out->def, &inner);
-    return st == FIRN_OK ? st : firn_value_fail(entry, error, "%s", inner.message);
+    return st == FIRN_OK ? st : firn_value_pass(entry, &inner, error);
 }
 
 /* ---- lists ---- */

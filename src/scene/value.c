@@ -88,6 +88,13 @@ firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const
     return firn_fail(error, FIRN_INVALID, "%s: %s", firn_value_location(where, place), text);
 }
 
+firn_status firn_value_pass(const firn_value *where, const firn_error *inner, firn_error *error)
+{
+    char place[FIRN_LOCATION_SIZE];
+    return firn_fail(error, inner->status, "%s: %s", firn_value_location(where, place),
+                     inner->message);
+}
+
 /* ---- paths ---- */
 
 /* The entry of a list by number ("2") or by its `name`, or NULL. */

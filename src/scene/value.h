@@ -47,6 +47,9 @@ const char *firn_value_location(const firn_value *where, char text[FIRN_LOCATION
 firn_status firn_value_fail_at(const firn_value *where, firn_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Fails as `inner` did, with the place in front. */
+firn_status firn_value_pass(const firn_value *where, const firn_error *inner, firn_error *error);
+
 /* Sets what is at a path like objects.ball.velocity or output[0].file, making what is missing on the
  * way; list entries go by number or by their `name`. Takes `value` over, also on failure. */
 firn_status firn_value_set(firn_value *root, const char *path, firn_value *value,

@@ -313,7 +313,7 @@ static firn_status read_file(loading *all, const char *path, const firn_value *w
     firn_error inner = {0};
     st = firn_bytes_read_most(path, FIRN_MOST_SCENE, &bytes, &inner);
     if (st != FIRN_OK) {
-        return where ? firn_value_fail(where, error, "include: %s", inner.message)
+        return where ? firn_value_pass(where, &inner, error)
                      : firn_fail(error, st, "%s", inner.message);
     }
     all->bytes += bytes.size;
