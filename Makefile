@@ -4,6 +4,7 @@
 #   make bench       speed on this machine         make validate  the long comparison runs
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
 #   make torture     TORTURE_SCENES random scenes, checked as they run
+#   make kills       a run killed at 200 random moments, and resumed
 #   make install PREFIX=/usr/local                 make format  make clean
 #   make gallery     stills of all scenes for doc/gallery.md
 #   make reference   doc/reference.md and doc/firn.1 from the program
@@ -24,7 +25,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference gallery fuzz torture
+.PHONY: reference gallery fuzz torture kills
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 
 all: firn
@@ -75,6 +76,12 @@ validate: firn
 	@$(build) $(BUILD) -j$(JOBS) --target firn_double
 	$(BUILD)/firn_double validate
 	$(BUILD)/firn validate
+
+# kill -9 at 200 random moments, each followed by a resume.
+kills: deps-test
+	@$(configure) release
+	@$(build) $(BUILD) -j$(JOBS) --target test_kills
+	$(BUILD)/test/test_kills 200
 
 reference: firn
 	$(BUILD)/firn list --markdown > doc/reference.md
