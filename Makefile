@@ -27,6 +27,7 @@ sources = $(shell find include src apps examples test -name '*.[ch]')
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
 .PHONY: reference gallery fuzz torture kills
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
+.PHONY: check-valgrind
 
 all: firn
 
@@ -104,7 +105,7 @@ check-quick: deps-check
 	$(build) $(BUILD)/quick-clang -j$(JOBS) --target firn
 	CHANGED_SINCE=HEAD~1 tools/cppcheck.sh -j $(JOBS)
 
-check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
+check: check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide check-valgrind
 
 check-gcc: deps-check
 	@$(configure) release -B $(BUILD)/gcc -DCMAKE_C_COMPILER=gcc -DFIRN_WERROR=ON
@@ -140,6 +141,12 @@ check-wide: deps-check
 	@$(configure) release -B $(BUILD)/wide -DFIRN_ISAS="scalar;lanes16"
 	$(build) $(BUILD)/wide -j$(JOBS)
 	$(ctest) $(BUILD)/wide
+
+# Memory that was never set: in 2D and 3D, in runs, files, pictures and states.
+check-valgrind: deps-check
+	@$(configure) release -B $(BUILD)/valgrind -DFIRN_ISAS=scalar
+	$(build) $(BUILD)/valgrind -j$(JOBS) --target firn test_state
+	tools/valgrind.sh $(BUILD)/valgrind
 
 # Begins with test/fuzz/corpus/<target>; what is found is added to build/fuzz/corpus, and what
 # breaks a target is left beside it. Files are small, so a large allocation is a mistake.

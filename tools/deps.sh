@@ -23,6 +23,7 @@ test  | mandoc         | have mandoc                | tests the manual page, by 
 check | clang          | have clang                 | a second opinion on warnings
 check | clang-tidy     | have clang-tidy            | finds bug patterns
 check | clang-format   | have clang-format          | lays out the code
+check | valgrind       | have valgrind              | finds memory that was never set, also in files
 check | cppcheck       | have cppcheck              | finds bug patterns, by other means
 '
 
