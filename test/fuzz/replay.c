@@ -7,6 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Of targets that count the inputs they did not refuse. */
+extern int fuzz_taken __attribute__((weak));
+
 static uint64_t random_state;
 
 static size_t random_below(size_t n) /* splitmix64 */
@@ -45,7 +48,12 @@ static int replay(const char *path)
     }
     const size_t size = fread(file, 1, sizeof file, f);
     fclose(f);
+    const int before = &fuzz_taken ? fuzz_taken : -1;
     LLVMFuzzerTestOneInput(file, size);
+    if (&fuzz_taken && fuzz_taken == before) {
+        fprintf(stderr, "%s is refused: the corpus is of no use\n", path);
+        return 1;
+    }
     for (int i = 0; i < CHANGES; i++) {
         random_state = (uint64_t)i;
         memcpy(copy, file, size);
