@@ -854,6 +854,62 @@ static void a_room_holds_material_as_its_walls_would(void **state)
 }
 
 /* What a sim does with the defs it is given. */
+/* A particle's way of up to a cell through a sheet of any thickness, at any angle; the sheet may move
+ * and turn as it does. Ways beside it are left alone. */
+static void nothing_passes_a_thin_sheet(void **state)
+{
+    (void)state;
+    const double h = 0.01, dt = 1e-4;
+    int through = 0, beside = 0;
+    random_state = 9;
+    for (int i = 0; i < 20000; i++) {
+        const int dim = 2 + i % 2;
+        const double half = 0.5 * h * pow(10, uniform(-5, -0.3));
+        firn_pose_key key[2] = {{0}};
+        firn_collider_def def = firn_collider_def_default();
+        def.shape = i % 3 ? FIRN_BOX : FIRN_CYLINDER; /* one is round, both are thin in y */
+        memcpy(def.size, (double[3]){0.1, half, 0.1}, sizeof def.size);
+        random_point(1, key[0].position);
+        for (int a = 0; a < 4; a++) key[0].rotation[a] = uniform(-1, 1);
+        key[1] = key[0];
+        key[1].time = 1;
+        for (int a = 0; a < 3 && i % 5; a++) key[1].position[a] += uniform(-30, 30);
+        for (int a = 0; a < 4 && i % 5; a++) key[1].rotation[a] = uniform(-1, 1);
+        def.keys = key;
+        def.key_count = 2;
+        firn_posed_collider first, c;
+        firn_collider_pose(&def, dim, 0, &first);
+        firn_collider_pose(&def, dim, dt, &c);
+        /* Where it begins and ends, in the sheet's frame. */
+        const double side = i % 7 ? 1 : -1, edge = dim == 2 ? 0.105 : 0.05;
+        const double from[3] = {uniform(-edge, edge), side * (half + uniform(1e-6, 0.3) * h), 0};
+        const double to[3] = {from[0] + uniform(-0.3, 0.3) * h,
+                              -side * uniform(-half, half + 0.3 * h), 0};
+        double before[3] = {0}, position[3] = {0}, velocity[3] = {0}, after[3];
+        for (int a = 0; a < dim; a++) {
+            for (int b = 0; b < 2; b++) {
+                before[a] += first.rotation[a][b] * from[b];
+                position[a] += c.rotation[a][b] * to[b];
+            }
+            before[a] += first.position[a];
+            position[a] += c.position[a];
+        }
+        const double middle = from[0] + (to[0] - from[0]) * from[1] / (from[1] - to[1]);
+        firn_collide_particle(&c, 1, dim, 1e-6 * h, before, dt, position, velocity, 1, NULL);
+        to_local(&c, position, after);
+        if (fabs(middle) > 0.1 && fabs(to[0]) > 0.1) { /* beside it, all the way that matters */
+            beside++;
+            assert_close(after[0], to[0], 1e-9);
+            assert_close(after[1], to[1], 1e-9);
+        } else if (fabs(from[0]) < 0.1 - h && fabs(to[0]) < 0.1 - h) {
+            through++;
+            if (!(side * after[1] > half)) about(&c, dim, position);
+            assert_true(side * after[1] > half);
+        }
+    }
+    assert_true(through > 10000 && beside > 100);
+}
+
 static void a_moved_def_needs_nothing_of_the_caller(void **state)
 {
     (void)state;
@@ -1017,6 +1073,7 @@ int main(void)
         cmocka_unit_test(separate_lets_go_and_rubs_when_pressed),
         cmocka_unit_test(the_impulse_stays_in_the_friction_cone),
         cmocka_unit_test(a_room_holds_material_as_its_walls_would),
+        cmocka_unit_test(nothing_passes_a_thin_sheet),
         cmocka_unit_test(a_moved_def_needs_nothing_of_the_caller),
         cmocka_unit_test(good_defs_are_taken),
         cmocka_unit_test(bad_defs_are_refused_by_name),

@@ -108,10 +108,11 @@ bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t cou
                                double slack, const double position[3], double velocity[3],
                                double mass, const firn_impulses *taken);
 
-/* The same for a particle that is inside, which is also pushed out, to `slack` metres off the surface
- * so that rounding does not leave it inside. */
+/* The same for a particle that is inside, or was `dt` seconds ago on another side of something thin;
+ * it is also pushed out, to `slack` metres off the surface so that rounding does not leave it
+ * inside. */
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double slack, double position[3], double velocity[3], double mass,
-                           const firn_impulses *taken);
+                           double slack, const double before[3], double dt, double position[3],
+                           double velocity[3], double mass, const firn_impulses *taken);
 
 #endif

@@ -375,10 +375,49 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
     return hits > 0;
 }
 
-bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
-                           double slack, double position[3], double velocity[3], double mass,
-                           const firn_impulses *taken)
+/* Takes a particle that has passed through a thin solid back into its near half, from where it is
+ * pushed out to the side it came from. On its way the nearest surface changes sides: within the solid,
+ * or beside it, where it may go on. */
+static void stop_in_solid(const firn_posed_collider *c, int32_t dim, const double before[3],
+                          double dt, double position[3])
 {
+    if (c->shape->half_space || c->shape->faces) return;
+    double v[3], from[3], way[3], length = 0, near[3], far[3];
+    const double past = firn_collider_distance(c, dim, position, far);
+    /* Where it came from, as seen from the collider, which has moved by then (midpoint rule). */
+    firn_collider_surface_velocity(c, before, v);
+    for (int a = 0; a < 3; a++) from[a] = before[a] + 0.5 * dt * v[a];
+    firn_collider_surface_velocity(c, from, v);
+    for (int a = 0; a < 3; a++) {
+        from[a] = before[a] + dt * v[a];
+        way[a] = position[a] - from[a];
+        length += way[a] * way[a];
+    }
+    length = sqrt(length);
+    if (past > length) return;
+    const double start = firn_collider_distance(c, dim, from, near);
+    const double turn = near[0] * far[0] + near[1] * far[1] + near[2] * far[2];
+    if (turn >= 0 || fmax(start, 0) + fmax(past, 0) > length) return;
+    double low = 0, high = 1, depth = -start, at[3], normal[3];
+    for (int i = 0; i < 40; i++) {
+        const double middle = 0.5 * (low + high);
+        for (int a = 0; a < 3; a++) at[a] = from[a] + middle * way[a];
+        const double d = firn_collider_distance(c, dim, at, normal);
+        if (near[0] * normal[0] + near[1] * normal[1] + near[2] * normal[2] < 0) {
+            high = middle;
+        } else {
+            low = middle;
+            depth = -d;
+        }
+    }
+    for (int a = 0; a < dim && depth > 0; a++) position[a] = from[a] + low * way[a];
+}
+
+bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
+                           double slack, const double before[3], double dt, double position[3],
+                           double velocity[3], double mass, const firn_impulses *taken)
+{
+    for (int32_t i = 0; i < count; i++) stop_in_solid(&colliders[i], dim, before, dt, position);
     if (!firn_collider_respond_all(colliders, count, dim, 0, position, velocity, mass, taken))
         return false;
     for (int32_t i = 0; i < count; i++) {

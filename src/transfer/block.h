@@ -525,31 +525,36 @@ LANE_INLINE void lane_position(const firn_pass *s, int32_t block, const vr y[D],
     }
 }
 
-/* Whether no collider reaches the lanes' particles: a distance changes by no more than the way from
- * lane 0, so one look serves them all. */
-static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr y[D])
+/* Whether no collider reaches the lanes' particles on their way from x to y: a distance changes by no
+ * more than the way from lane 0, so one look serves them all. */
+static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr x[D], const vr y[D])
 {
-    vr way2 = v_set(0);
+    vr apart2 = v_set(0), way2 = v_set(0);
     for (int a = 0; a < D; a++) {
-        const vr way = y[a] - y[a][0];
+        const vr apart = y[a] - y[a][0], way = y[a] - x[a];
+        apart2 += apart * apart;
         way2 += way * way;
     }
-    const double reach = 1.001 * s->cell_size * sqrt((double)v_reduce_max(way2)) +
-                         1e-3 * s->cell_size; /* far more than rounding */
+    const double reach =
+        1.001 * s->cell_size *
+            (sqrt((double)v_reduce_max(apart2)) + sqrt((double)v_reduce_max(way2))) +
+        1e-3 * s->cell_size; /* far more than rounding */
     double position[3], normal[3];
     lane_position(s, block, y, 0, position);
     for (int32_t c = 0; c < s->collider_count; c++) {
-        if (!(firn_collider_distance(&s->colliders[c], D, position, normal) > reach)) return false;
+        const firn_posed_collider *collider = &s->colliders[c];
+        const double moved = s->dt * firn_collider_speed_bound(collider, position, reach);
+        if (!(firn_collider_distance(collider, D, position, normal) > reach + moved)) return false;
     }
     return true;
 }
 
-/* Pushes the lanes' particles out of colliders; y is where they have come to, in cells from the
- * block. */
-static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t block, vr y[D],
-                                                    vr v[D], vr mass, int n)
+/* Pushes the lanes' particles out of colliders; x is where they were and y where they have come to, in
+ * cells from the block. */
+static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t block,
+                                                    const vr x[D], vr y[D], vr v[D], vr mass, int n)
 {
-    if (lanes_are_clear(s, block, y)) return;
+    if (lanes_are_clear(s, block, x, y)) return;
     const firn_impulses taken = {s->impulse + s->impulse_first[block],
                                  s->impulse_first[block + 1] - s->impulse_first[block]};
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
@@ -562,11 +567,12 @@ static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t 
             }
             continue;
         }
-        double position[3], velocity[3] = {0};
+        double before[3], position[3], velocity[3] = {0};
+        lane_position(s, block, x, l, before);
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
-        if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, position, velocity,
-                                   (double)mass[l], &taken))
+        if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, before, s->dt,
+                                   position, velocity, (double)mass[l], &taken))
             continue;
         for (int a = 0; a < D; a++) {
             y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);
@@ -579,7 +585,7 @@ static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t 
 static __attribute__((noinline)) vi in_collider(const firn_pass *s, int32_t block, const vr y[D])
 {
     vi inside = vi_set(0);
-    if (lanes_are_clear(s, block, y)) return inside;
+    if (lanes_are_clear(s, block, y, y)) return inside;
     for (int l = 0; l < W; l++) {
         double position[3], normal[3];
         lane_position(s, block, y, l, position);

@@ -597,7 +597,8 @@ LANE_INLINE void pass_chunk(const firn_pass *s, int32_t block, const local_nodes
         } else {
             for (int a = 0; a < D; a++) y[a] = g->x[a] + dt / h * (apart ? step[i][a] : g->v[a]);
             if (near)
-                collide_lanes(s, block, y, g->v, g->mass, i < groups - 1 ? W : end - begin - i * W);
+                collide_lanes(s, block, g->x, y, g->v, g->mass,
+                              i < groups - 1 ? W : end - begin - i * W);
             cell = move(g, y);
             store_lanes(g, s->store, mine);
             if (!scatters) store_gradient(g, s->store, mine);

@@ -337,7 +337,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         lane_extremes unused = {0}; /* the next scatter measures */
         respond(s, FLOW, &g, 1, index, lanes, &unused);
         for (int a = 0; a < D; a++) y[a] = g.x[a] + dt / h * y[a];
-        if (near) collide_lanes(s, block, y, g.v, g.mass, lanes);
+        if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
         vi cell = move(&g, y);
         for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
         store_lanes(&g, s->store, index);
