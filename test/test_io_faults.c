@@ -1,8 +1,8 @@
-/* Every allocation and every call to the file system fails in turn, in runs that read and write all
- * there is: each is reported for what it is, leaks nothing, leaves no half file, and the run resumes to
- * the same bytes.
+/* Allocations and calls to the file system fail in turn, in runs that read and write all there is:
+ * each failure is reported for what it is, leaks nothing and leaves no half file, and the run
+ * resumes to the same bytes.
  *
- * The linker puts the functions below in the place of malloc, fopen and the others (CMakeLists.txt). */
+ * The linker puts the functions below in the place of malloc, fopen and others (CMakeLists.txt). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

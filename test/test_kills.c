@@ -1,7 +1,7 @@
 /* kill -9 at any moment: the run resumes, and ends with the files it would have made undisturbed.
  *
- * test_kills [N]: N kills; `make kills` asks for 200. Moments are random, from a fixed seed, over the
- * time that an undisturbed run takes, so that starting, filling and the last frame are among them. */
+ * test_kills [N]: N kills; `make kills` asks for 200. Moments are random, from a fixed seed, over
+ * the time that an undisturbed run takes: starting, filling and the last frame are among them. */
 #include "program.h"
 
 static int kills = 10;
@@ -13,7 +13,7 @@ static double now_ms(void)
     return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* Statistics tell how long things took; of them the first cells of a line, frame and time, count. */
+/* Statistics say how long things took, so only frame and time of a line count. */
 static size_t contents(const char *path, char *text, size_t size)
 {
     const size_t n = read_text(path, text, size);

@@ -1,4 +1,4 @@
-/* The program where memory, address space or stack is short: done, or one exit code and a reason. */
+/* The program where memory or stack is short: it succeeds, or gives one exit code and a reason. */
 #include "program.h"
 
 #define SCENE FIRN_SCENES "/limits.yaml"

@@ -1,7 +1,7 @@
 /* The seam to threads. Runs under ThreadSanitizer: plain memory is written by one task and read after
  * the call, so a seam that does not order the two is found out. */
-#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -291,29 +291,26 @@ static void denormals_are_flushed_inside_and_only_there(void **state)
 
 /* ---- a system that refuses ---- */
 
-/* Stacks as large as the address space cannot be had, so no thread starts. */
-static void refuse_threads(bool refuse)
+/* The linker calls this in the place of pthread_create (CMakeLists.txt). */
+static bool refusing;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *about, void *(*task)(void *),
+                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *about, void *(*task)(void *),
+                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *about, void *(*task)(void *),
+                          void *argument)
 {
-    static pthread_attr_t usual;
-    pthread_attr_t huge;
-    if (refuse) {
-        pthread_getattr_default_np(&usual);
-        pthread_attr_init(&huge);
-        pthread_attr_setstacksize(&huge, (size_t)1 << 47);
-        assert_int_equal(pthread_setattr_default_np(&huge), 0);
-    } else {
-        assert_int_equal(pthread_setattr_default_np(&usual), 0);
-    }
+    return refusing ? EAGAIN : __real_pthread_create(thread, about, task, argument);
 }
 
 static void fewer_threads_do_when_no_more_can_be_had(void **state)
 {
     (void)state;
-    refuse_threads(true);
+    refusing = true;
     const int before = count_threads();
     check_tally(MOST_THREADS, 1000, 1, 100);
     assert_int_equal(count_threads(), before);
-    refuse_threads(false);
+    refusing = false;
 }
 
 /* ThreadSanitizer knows no threads after a fork. */
@@ -326,9 +323,9 @@ static void the_child_of_a_fork_has_threads_of_its_own(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         const firn_workers workers = {.count = 4};
-        refuse_threads(true);
+        refusing = true;
         const verdict alone = run_tally(&workers, 64, 1, 1000);
-        refuse_threads(false);
+        refusing = false;
         bool good = is_good(&alone) && alone.most == 1;
         int most = 1;
         for (int round = 0; round < 200 && most < 2 && firn_parallel_max_threads() > 1; round++) {

@@ -91,7 +91,7 @@ static void the_same_state_is_the_same_bytes_whatever_memory_held(void **state)
     assert_no_complaints();
 }
 
-/* Where two states of one particle differ first: in its position along x, which comes before the bins. */
+/* Two states of one particle differ first in its position along x, which comes before the bins. */
 static void a_particle_outside_its_bins_cell_is_refused(void **state)
 {
     (void)state;

@@ -50,8 +50,8 @@ static int finish_printing(int exit_code)
     return exit_code ? exit_code : FIRN_EXIT_OUTPUT;
 }
 
-/* Kernels, readers and colours keep buffers on the stack, 80 KB at most; the rest is room for libraries
- * and for wider instruction sets. */
+/* Kernels, readers and colours keep buffers on the stack, 80 KB at most; the rest is room for
+ * libraries and for wider instruction sets. */
 enum { STACK_KB = 256 };
 
 static bool stack_suffices(void)

@@ -85,7 +85,8 @@ typedef struct bell {
 
 #if defined(FIRN_PARALLEL_PTHREAD)
 
-/* Bytes of a helper's stack; tasks take up to 60 KB of it, and under sanitizers some times that. */
+/* Bytes of a helper's stack. The largest kernels have frames of 26 KB, 3D ASFLIP with 8 lanes; wider
+ * lanes and sanitizers need some times that. */
 #define STACK ((size_t)1 << 20)
 
 /* Nanoseconds. */

@@ -262,7 +262,7 @@ firn_status firn_checkpoint_store(const firn_scene *scene, const char *folder, i
     int64_t *frames = NULL;
     if (st == FIRN_OK) st = list_frames(folder, scene->name, &frames, &count, error);
     int64_t kept = 0;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; st == FIRN_OK && i < count; i++) {
         /* Those of later frames belong to a run that is being redone: to go on from them after this
          * one is cut off would mix the two. */
         if (frames[i] <= frame && kept++ < scene->checkpoint.keep) continue;

@@ -658,7 +658,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
         plan->particles = plan->particles_end = (int64_t)fmin(r.job.expected, 0x1p62);
         plan->memory = r.job.expected * firn_particle_bytes(scene);
         firn_job_deinit(&r.job);
-        free(r.folder);
+        firn_targets_free(&r.targets);
         return FIRN_OK;
     }
     if (st == FIRN_OK) {

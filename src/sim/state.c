@@ -2,8 +2,8 @@
  *
  * Raw arrays in storage order, in this machine's byte order and precision. The bins are kept as they
  * are, because the order of sums follows from them: a sim that reads its state back goes on with the
- * same bits as the one that wrote it. The same state is the same bytes: nothing that was never set, be
- * it padding or the part of a bin that 2D has no use for, is written. */
+ * same bits as the one that wrote it. The same state is the same bytes: padding is zero,
+ * and the part of a bin that 2D does not use is left out. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -266,15 +266,14 @@ static bool bins_are_sound(const firn_store *s, const firn_directory *d, uint8_t
     return total == s->count;
 }
 
-/* Whether a particle is in the shifted cell that its bin has it in: which nodes there are follows from
- * the bins, and which are written from positions. */
+/* Whether a particle is in the shifted cell that its bin has it in: which nodes there are follows
+ * from the bins, and which are written from positions. */
 static bool is_in_cell(const firn_store *s, uint32_t particle, int cell)
 {
     const real *x = s->record + (size_t)particle * FIRN_RECORD;
     for (int a = s->dim - 1; a >= 0; a--, cell /= FIRN_SHIFTED) {
-        const int shifted = cell % FIRN_SHIFTED, own = shifted == 0                  ? FIRN_BLOCK
-                                                       : shifted == FIRN_SHIFTED - 1 ? 1
-                                                                                     : shifted;
+        /* The last of the block below, 1 to 4, or the first of the block above. */
+        const int own = (cell % FIRN_SHIFTED + FIRN_BLOCK - 1) % FIRN_BLOCK + 1;
         if ((int)(x[a] + 1) != own) return false;
     }
     return true;

@@ -1,5 +1,5 @@
-/* Runs a fuzz target without a fuzzer: the files of its corpus, then each some hundred times with a few
- * bytes changed, the same ones every time. For compilers that have no libFuzzer, and for daily tests. */
+/* Runs a fuzz target without a fuzzer: the files of its corpus, then each some hundred times with a
+ * few bytes changed, the same ones every time. It needs no libFuzzer and serves daily tests. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
