@@ -1520,6 +1520,51 @@ static void what_begins_where_it_cannot_be_is_said(void **state)
     assert_no_complaints();
 }
 
+/* Inside an arm that turns at 500 rad/s: pushed out ahead, it would be flung at 100 m/s. */
+static void what_begins_inside_a_paddle_is_left_behind(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("paddle", folder);
+    for (int dim = 2; dim <= 3; dim++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "firn: 1\ndimension: %d\nresolution: 0.01\nframes: {end: 1, fps: 500}\n"
+                 "simulation: {gravity: %s}\nmaterials: {m: {preset: jelly_hard}}\nobjects:\n"
+                 "  - {name: block, pattern: regular, shape: {%s}}\ncolliders:\n"
+                 "  - {name: paddle, shape: {%s}, "
+                 "keys: {0: {rotate: [0, 0, 0]}, 0.002: {rotate: [0, 0, 57.3]}}}\n",
+                 dim, dim == 2 ? "[0, 0]" : "[0, 0, 0]",
+                 dim == 2 ? "rectangle: {center: [0.2, 0], size: [0.06, 0.06]}"
+                          : "box: {center: [-0.2, 0, 0], size: [0.06, 0.06, 0.06]}",
+                 dim == 2 ? "rectangle: {size: [0.6, 0.1]}" : "box: {size: [0.6, 0.1, 0.4]}");
+        firn_scene scene = {0};
+        read_scene(text, &scene);
+        firn_job job = {0};
+        const firn_job_options options = {.threads = 1};
+        assert_ok(firn_job_init(&job, &scene, &options, &error));
+        assert_ok(firn_job_fill(&job, &error));
+        assert_ok(firn_sim_advance(job.sim, 2e-3, NULL, &error));
+        firn_totals totals;
+        assert_ok(firn_sim_measure(job.sim, &totals, &error));
+        if (totals.outside > 0 || !(totals.max_speed < 1)) {
+            complain("%dD: %lld particles inside, up to %g m/s\n", dim, (long long)totals.outside,
+                     totals.max_speed);
+        }
+        firn_job_deinit(&job);
+        firn_scene_free(&scene);
+        write_file(folder, "paddle.yaml", text);
+        const outcome *o = run(folder, WORDS("run", "paddle.yaml"));
+        expect_exit(o, 0, "paddle");
+        const char *said = dim == 2
+                               ? "object block: 36 of 36 particles start inside collider paddle, "
+                                 "which moves: they are put outside, behind it"
+                               : "object block: 216 of 216 particles start inside";
+        if (!strstr(o->err, said)) complain("not said: %s\n%s", said, o->err);
+    }
+    assert_no_complaints();
+}
+
 static void file_names_take_the_name_of_the_scene(void **state)
 {
     (void)state;
@@ -1961,6 +2006,7 @@ int main(void)
         cmocka_unit_test(what_objects_lose_to_earlier_ones_is_said),
         cmocka_unit_test(points_that_the_resolution_does_not_fit_are_warned_of),
         cmocka_unit_test(what_begins_where_it_cannot_be_is_said),
+        cmocka_unit_test(what_begins_inside_a_paddle_is_left_behind),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),

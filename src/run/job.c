@@ -446,9 +446,32 @@ static void warn_of_celsius(const firn_job *job, int32_t index, const firn_batch
     job->log.write(job->log.user_data, FIRN_LOG_WARNING, "warning", text);
 }
 
+/* Puts what begins inside a moving collider outside, where the surface moves away from it: the side
+ * ahead would strike it as fast as the collider is. Through to the other side, if need be; a solid
+ * without one is left as near as can be. */
+static void put_behind(const firn_posed_collider *c, int dim, double slack, double x[3])
+{
+    enum { STEPS = 32 }; /* each as far as the nearest surface: doubles, and then arrives */
+    double normal[3], n[3], v[3], at[3], ahead = 0;
+    double d = firn_collider_distance(c, dim, x, normal);
+    memcpy(at, x, sizeof at);
+    firn_collider_surface_velocity(c, x, v);
+    for (int a = 0; a < dim; a++) ahead += normal[a] * v[a];
+    for (int i = 0; i < STEPS && ahead > 0 && d < 0; i++) {
+        for (int a = 0; a < dim; a++) at[a] -= (slack - d) * normal[a];
+        d = firn_collider_distance(c, dim, at, n);
+    }
+    if (d >= 0) {
+        memcpy(x, at, sizeof at);
+        return;
+    }
+    d = firn_collider_distance(c, dim, x, n);
+    for (int a = 0; a < dim; a++) x[a] += (slack - d) * normal[a];
+}
+
 /* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
- * those that begin beyond the domain. */
-static void count_misplaced(firn_job *job, int32_t index, const firn_batch *b)
+ * those that begin beyond the domain. The former do so outside if it moves. */
+static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
 {
     const firn_scene *scene = job->scene;
     const int dim = (int)scene->dimension;
@@ -457,15 +480,24 @@ static void count_misplaced(firn_job *job, int32_t index, const firn_batch *b)
         const firn_collider_def def = firn_job_collider(&scene->collider[c]);
         firn_posed_collider posed;
         int64_t inside = 0;
-        firn_collider_pose(&def, dim, 0, &posed);
+        firn_collider_pose(&def, dim, firn_sim_time(job->sim), &posed);
+        const bool moves = posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
+                           posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||
+                           posed.spin[2] != 0;
         for (int64_t i = 0; i < b->count; i++) {
             double x[3] = {0}, normal[3];
             memcpy(x, b->position + i * dim, (size_t)dim * sizeof *x);
-            inside += firn_collider_distance(&posed, dim, x, normal) < -0.5 * scene->resolution;
+            if (firn_collider_distance(&posed, dim, x, normal) >= -0.5 * scene->resolution)
+                continue;
+            inside++;
+            if (!moves) continue;
+            put_behind(&posed, dim, 1e-3 * scene->resolution, x);
+            memcpy(b->position + i * dim, x, (size_t)dim * sizeof *x);
         }
         if (inside > o->inside) {
             o->inside = inside;
             o->collider = c;
+            o->put_out = moves;
         }
     }
     for (int64_t i = 0; scene->domain_value && i < b->count; i++) {
@@ -496,6 +528,7 @@ static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_
         st = firn_variants_apply(&job->variants, &job->sources, index, threads, b, error);
     }
     if (st != FIRN_OK) return st;
+    find_misplaced(job, index, b);
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;
@@ -555,7 +588,6 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
                                      : "make it larger or resolution finer");
         }
         if (st == FIRN_OK) st = add_object(job, i, &b, error);
-        if (st == FIRN_OK) count_misplaced(job, i, &b);
         if (st == FIRN_OK && scene->object[i].emits) job->object[i].emitted = 1;
         firn_batch_free(&b);
     }

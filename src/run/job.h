@@ -12,6 +12,7 @@ typedef struct firn_job_object {
     int64_t particles, dropped; /* dropped: where an earlier object is */
     int64_t inside, outside; /* inside: of the collider that holds most; outside: of the domain */
     int32_t collider;        /* that one */
+    bool put_out;            /* it moves, so what is inside starts outside */
     bool coarse;             /* some of its particles are larger than a cell */
     int64_t emitted;         /* how often it was filled again */
     double interval;         /* s between fillings; 0: does not emit */

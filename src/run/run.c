@@ -438,10 +438,11 @@ static firn_status fill_job(run *r, firn_error *error)
                  name, (long long)o->dropped, (long long)(o->dropped + o->particles));
         }
         if (o->inside > 0) {
-            note(r, "%s: object %s: %lld of %lld particles start inside collider %s",
+            note(r, "%s: object %s: %lld of %lld particles start inside collider %s%s",
                  firn_value_location(where, place), name, (long long)o->inside,
                  (long long)o->particles,
-                 called(scene->collider[o->collider].name, o->collider, other));
+                 called(scene->collider[o->collider].name, o->collider, other),
+                 o->put_out ? ", which moves: they are put outside, behind it" : "");
         }
         if (o->outside > 0) {
             note(r, "%s: object %s: %lld of %lld particles start outside the domain",
