@@ -111,7 +111,7 @@ static void files_beyond_the_limit_are_refused_unread(void **state)
         in_folder(folder, readers[i].name, path);
         if (truncate(path, (off_t)most + 1) != 0) continue; /* a file system of small files */
         expect_refused(readers[i].read(path, &error), &error, path,
-                       scene ? "it must have at most 64 MB" : "it must have at most 6.554e+04 MB");
+                       scene ? "it must have at most 64 MiB" : "it must have at most 65536 MiB");
         unlink(path);
     }
     alarm(0);
@@ -139,7 +139,7 @@ static void compressed_data_may_not_become_more_than_the_limit(void **state)
     assert_int_equal(fclose(file), 0);
     assert_int_equal(truncate(path, (off_t)(FIRN_MOST_UNPACKED / 1000)), 0);
     alarm(PATIENCE);
-    expect_refused(read_points(path, &error), &error, path, "it must be at most 64 GB");
+    expect_refused(read_points(path, &error), &error, path, "it must be at most 64 GiB");
     alarm(0);
     assert_no_complaints();
 }
@@ -219,7 +219,7 @@ static void includes_are_bounded_in_all(void **state)
     free(megabytes);
     write_text(folder, "two.yaml", "include: [half.yaml, ./half.yaml]\nfirn: 1\n");
     expect_refused(read_scene(in_folder(folder, "two.yaml", path), &error), &error, "two halves",
-                   "the scene and its includes have more than 64 MB");
+                   "the scene and its includes have more than 64 MiB");
     assert_no_complaints();
 }
 

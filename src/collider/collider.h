@@ -68,8 +68,8 @@ int firn_collider_faces(const firn_posed_collider *c, int dimension, const doubl
                         double slack, firn_face face[FIRN_MAX_FACES]);
 
 /* Velocity of the solid at a world point. */
-void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
-                                    double velocity[3]);
+FIRN_API void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
+                                             double velocity[3]);
 
 /* The velocity that the surface there has for material in contact, running along itself included. */
 void firn_collider_contact_velocity(const firn_posed_collider *c, const double point[3],

@@ -35,8 +35,8 @@ static firn_status read_open(int file, const char *path, uint64_t most, firn_byt
     if (why) return firn_fail(error, FIRN_INVALID, "%s: %s", path, why);
     const uint64_t size = (uint64_t)about.st_size;
     if (size > most) {
-        return firn_fail(error, FIRN_INVALID, "%s: has %.4g MB; it must have at most %.4g MB", path,
-                         (double)size / (1 << 20), (double)most / (1 << 20));
+        return firn_fail(error, FIRN_INVALID, "%s: has %llu bytes; it must have at most %llu MiB",
+                         path, (unsigned long long)size, (unsigned long long)(most >> 20));
     }
     firn_error inner = {0};
     firn_status st = firn_memory_check((double)size, "the file", &inner);
@@ -80,8 +80,8 @@ firn_status firn_bytes_read(const char *path, firn_bytes *out, firn_error *error
 firn_status firn_check_unpacked(double bytes, firn_error *error)
 {
     if (bytes > (double)FIRN_MOST_UNPACKED) {
-        return firn_fail(error, FIRN_INVALID, "unpacks to %.4g GB; it must be at most %.4g GB",
-                         bytes / (1 << 30), (double)FIRN_MOST_UNPACKED / (1 << 30));
+        return firn_fail(error, FIRN_INVALID, "unpacks to %.3f GiB; it must be at most %d GiB",
+                         bytes / (1 << 30), (int)(FIRN_MOST_UNPACKED >> 30));
     }
     return firn_memory_check(bytes, "what it unpacks to", error);
 }

@@ -233,7 +233,7 @@ static firn_status decode(const firn_bytes *in, const char *path, firn_image *ou
     const size_t step = (size_t)(h.channels * h.bits / 8), size = step * (size_t)h.width;
     const size_t all = (size + 1) * (size_t)h.height;
     firn_error inner = {0};
-    st = firn_check_unpacked((double)all, &inner);
+    st = firn_check_unpacked((double)all + 16.0 * h.width * h.height, &inner); /* RGBA in floats */
     if (st != FIRN_OK) return firn_fail(error, st, "%s: %s", path, inner.message);
     /* Deflate makes at most 1032 bytes of one: what claims more is refused before memory is taken. */
     uint8_t *rows = all / 1032 <= in->size ? malloc(all) : NULL, *above = calloc(size, 1);

@@ -174,12 +174,14 @@ static firn_status check_memory(firn_job *job, firn_error *error)
         most = fmax(most, count);
     }
     if (firn_job_fits(job)) return FIRN_OK;
+    const double bytes = job->expected * firn_particle_bytes(job->scene),
+                 there = firn_memory_most();
     return firn_value_fail(
         where, error,
         "about %.3g particles, %.3g of them here, would take %.3g GB of memory; there are %.3g GB; "
-        "use a larger resolution or separation, or a smaller count",
-        job->expected, most, 1e-9 * job->expected * firn_particle_bytes(job->scene),
-        1e-9 * firn_memory_most());
+        "use a resolution or separation at least %.3g times as large, or a smaller count",
+        job->expected, most, 1e-9 * bytes, 1e-9 * there,
+        pow(bytes / there, 1.0 / (double)job->scene->dimension));
 }
 
 /* Meshes are read once, so that a file that changes while the run goes on changes nothing. */

@@ -8,7 +8,8 @@
 /* The slot that has the name, or the free one where it goes. */
 static struct firn_named *slot_of(const firn_names *names, const char *name)
 {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    /* FNV-1a from a start that differs from run to run: no file can have names that all collide. */
+    uint64_t hash = 0xcbf29ce484222325u ^ (uintptr_t)names->slot;
     for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
     size_t at = (size_t)(hash ^ hash >> 32) & (names->room - 1);
     while (names->slot[at].name && strcmp(names->slot[at].name, name) != 0) {

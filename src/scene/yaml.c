@@ -319,7 +319,7 @@ static firn_status read_file(loading *all, const char *path, const firn_value *w
     all->bytes += bytes.size;
     st = all->bytes <= FIRN_MOST_SCENE
              ? parse_map(name, &bytes, &all->values, out, error)
-             : firn_value_fail(where, error, "the scene and its includes have more than %d MB",
+             : firn_value_fail(where, error, "the scene and its includes have more than %d MiB",
                                (int)(FIRN_MOST_SCENE >> 20));
     firn_bytes_free(&bytes);
     if (st != FIRN_OK) return st;
