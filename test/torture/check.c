@@ -146,6 +146,7 @@ static bool learn_colliders(checker *c)
     }
     if (domain && !(leaving && strcmp(leaving->value, "delete") == 0)) {
         double low[3] = {-1e6, -1e6, -1e6}, high[3] = {1e6, 1e6, 1e6};
+        if (c->collider_count == MAX_COLLIDERS) return false;
         node_get_vector(domain, "low", low);
         node_get_vector(domain, "high", high);
         firn_collider_def *def = &c->collider[c->collider_count++];
@@ -168,11 +169,11 @@ static void matrix_of(const double q[4], double R[3][3])
     memcpy(R, rows, sizeof rows);
 }
 
-/* Signed distances of a particle to all colliders. */
 typedef struct pose {
     double position[3], R[3][3];
 } pose;
 
+/* Signed distances of a point to all colliders. */
 static void distances(const checker *c, const pose *poses, const double x[3], double *out)
 {
     for (int32_t k = 0; k < c->collider_count; k++) {
@@ -224,7 +225,7 @@ static bool check_fields(checker *c, firn_sim *sim, int64_t frame)
     return good;
 }
 
-/* Particles may be inside if they began there, and where two colliders leave no room. */
+/* Particles may be inside if they began there, and where two colliders leave no space. */
 static bool check_colliders(checker *c, firn_sim *sim, int64_t frame, int64_t outside)
 {
     if (c->collider_count == 0) return true;
@@ -284,13 +285,12 @@ static bool check_colliders(checker *c, firn_sim *sim, int64_t frame, int64_t ou
 /* What gravity can give over a height. */
 static bool fall_energy(checker *c, firn_sim *sim, double mass, double *out)
 {
-    double *x = NULL, low = INFINITY, high = -INFINITY, g = 0;
+    double *x = NULL, low = INFINITY, high = -INFINITY;
     if (!read_field(c, sim, FIRN_POSITION, &x)) return false;
     double gravity[3] = {0, -9.81, 0};
     const node *up = node_get(c->tree, "up"), *simulation = node_get(c->tree, "simulation");
     if (up && strcmp(up->value, "z") == 0) gravity[1] = 0, gravity[2] = -9.81;
     node_get_vector(simulation, "gravity", gravity);
-    for (int a = 0; a < c->dim; a++) g += gravity[a] * gravity[a];
     for (int64_t i = 0; i < firn_sim_count(sim); i++) {
         double y = 0;
         for (int a = 0; a < c->dim; a++) y -= x[i * c->dim + a] * gravity[a];
@@ -298,7 +298,7 @@ static bool fall_energy(checker *c, firn_sim *sim, double mass, double *out)
         high = fmax(high, y);
     }
     free(x);
-    *out = g > 0 ? mass * (high - low) : 0;
+    *out = mass * fmax(0, high - low);
     return true;
 }
 
