@@ -17,8 +17,8 @@ enum { MOST_STEPS = 200000, MAX_COLLIDERS = 16 };
 
 /* Part of the energy at hand by which it may grow. */
 static const double energy_slack = 0.02;
-/* Volume over that at rest below which energy is not checked any more: the engine holds stretches at a
- * twentieth, and laws have other energies there. */
+/* Volume over that at rest below which energy is not checked any more: the engine holds
+ * stretches at a twentieth, and laws have other energies there. */
 static const double least_volume = 0.1;
 /* Cells that a particle may be below a surface. */
 static const double depth_slack = 0.05;
@@ -136,6 +136,7 @@ static bool learn_shape(checker *c, const node *shape, firn_collider_def *def, d
 static bool learn_colliders(checker *c)
 {
     double *points = c->points = calloc(1 << 14, sizeof *points);
+    if (!points) abort();
     const node *list = node_get(c->tree, "colliders"), *domain = node_get(c->tree, "domain");
     const node *leaving = node_get(domain, "leaving");
     for (const node *n = list ? list->child : NULL; n; n = n->next) {
@@ -192,6 +193,7 @@ static bool read_field(checker *c, firn_sim *sim, firn_field field, double **out
     const int64_t count = firn_sim_count(sim);
     const int32_t n = c->dim == 2 ? info.components_2d : info.components_3d;
     *out = calloc((size_t)(count * n) + 1, sizeof **out);
+    if (!*out) abort();
     firn_error error = {0};
     if (firn_sim_read(sim, field, 0, count, *out, &error) != FIRN_OK) {
         return fail(c, CHECK_advance, "reading %s: %s", info.name, error.message);
@@ -246,7 +248,9 @@ static bool check_colliders(checker *c, firn_sim *sim, int64_t frame, int64_t ou
     int64_t inside = 0;
     if (good && count > 0 && (int64_t)ids[count - 1] >= c->known) {
         const int64_t known = (int64_t)ids[count - 1] + 1;
-        c->began_inside = realloc(c->began_inside, (size_t)known);
+        uint8_t *longer = realloc(c->began_inside, (size_t)known);
+        if (!longer) abort();
+        c->began_inside = longer;
         memset(c->began_inside + c->known, 2, (size_t)(known - c->known));
         c->known = known;
     }
@@ -316,8 +320,8 @@ static bool crumbles(const node *materials)
     return false;
 }
 
-/* AFLIP and ASFLIP give particles a velocity gradient and take nothing from their velocities. Objects begin
- * without, so that energy counts from the first frame on. */
+/* AFLIP and ASFLIP give particles a velocity gradient and take nothing from their velocities.
+ * Objects begin without, so that energy counts from the first frame on. */
 static bool gains_gradient(const checker *c)
 {
     const node *transfer = node_get(node_get(c->tree, "simulation"), "transfer");
@@ -327,8 +331,8 @@ static bool gains_gradient(const checker *c)
     return strcmp(transfer->value, "aflip") == 0 || strcmp(transfer->value, "asflip") == 0;
 }
 
-/* Energy may only fall. At hand is the most that there was of motion and of strain, and what gravity gives
- * over the height of the material. */
+/* Energy may only fall. At hand is the most that there was of motion and of strain, and what
+ * gravity gives over the height of the material. */
 static bool check_energy(checker *c, firn_sim *sim, int64_t frame, const firn_totals *t)
 {
     const double total = t->kinetic + t->elastic + t->gravitational;
@@ -336,7 +340,8 @@ static bool check_energy(checker *c, firn_sim *sim, int64_t frame, const firn_to
     if (!fall_energy(c, sim, t->mass, &fall)) return false;
     c->at_hand = fmax(c->at_hand, t->kinetic + t->elastic + fall);
     if (frame == 0) {
-        /* Rounding moves what is at rest. All material moving a thousandth of a cell counts as none. */
+        /* Rounding moves what is at rest. All material moving a thousandth of a cell counts as
+         * none. */
         c->at_hand = fmax(c->at_hand, 0.5 * t->mass * pow(1e-3 * c->h / c->seconds, 2));
         c->energy = total;
         c->gravitational = t->gravitational;
@@ -356,7 +361,8 @@ static bool check_energy(checker *c, firn_sim *sim, int64_t frame, const firn_to
     return true;
 }
 
-/* No particle moves faster than all of the energy at hand, and what gravity gave since, would make it. */
+/* No particle moves faster than all of the energy at hand, and what gravity gave since, would
+ * make it. */
 static bool check_speed(checker *c, firn_sim *sim, int64_t frame, const firn_totals *t)
 {
     const double most = c->at_hand + fmax(0, c->gravitational - t->gravitational);
@@ -422,7 +428,9 @@ static void break_frame(checker *c, firn_sim *sim, int64_t frame)
     if (c->sabotage == CHECK_energy) disturb(c, sim, firn_sim_count(sim), 1.5);
     if (c->sabotage == CHECK_speed) disturb(c, sim, 1, 1e4);
     if (c->sabotage == CHECK_crash) raise(SIGSEGV);
-    while (c->sabotage == CHECK_hang) continue;
+    if (c->sabotage == CHECK_hang) {
+        for (;;) continue;
+    }
 }
 
 static bool check_frame(checker *c, firn_sim *sim, int64_t frame, int64_t expected)
@@ -510,7 +518,8 @@ static bool hash_of(runner *r, firn_job *job, firn_hash *hash)
     return fail(r->c, CHECK_advance, "hash: %s", error.message);
 }
 
-/* Runs the scene again, from frame `from` of a checkpoint if it is above 0, and compares the end. */
+/* Runs the scene again, from frame `from` of a checkpoint if it is above 0, and compares the
+ * end. */
 static bool run_again(runner *r, torture_check check, int64_t from, const char *path,
                       firn_hash expected)
 {

@@ -1,10 +1,11 @@
 /* Makes a random scene of a seed and a number.
  *
- * Everything that comes in kinds is found by walking the library's tables, so that a new law, preset,
- * shape or transfer is covered by its row. A scene is `s` metres high, from a millimetre to a kilometre;
- * velocities go by sqrt(g s) and stresses by density g s, so that every scale sees the same motions and
- * the scene takes as many steps. The space is divided into slots: objects and obstacles have one each, and
- * overlap only where the scene is meant to. Time steps are always automatic. */
+ * Everything that comes in kinds is found by walking the library's tables, so that a new law,
+ * preset, shape or transfer is covered by its row. A scene is `s` metres high, from a millimetre
+ * to a kilometre; velocities go by sqrt(g s) and stresses by density g s, so that every scale
+ * sees the same motions and the scene takes as many steps. The space is divided into slots:
+ * objects and obstacles have one each, and overlap only where the scene is meant to. Time steps
+ * are always automatic. */
 #include "torture.h"
 
 #include <math.h>
@@ -148,8 +149,8 @@ static const firn_param *find_param(const char *name)
     return firn_material_param(i);
 }
 
-/* A third of the materials is a preset, the others a law with parameters of chance. Presets keep their
- * stiffness where it bears the scene's own weight. */
+/* A third of the materials is a preset, the others a law with parameters of chance. Presets keep
+ * their stiffness where it bears the scene's own weight. */
 static void make_material(maker *m, node *materials)
 {
     char name[16];

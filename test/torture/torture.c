@@ -4,9 +4,10 @@
  *   torture --print N [--seed S]     the scene of a number
  *   torture --self-test              breaks a scene in every way that is checked; all must be seen
  *
- * A scene that fails is written to FOLDER, then cut down as long as the same check fails: entries and
- * keys are removed, which leaves defaults, frames and particles made fewer, numbers rounded. Scenes that
- * the library refuses with an error before the first step are counted apart. */
+ * A scene that fails is written to FOLDER, then cut down as long as the same check fails:
+ * entries and keys are removed, which leaves defaults, frames and particles made fewer, numbers
+ * rounded. Scenes that the library refuses with an error before the first step are counted
+ * apart. */
 #include "torture.h"
 
 #include <errno.h>

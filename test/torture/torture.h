@@ -69,8 +69,8 @@ typedef struct torture_result {
     char message[480];  /* of a refusal or a failure */
 } torture_result;
 
-/* Runs a scene and checks it. `sabotage` breaks what that check looks at (CHECK_COUNT: nothing), to show
- * that it fires. */
+/* Runs a scene and checks it. `sabotage` breaks what that check looks at (CHECK_COUNT: nothing),
+ * to show that it fires. */
 torture_result torture_run(const node *scene, bool twice, torture_check sabotage);
 
 #endif

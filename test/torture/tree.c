@@ -1,5 +1,5 @@
-/* A scene as a tree: what the generator builds and what shrinking cuts. Written as YAML and read again by
- * libyaml, which the library for scenes is linked with. */
+/* A scene as a tree: what the generator builds and what shrinking cuts. Written as YAML and read
+ * again by libyaml, which the library for scenes is linked with. */
 #include "torture.h"
 
 #include <stdlib.h>
