@@ -11,7 +11,7 @@ failed=0 passed=0 skipped=0
 complain() { echo "$what: $*"; bad=1; }
 expect_text() { grep -qF -- "$2" "$1" || complain "$1 lacks '$2': $(head -c 400 "$1")"; }
 expect_same() { cmp -s "$1" "$2" || complain "$1 and $2 differ"; }
-expect_frames() { # FIRST LAST: complete files, nothing unfinished
+expect_frames() { # FIRST LAST: complete, as usual, and nothing unfinished
     for ((f = $1; f <= $2; f++)); do
         local name; name=$(printf 'out/x.%04d.csv' "$f")
         [ -s "$name" ] || complain "$name is missing"
@@ -52,6 +52,54 @@ a_scene_is_wrong() {
     expect_text err.txt 's.yaml:9:1: '
     [ -e out ] && complain "made a folder"
     return $code
+}
+a_scene_is_a_pipe_or_a_device() {
+    mkfifo s.yaml
+    timeout 20 "$firn" run /dev/zero 2> err.txt; [ $? = 3 ] || complain "/dev/zero: $(cat err.txt)"
+    timeout 20 "$firn" run s.yaml 2> err.txt
+}
+includes_never_end() {
+    scene 2
+    for i in {1..14}; do # 8^14 files
+        local next=$((i + 1)).yaml
+        echo "include: [$next, ./$next, ././$next, $next, ./$next, ././$next, $next, $next]" > $i.yaml
+    done
+    echo 'seed: 1' > 15.yaml
+    echo 'include: 1.yaml' >> s.yaml
+    timeout 20 "$firn" run s.yaml > out.txt 2> err.txt
+}
+a_particle_file_is_cut_short() {
+    head -c 300 "$top/usual/out/x.0003.csv" | head -c -5 > cut.csv
+    sed -i '$s/,[^,]*$//' cut.csv
+    scene 2
+    sed -i 's/{shape.*center.*}}, /{particles: cut.csv, /' s.yaml
+    run; local code=$?
+    expect_text err.txt 'cut.csv'
+    [ -e out ] && complain "made a folder"
+    return $code
+}
+a_scene_wants_more_particles_than_memory_holds() {
+    scene 2
+    run --set objects.0.count=1e9; local code=$?
+    expect_text err.txt 's.yaml:6:'
+    return $code
+}
+memory_runs_out() {
+    scene 2000
+    launch
+    wait_for $first 'frame 3/'
+    prlimit --as=1000000 -p $first 2> /dev/null || return 77
+    wait $first; local code=$?
+    expect_text err.txt 'memory'
+    scene 12
+    run --resume || complain "resume: $(cat err.txt)"
+    expect_frames 1 12
+    return $code
+}
+the_stack_is_too_small() { (ulimit -s 64; "$firn" list > out.txt 2> err.txt); }
+steps_would_have_to_be_too_short() {
+    scene 30
+    run --set simulation.dt_min=0.005 --set materials.jelly.young=1e9
 }
 a_name_has_control_characters() {
     scene 2

@@ -178,7 +178,7 @@ static firn_status check_memory(firn_job *job, firn_error *error)
                  there = firn_memory_most();
     return firn_value_fail(
         where, error,
-        "about %.3g particles, %.3g of them here, would take %.3g GB of memory; there are %.3g GB; "
+        "about %.0f particles, %.0f of them here, would take %.3g GB of memory; there are %.3g GB; "
         "use a resolution or separation at least %.3g times as large, or a smaller count",
         job->expected, most, 1e-9 * bytes, 1e-9 * there,
         pow(bytes / there, 1.0 / (double)job->scene->dimension));
