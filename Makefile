@@ -162,8 +162,9 @@ fuzz: deps-check
 	        $(BUILD)/fuzz/corpus/$$target test/fuzz/corpus/$$target; \
 	done
 
-# The scenes of a seed are always the same. One that fails is left in build/torture, with a cut-down copy,
-# NAME.min.yaml; `build/test/torture --scene FILE` runs it again. Fixed, it belongs in test/torture/found.
+# 3,000 scenes take 13 minutes of processor time. Those of a seed are always the same. A scene that fails is
+# left in build/torture with a cut-down copy, NAME.min.yaml; `build/test/torture --scene FILE` runs it again.
+# Once it is fixed, the copy belongs in test/torture/found.
 torture: deps-test
 	@$(configure) release
 	$(build) $(BUILD) -j$(JOBS) --target torture
