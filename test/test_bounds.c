@@ -297,7 +297,7 @@ static void what_no_memory_holds_is_told_at_once(void **state)
 
 int main(void)
 {
-    if (!make_top("test_limits")) return 1;
+    if (!make_top("bounds")) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pipes_and_devices_are_refused_by_every_reader),
         cmocka_unit_test(files_beyond_the_limit_are_refused_unread),

@@ -42,6 +42,8 @@ static void compare_folders(const char *folder, const char *wanted, uint64_t see
                      (unsigned long long)seed, e->d_name, n, m);
     }
     closedir(open);
+    const int n = count_entries(folder), m = count_entries(wanted);
+    if (n != m) complain("seed %llu: %d files, not %d\n", (unsigned long long)seed, n, m);
 }
 
 static void killed_runs_resume_to_the_same_files(void **state)

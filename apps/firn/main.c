@@ -43,10 +43,10 @@ static bool reader_has_left(void)
 /* The exit code, once everything printed has gone out. */
 static int finish_printing(int exit_code)
 {
-    errno = 0;
-    const bool lost = ferror(stdout) != 0;
-    if ((fflush(stdout) == 0 && !lost) || reader_has_left()) return exit_code;
-    fprintf(stderr, "firn: standard output: %s\n", strerror(errno ? errno : EIO));
+    const bool lost = ferror(stdout) != 0; /* for a reason that is forgotten */
+    const char *why = fflush(stdout) != 0 ? strerror(errno) : "some of it could not be written";
+    if ((!ferror(stdout) && !lost) || reader_has_left()) return exit_code;
+    fprintf(stderr, "firn: standard output: %s\n", why);
     return exit_code ? exit_code : FIRN_EXIT_OUTPUT;
 }
 

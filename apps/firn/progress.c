@@ -31,6 +31,9 @@ void firn_interrupts_catch(void)
     struct sigaction action = {.sa_handler = interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction hangup;
+    sigaction(SIGHUP, NULL, &hangup); /* ignored under nohup: then it stays so */
+    if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
 }
 
 bool firn_interrupted(void) { return interrupted != 0; }

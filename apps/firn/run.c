@@ -28,7 +28,7 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
     }
     char memory[32], least[32], most[32], time[32];
     if (p.memory > p.memory_most && p.dt == 0) {
-        printf("particles  about %.0f\nframes     %lld\nmemory     about %s; there are %s\n"
+        printf("particles  about %.0f\nframes     %lld\nmemory     about %s of %s available\n"
                "The run does not fit into memory, so nothing more was tried.\n",
                (double)p.particles, (long long)p.frames, firn_amount(p.memory, memory),
                firn_amount(p.memory_most, most));

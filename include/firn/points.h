@@ -72,7 +72,8 @@ typedef struct firn_bytes {
     size_t size;
 } firn_bytes;
 
-/* Reads a whole file: an ordinary one of at most 64 GiB, no pipe and no device. Errors name the path. */
+/* Reads a whole file: an ordinary one of at most 64 GiB, no pipe and no device. Errors name the
+ * path. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_bytes_read(const char *path, firn_bytes *out,
                                                      firn_error *error);
 FIRN_API void firn_bytes_free(firn_bytes *bytes);

@@ -213,7 +213,7 @@ typedef struct firn_plan {
     int64_t particles, frames, cells;
     int64_t particles_end;        /* with what is emitted, without what sinks take */
     double memory;                /* bytes */
-    double memory_most;           /* bytes that there are */
+    double memory_most;           /* bytes available */
     double disk_least, disk_most; /* bytes */
     double dt;                    /* s, of a first step */
     double steps;                 /* over all frames, if dt stayed */

@@ -125,7 +125,9 @@ static bool was_preempted(int64_t now)
     getrusage(RUSAGE_THREAD, &used);
     const int64_t work = 1000000000 * (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                          1000 * (int64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-    const bool lost = used.ru_nivcsw != switches && (now - asked) - (work - worked) - slept > LOST;
+    /* After a longer time it may have slept elsewhere, for a disk or its host. */
+    const bool lost = now - asked < 100 * ASK && used.ru_nivcsw != switches &&
+                      (now - asked) - (work - worked) - slept > LOST;
     asked = now;
     worked = work;
     slept = 0;
@@ -266,8 +268,9 @@ typedef struct crew {
     struct crew *next;
     helper *helpers; /* a list */
     int32_t count;
-    int kept_free; /* the core that helpers stay off, or -1 */
+    int kept_free; /* the core that helpers stay off, or: */
 } crew;
+enum { NO_CORE = -1, UNKNOWN = -2 }; /* they run anywhere; some may be on any */
 
 static crew *idle;                                       /* a list */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of it */
@@ -320,6 +323,7 @@ static bool crew_grow(crew *c)
     if (done) {
         c->helpers = h;
         c->count++;
+        c->kept_free = UNKNOWN;
     } else {
         free(h);
     }
@@ -329,7 +333,7 @@ static bool crew_grow(crew *c)
 /* Lets helpers run where the caller may, but for its own core while the crew is crowded. */
 static void crew_spread(crew *c)
 {
-    const int core = is_crowded(&c->crowded_until, now_ns()) ? sched_getcpu() : -1;
+    const int core = is_crowded(&c->crowded_until, now_ns()) ? sched_getcpu() : NO_CORE;
     cpu_set_t cores;
     if (core == c->kept_free || sched_getaffinity(0, sizeof cores, &cores) != 0) return;
     c->kept_free = core;
@@ -348,7 +352,7 @@ static void crew_gather(crew *c)
     for (const helper *h = c->helpers; h; h = h->next) {
         if (!atomic_load_explicit(&h->holds, memory_order_relaxed)) continue;
         pthread_setaffinity_np(h->thread, sizeof here, &here);
-        c->kept_free = -2; /* to be spread again */
+        c->kept_free = UNKNOWN;
     }
 }
 
@@ -409,7 +413,7 @@ static crew *crew_borrow(int32_t helpers)
         c = aligned_alloc(alignof(crew), sizeof *c);
         if (!c) return NULL;
         memset(c, 0, sizeof *c);
-        c->kept_free = -1;
+        c->kept_free = NO_CORE;
     }
     while (c->count < helpers && crew_grow(c)) continue;
     return c;

@@ -139,14 +139,18 @@ static FILE *create(const char *path)
 {
     unlink(path); /* left by a process of the same number */
     const int first = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (first < 0) return NULL;
     const int descriptor = firn_descriptor_raise(first);
-    if (descriptor < 0) return NULL;
     FILE *file = NULL;
     if (descriptor == first || (ftruncate(descriptor, 0) == 0 && lseek(descriptor, 0, 0) == 0)) {
         file = fdopen(descriptor, "wb");
     }
-    if (!file) close(descriptor);
-    return file;
+    if (file) return file;
+    const int why = errno;
+    if (descriptor >= 0) close(descriptor);
+    unlink(path);
+    errno = why;
+    return NULL;
 }
 
 firn_status firn_output_open(firn_output *out, const char *path, firn_error *error)
@@ -160,6 +164,12 @@ firn_status firn_output_open(firn_output *out, const char *path, firn_error *err
         return firn_fail(error, FIRN_NO_MEMORY, "%s: out of memory", path);
     }
     memcpy(out->path, path, length + 1);
+    struct stat there;
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+        firn_output_discard(out);
+        return firn_fail(error, FIRN_OUTPUT, "%s: is %s; write to another file", path,
+                         S_ISDIR(there.st_mode) ? "a folder" : "a device or a pipe");
+    }
     snprintf(out->temporary, length + 32, "%s.%ld.part", path, (long)getpid());
     out->file = create(out->temporary);
     if (!out->file) {

@@ -175,7 +175,9 @@ static bool finish(firn_video *video)
     int status = 0;
     while (waitpid(video->process, &status, 0) < 0 && errno == EINTR) {}
     video->process = 0;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    /* Where the disk is full at the end, it complains and ends with 0. */
+    const bool content = fseek(video->words, 0, SEEK_END) == 0 && ftell(video->words) == 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 && content;
 }
 
 /* The first line that ffmpeg had to say. */

@@ -166,7 +166,7 @@ double firn_checkpoint_bytes(const char *folder, const char *name)
     int count = 0;
     int64_t *frames = NULL;
     double bytes = 0; /* an estimate: those that cannot be counted are left out */
-    (void)!list_frames(folder, name, &frames, &count, NULL);
+    if (list_frames(folder, name, &frames, &count, NULL) != FIRN_OK) count = 0;
     for (int i = 0; i < count; i++) {
         struct stat about;
         char *path = file_name(folder, name, frames[i]);
@@ -332,7 +332,8 @@ static firn_status read_object(const char *name, source *from, firn_job_object *
         const firn_column *to =
             firn_points_add(p, column.name, (firn_type)column.type, column.components, &inner);
         if (!to) return firn_fail(error, inner.status, "%s: %.900s", name, inner.message);
-        (void)source_read(&data, to->data, column_bytes(p, p->column_count - 1)); /* likewise */
+        (void)source_read(&data, to->data,
+                          column_bytes(p, p->column_count - 1)); /* there is enough */
     }
     *from = data;
     return FIRN_OK;
@@ -439,6 +440,12 @@ firn_status firn_checkpoint_find(const char *folder, const char *name, int64_t l
         const size_t used = strlen(notes);
         snprintf(notes + used, notes_size - used, "%s\n", why.message);
         st = FIRN_OK;
+    }
+    if (st == FIRN_OK && out->frame == INT64_MIN && count > 0 && frames[count - 1] > last) {
+        st = firn_fail(error, FIRN_INVALID,
+                       "%s: the checkpoints are of frames %lld to %lld, after the last frame asked "
+                       "for, %lld; ask for a later one, or run without --resume to start over",
+                       folder, (long long)frames[count - 1], (long long)frames[0], (long long)last);
     }
     free(frames);
     return st;

@@ -482,7 +482,7 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
         const firn_collider_def def = firn_job_collider(&scene->collider[c]);
         firn_posed_collider posed;
         int64_t inside = 0;
-        firn_collider_pose(&def, dim, firn_sim_time(job->sim), &posed);
+        firn_collider_pose(&def, dim, 0, &posed);
         const bool moves = posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
                            posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||
                            posed.spin[2] != 0;
@@ -530,7 +530,8 @@ static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_
         st = firn_variants_apply(&job->variants, &job->sources, index, threads, b, error);
     }
     if (st != FIRN_OK) return st;
-    find_misplaced(job, index, b);
+    if (firn_sim_time(job->sim) == 0)
+        find_misplaced(job, index, b); /* later hosts may move colliders */
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;

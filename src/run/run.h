@@ -41,12 +41,10 @@ typedef struct firn_target {
     const char *cleaned; /* a file whose folder has been */
 } firn_target;
 
-/* A file that a run writes or reads. */
+/* A file that a run writes. */
 typedef struct firn_target_name {
-    char *path; /* absolute */
-    const firn_value *where;
-    int32_t target; /* by number; negative: it is read */
-    int32_t order;
+    char *path;     /* absolute */
+    int32_t target; /* by number */
 } firn_target_name;
 
 typedef struct firn_targets {

@@ -5,10 +5,13 @@
  * it however the run ends, so a lock that can be had is nobody's, whatever the file says. It says who
  * holds it, for the message. A run removes its locks; one that was killed leaves them to the next, with
  * the unfinished files, which the next removes. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -18,10 +21,7 @@
 #include "base/error.h"
 #include "run/run.h"
 
-enum {
-    MOST_NAMES = 1 << 17, /* compared: of longer runs the first frames */
-    READ = -1,            /* in place of a target */
-};
+enum { MOST_NAMES = 1 << 17 }; /* compared: of longer runs the first frames */
 
 static firn_status no_memory(firn_error *error)
 {
@@ -30,7 +30,7 @@ static firn_status no_memory(firn_error *error)
 
 /* ---- names ---- */
 
-/* From the root, without "." and ".."; links are not looked at. NULL: no memory. */
+/* From the root, without "." and "..". NULL: no memory. */
 static char *absolute(const char *path)
 {
     char here[PATH_MAX];
@@ -54,9 +54,50 @@ static char *absolute(const char *path)
     return out;
 }
 
+/* The same with links to folders followed, as far as the folders exist. A link to a file is not: writing
+ * replaces it. */
+static char *resolved(const char *path)
+{
+    char *plain = absolute(path), *real = NULL;
+    size_t cut = plain ? strlen(plain) : 0;
+    while (!real && cut > 0) {
+        while (cut > 0 && plain[--cut] != '/') continue;
+        if (cut == 0) break;
+        plain[cut] = 0;
+        real = realpath(plain, NULL);
+        plain[cut] = '/';
+    }
+    if (!real) return plain;
+    char *out = malloc(strlen(real) + strlen(plain + cut) + 1);
+    if (out) {
+        strcpy(out, real);
+        strcat(out, plain + cut);
+    }
+    free(real);
+    free(plain);
+    return out;
+}
+
+/* Whether a path is one that the pattern makes of some frame. */
+static bool matches(const char *pattern, const char *path)
+{
+    while (*pattern) {
+        if (pattern[0] != '$' || pattern[1] != 'F') {
+            if (*pattern++ != *path++) return false;
+            continue;
+        }
+        pattern += 2;
+        const int width = *pattern >= '1' && *pattern <= '9' ? *pattern++ - '0' : 0;
+        char *end, number[32];
+        const int n = snprintf(number, sizeof number, "%0*lld", width, strtoll(path, &end, 10));
+        if (end != path + n || memcmp(number, path, (size_t)n) != 0) return false;
+        path = end;
+    }
+    return *path == 0;
+}
+
 /* Takes `path` over. */
-static firn_status add_name(firn_targets *t, char *path, const firn_value *where, int32_t target,
-                            firn_error *error)
+static firn_status add_name(firn_targets *t, char *path, int32_t target, firn_error *error)
 {
     firn_target_name *grown = t->name;
     if (path && (t->name_count & (t->name_count - 1)) == 0) {
@@ -67,56 +108,77 @@ static firn_status add_name(firn_targets *t, char *path, const firn_value *where
         return no_memory(error);
     }
     t->name = grown;
-    t->name[t->name_count] = (firn_target_name){path, where, target, t->name_count};
-    t->name_count++;
+    t->name[t->name_count++] = (firn_target_name){path, target};
     return FIRN_OK;
 }
 
+/* Those of one path in the order of the scene. */
 static int by_path(const void *left, const void *right)
 {
-    return strcmp(((const firn_target_name *)left)->path, ((const firn_target_name *)right)->path);
-}
-
-/* Of the same path, in the order of the scene. */
-static int by_path_and_order(const void *left, const void *right)
-{
     const firn_target_name *a = left, *b = right;
-    const int order = by_path(a, b);
-    return order ? order : a->order - b->order;
+    const int order = strcmp(a->path, b->path);
+    return order ? order : a->target - b->target;
 }
 
-static firn_status add_inputs(firn_targets *t, const firn_scene *scene, firn_error *error)
+static firn_status add_names(firn_targets *t, const firn_scene_frames *frames, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < t->count && st == FIRN_OK; i++) {
+        firn_target *target = &t->target[i];
+        target->whole = resolved(target->pattern);
+        if (!target->whole) return no_memory(error);
+        const int64_t last = target->every ? frames->end : frames->start;
+        const int64_t step = target->every ? target->every : 1;
+        int64_t left = MOST_NAMES / t->count;
+        for (int64_t f = frames->start; f <= last && left-- > 0 && st == FIRN_OK; f += step) {
+            st = add_name(t, firn_frame_path(target->whole, f), i, error);
+        }
+    }
+    return st;
+}
+
+/* Refuses a file that two targets make. */
+static firn_status check_names(const firn_targets *t, firn_error *error)
+{
+    for (int32_t i = 1; i < t->name_count; i++) {
+        const firn_target_name *a = &t->name[i - 1], *b = &t->name[i];
+        if (strcmp(a->path, b->path) != 0) continue;
+        char place[FIRN_LOCATION_SIZE];
+        return firn_value_fail(t->target[b->target].where, error,
+                               "%s is also written by %s; write to another file", b->path,
+                               firn_value_location(t->target[a->target].where, place));
+    }
+    return FIRN_OK;
+}
+
+/* Refuses a target that makes a file which the scene reads. */
+static firn_status check_input(const firn_targets *t, const char *file, firn_error *error)
+{
+    char *path = resolved(file);
+    if (!path) return no_memory(error);
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < t->count && st == FIRN_OK; i++) {
+        if (!matches(t->target[i].whole, path)) continue;
+        st = firn_value_fail(t->target[i].where, error,
+                             "%s is read by the scene; write to another file", file);
+    }
+    free(path);
+    return st;
+}
+
+static firn_status check_inputs(const firn_targets *t, const firn_scene *scene, firn_error *error)
 {
     firn_status st = FIRN_OK;
     for (int i = 0; i < scene->tree.file_count && st == FIRN_OK; i++) {
-        st = add_name(t, absolute(scene->tree.files[i]), scene->tree.root, READ, error);
+        st = check_input(t, scene->tree.files[i], error);
     }
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_scene_object *o = &scene->object[i];
         const char *file = o->mesh ? o->mesh : o->voxels ? o->voxels : o->particles;
         if (!file) continue;
         char *path = firn_beside(o->where->file, file);
-        st = add_name(t, path ? absolute(path) : NULL, o->where, READ, error);
+        st = path ? check_input(t, path, error) : no_memory(error);
         free(path);
-    }
-    return st;
-}
-
-static firn_status add_files(firn_targets *t, const firn_scene_frames *frames, firn_error *error)
-{
-    firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < t->count && st == FIRN_OK; i++) {
-        firn_target *target = &t->target[i];
-        target->whole = absolute(target->pattern);
-        if (!target->whole) st = no_memory(error);
-        const int64_t last = target->every ? frames->end : frames->start;
-        const int64_t step = target->every ? target->every : 1;
-        int64_t left = MOST_NAMES / t->count;
-        for (int64_t f = frames->start; f <= last && left-- > 0 && st == FIRN_OK; f += step) {
-            char *path = firn_frame_path(target->pattern, f);
-            st = add_name(t, path ? absolute(path) : NULL, target->where, i, error);
-            free(path);
-        }
     }
     return st;
 }
@@ -149,19 +211,10 @@ firn_status firn_targets_init(firn_targets *t, const firn_scene *scene, firn_err
         const firn_value *where = firn_value_get(scene->checkpoint_value, "folder");
         add_target(t, t->states, 1, where ? where : scene->tree.root);
     }
-    firn_status st = add_inputs(t, scene, error);
-    if (st == FIRN_OK) st = add_files(t, &scene->frames, error);
-    if (st != FIRN_OK || t->name_count == 0) return st;
-    qsort(t->name, (size_t)t->name_count, sizeof *t->name, by_path_and_order);
-    for (int32_t i = 1; i < t->name_count; i++) {
-        const firn_target_name *a = &t->name[i - 1], *b = &t->name[i];
-        if (b->target == READ || by_path(a, b) != 0) continue;
-        char place[FIRN_LOCATION_SIZE];
-        return firn_value_fail(b->where, error, "%s is %s %s; write to another file", b->path,
-                               a->target == READ ? "read by the scene," : "also written by",
-                               firn_value_location(a->where, place));
-    }
-    return FIRN_OK;
+    firn_status st = add_names(t, &scene->frames, error);
+    if (t->name_count) qsort(t->name, (size_t)t->name_count, sizeof *t->name, by_path);
+    if (st == FIRN_OK) st = check_names(t, error);
+    return st == FIRN_OK ? check_inputs(t, scene, error) : st;
 }
 
 void firn_targets_free(firn_targets *t)
@@ -185,7 +238,8 @@ void firn_targets_free(firn_targets *t)
 
 /* ---- locks ---- */
 
-/* out/x.$F4.prt has out/.x.$F4.prt.lock, and out/$F4/x.prt has out/.$F4_x.prt.lock. */
+/* out/x.$F4.prt has out/.x.$F4.prt.lock, and out/$F4/x.prt has out/.$F4_x.prt.lock. $F1 makes the names
+ * that $F does. */
 static char *lock_path(const char *pattern)
 {
     const size_t length = strlen(pattern);
@@ -197,16 +251,19 @@ static char *lock_path(const char *pattern)
     snprintf(path, length + 8, "%.*s.%s.lock", (int)folder, pattern, pattern + folder);
     for (char *p = path + folder; *p; p++) {
         if (*p == '/') *p = '_';
+        if (strncmp(p, "$F1", 3) == 0) memmove(p + 2, p + 3, strlen(p + 3) + 1);
     }
     return path;
 }
 
-/* What is written in a lock, without its line's end. */
+/* What the first line of a lock says. */
 static void read_holder(int lock, char *text, size_t size)
 {
     const ssize_t n = pread(lock, text, size - 1, 0);
     text[n > 0 ? n : 0] = 0;
-    text[strcspn(text, "\n")] = 0;
+    for (char *p = text; *p; p++) {
+        if (iscntrl((unsigned char)*p)) *p = 0;
+    }
 }
 
 static void write_holder(int lock)
@@ -226,20 +283,34 @@ static firn_status take_lock(firn_target *target, char *before, size_t size, fir
     int *lock = &target->lock;
     before[0] = 0;
     for (;;) {
-        *lock = firn_descriptor_raise(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+        const int safe = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+        *lock = firn_descriptor_raise(open(path, O_RDWR | O_CREAT | safe, 0666));
+        if (*lock < 0 &&
+            errno == EACCES) { /* another user left it, which may be held all the same */
+            *lock = firn_descriptor_raise(open(path, O_RDONLY | safe));
+        }
         if (*lock < 0) return firn_fail(error, FIRN_OUTPUT, "%s: %s", path, strerror(errno));
         if (flock(*lock, LOCK_EX | LOCK_NB) != 0) {
             const bool held = errno == EWOULDBLOCK;
             if (held) read_holder(*lock, before, size);
             close(*lock);
             *lock = -1;
-            if (!held) return FIRN_OK;
+            if (!held) {
+                unlink(path);
+                return FIRN_OK;
+            }
             return firn_fail(error, FIRN_OUTPUT,
                              "%s is being written by %s; wait for it, stop it, or write elsewhere",
                              target->pattern, before[0] ? before : "another process");
         }
         struct stat mine, there;
-        if (fstat(*lock, &mine) == 0 && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
+        const bool known = fstat(*lock, &mine) == 0;
+        if (known && (!S_ISREG(mine.st_mode) || mine.st_nlink > 1)) {
+            close(*lock);
+            *lock = -1;
+            return firn_fail(error, FIRN_OUTPUT, "%s is not a lock of Firn's; remove it", path);
+        }
+        if (known && stat(path, &there) == 0 && mine.st_ino == there.st_ino &&
             mine.st_dev == there.st_dev) {
             break;
         }
@@ -252,23 +323,8 @@ static firn_status take_lock(firn_target *target, char *before, size_t size, fir
 
 /* ---- opening ---- */
 
-/* Whether a path is one that the pattern makes of some frame. */
-static bool matches(const char *pattern, const char *path)
-{
-    while (*pattern) {
-        if (pattern[0] == '$' && pattern[1] == 'F') {
-            const size_t digits = strspn(path, "-0123456789");
-            if (digits == 0) return false;
-            path += digits;
-            pattern += 2 + strspn(pattern + 2, "0123456789");
-        } else if (*pattern++ != *path++) {
-            return false;
-        }
-    }
-    return *path == 0;
-}
-
-/* Whether x.0001.prt.1234.part is an unfinished file of ours; cuts it to x.0001.prt. */
+/* Whether x.0001.prt.1234.part is an unfinished file of ours whose process is gone; cuts it to
+ * x.0001.prt. */
 static bool is_unfinished(const firn_targets *t, char *path)
 {
     char *end = strrchr(path, '.');
@@ -277,6 +333,8 @@ static bool is_unfinished(const firn_targets *t, char *path)
     char *number = strrchr(path, '.');
     if (!number || number[1] == 0 || number[1 + strspn(number + 1, "0123456789")] != 0)
         return false;
+    const pid_t process = (pid_t)strtol(number + 1, NULL, 10);
+    if (process != getpid() && (kill(process, 0) == 0 || errno == EPERM)) return false;
     *number = 0;
     bool ours = false;
     for (int32_t i = 0; i < t->count && !ours; i++) ours = matches(t->target[i].whole, path);
@@ -316,7 +374,6 @@ static firn_status clean_up(const firn_targets *t, firn_error *error)
     for (int32_t i = 0; i < t->name_count && st == FIRN_OK; i++) {
         const char *path = t->name[i].path;
         const size_t length = folder_length(path);
-        if (t->name[i].target == READ) continue;
         firn_target *target = &t->target[t->name[i].target];
         const char *seen = target->cleaned;
         if (seen && folder_length(seen) == length && strncmp(seen, path, length) == 0) continue;

@@ -4,13 +4,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* The slot that has the name, or the free one where it goes. */
 static struct firn_named *slot_of(const firn_names *names, const char *name)
 {
-    /* FNV-1a from a start that differs from run to run: no file can have names that all collide. */
-    uint64_t hash = 0xcbf29ce484222325u ^ (uintptr_t)names->slot;
-    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    uint64_t hash = names->seed;
+    for (const char *c = name; *c; c++) {
+        hash = (hash ^ (unsigned char)*c) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29; /* so that the seed reaches all bits */
+    }
     size_t at = (size_t)(hash ^ hash >> 32) & (names->room - 1);
     while (names->slot[at].name && strcmp(names->slot[at].name, name) != 0) {
         at = (at + 1) & (names->room - 1);
@@ -26,7 +29,11 @@ void *firn_names_find(const firn_names *names, const char *name)
 bool firn_names_add(firn_names *names, const char *name, void *thing)
 {
     if (2 * names->count >= names->room) {
-        firn_names grown = {.room = names->room ? 2 * names->room : 64, .count = names->count};
+        firn_names grown = {
+            .room = names->room ? 2 * names->room : 64, .count = names->count, .seed = names->seed};
+        /* A file must not be able to choose names that collide. */
+        if (!names->room && getrandom(&grown.seed, sizeof grown.seed, GRND_NONBLOCK) < 0)
+            grown.seed = 1;
         grown.slot = calloc(grown.room, sizeof *grown.slot);
         if (!grown.slot) return false;
         for (size_t i = 0; i < names->room; i++) {

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Starts at zero. Names and things are the caller's. */
 typedef struct firn_names {
@@ -12,6 +13,7 @@ typedef struct firn_names {
         void *thing;
     } * slot;
     size_t room, count; /* room: a power of two, or 0 */
+    uint64_t seed;
 } firn_names;
 
 /* The thing of that name, or NULL. */

@@ -273,7 +273,7 @@ static const char *keep_name(firn_tree *tree, const char *path)
 /* A scene and its includes, while they are read. */
 typedef struct loading {
     firn_tree *tree;
-    const char *open[MOST_NESTED]; /* files being read, from the first on */
+    const char *open[MOST_NESTED + 1]; /* files being read, from the first on */
     uint64_t bytes;                /* of all so far */
     int values;
 } loading;
@@ -287,7 +287,7 @@ static firn_status check_include(const loading *all, const char *path, const fir
             return firn_value_fail(where, error, "%s includes itself; remove one include", path);
         }
     }
-    if (depth == MOST_NESTED) {
+    if (depth > MOST_NESTED) {
         return firn_value_fail(where, error, "more than %d levels of include; use fewer",
                                MOST_NESTED);
     }

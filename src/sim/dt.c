@@ -1,5 +1,4 @@
-/* Choosing the time step. Every limit is one line of the list in
- * firn_dt_limit_material, but for the colliders'. */
+/* Choosing the time step. Every limit but the colliders' is one line of firn_dt_limit_material. */
 #include <math.h>
 #include <stdio.h>
 

@@ -59,7 +59,7 @@ static int replay(const char *path)
         memcpy(copy, file, size);
         size_t left = size;
         for (size_t n = 1 + random_below(4); n > 0; n--) left = change(copy, left);
-        uint8_t *exact = malloc(left + 1); /* so that reading past the end shows */
+        uint8_t *exact = malloc(left ? left : 1); /* so that reading past the end shows */
         if (!exact) return 1;
         memcpy(exact, copy, left);
         LLVMFuzzerTestOneInput(exact, left);

@@ -331,7 +331,9 @@ static void make_object(maker *m, node *objects)
     } else if (chance(m, 0.7)) {
         put_random(m, to, "velocity", fast);
     }
-    if (chance(m, 0.2)) put_turn(m, to, "spin", 57 * fast / m->reach);
+    /* Linear elasticity takes a turn for strain: the body swells, and steps get ever shorter. */
+    const bool turns = def->law != FIRN_LINEAR;
+    if (chance(m, 0.2) && turns) put_turn(m, to, "spin", 57 * fast / m->reach);
     if (chance(m, 0.2)) {
         static const char *const patterns[] = {"regular", "jittered", "random", "blue_noise", NULL};
         node_word(to, "pattern", pick_word(m, patterns));
@@ -464,7 +466,7 @@ static void make_heat(maker *m, node *scene)
         put_vector(m, source, "translate", at[0], at[1], at[2]);
     }
     /* Warms by up to 200 K. */
-    node_number(source, "power", 2e6 * between(m, -50, 200) / (m->time * speed));
+    node_number(source, "power", 2e6 * between(m, -4, 200) / (m->time * speed));
 }
 
 /* Whether there are implicit steps for all materials. One in ten scenes tries without. */
