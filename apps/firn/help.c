@@ -177,8 +177,7 @@ static void output(void)
            "  output:\n"
            "    - {file: out/drop.$F4.bgeo.sc, attributes: [P, v, id]}\n\n");
     print_rows("an output", NULL);
-    printf("\nFiles appear whole or not at all. Their names are relative to the working folder,\n"
-           "or absolute. Formats:\n");
+    printf("\nFiles appear whole or not at all, in the working folder or elsewhere. Formats:\n");
     for (int i = 0; firn_format_get_info(i).name; i++) {
         printf("  %-*s", UNIT_COLUMN - 2, firn_format_get_info(i).extensions);
         firn_print_wrapped(UNIT_COLUMN, firn_format_get_info(i).help);

@@ -20,7 +20,7 @@ const firn_exit firn_exits[] = {
     {FIRN_EXIT_DIVERGED, "the simulation diverged; the last good checkpoint is kept"},
     {FIRN_EXIT_MEMORY, "memory ran out; with checkpoints --resume continues"},
     {FIRN_EXIT_INTERRUPTED,
-     "interrupted, by Ctrl-C, SIGTERM or a closed terminal; with checkpoints --resume continues"},
+     "stopped by Ctrl-C, SIGTERM or SIGHUP; with checkpoints --resume continues"},
     {0},
 };
 

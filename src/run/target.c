@@ -58,24 +58,19 @@ static char *absolute(const char *path)
  * replaces it. */
 static char *resolved(const char *path)
 {
-    char *plain = absolute(path), *real = NULL;
-    size_t cut = plain ? strlen(plain) : 0;
-    while (!real && cut > 0) {
-        while (cut > 0 && plain[--cut] != '/') continue;
-        if (cut == 0) break;
+    char *plain = absolute(path), real[PATH_MAX];
+    for (size_t cut = plain ? strlen(plain) : 0; cut > 0;) {
+        while (--cut > 0 && plain[cut] != '/') continue;
         plain[cut] = 0;
-        real = realpath(plain, NULL);
+        const bool exists = cut > 0 && realpath(plain, real);
         plain[cut] = '/';
+        if (!exists) continue;
+        char *out = malloc(strlen(real) + strlen(plain + cut) + 1);
+        if (out) strcat(strcpy(out, real), plain + cut);
+        free(plain);
+        return out;
     }
-    if (!real) return plain;
-    char *out = malloc(strlen(real) + strlen(plain + cut) + 1);
-    if (out) {
-        strcpy(out, real);
-        strcat(out, plain + cut);
-    }
-    free(real);
-    free(plain);
-    return out;
+    return plain;
 }
 
 /* Whether a path is one that the pattern makes of some frame. */
