@@ -209,7 +209,7 @@ static void the_fused_path_is_refused_for_what_is_in_its_way(void **state)
             firn_sim_destroy(sim);
             if (served) continue;
             expect_no_sim(&w.def, FIRN_UNSUPPORTED, "path fused", cases[i]);
-            expect_no_sim(&w.def, FIRN_UNSUPPORTED, "use FIRN_PATH_AUTO", cases[i]);
+            expect_no_sim(&w.def, FIRN_UNSUPPORTED, "use path auto", cases[i]);
             expect_no_sim(&w.def, FIRN_UNSUPPORTED, why, cases[i]);
             if (strstr(error.message, not_why))
                 complain("%s: \"%s\" speaks of %s\n", cases[i], error.message, not_why);
