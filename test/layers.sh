@@ -10,15 +10,16 @@ cd "$(dirname "$0")/.."
 # folder | what it may include from src, besides itself
 table='
 src/base       |
-src/shape      | base
-src/collider   | base shape
+src/mesh       | base
+src/shape      | base mesh
+src/collider   | base mesh shape
 src/data       | base
 src/material   | base
 src/solve      | base data
 src/transfer   | base data material collider
 src/sim        | base data material shape collider solve transfer
 src/io         | base
-src/geometry   | base io
+src/geometry   | base mesh io
 src/scene      | base shape io geometry
 src/run        | base shape collider io geometry scene
 src/render     | base shape collider io scene run

@@ -1,6 +1,8 @@
 /* Input without end is refused, and large input takes time and memory in proportion. */
 #include "program.h"
 
+#include <firn/geometry.h>
+
 #include "geometry/binvox.h"
 #include "geometry/mesh.h"
 #include "io/io.h"
@@ -39,9 +41,9 @@ static firn_status read_points(const char *path, firn_error *error)
 
 static firn_status read_mesh(const char *path, firn_error *error)
 {
-    firn_mesh mesh;
-    const firn_status st = firn_mesh_read(path, 1, &mesh, error);
-    if (st == FIRN_OK) firn_mesh_free(&mesh);
+    firn_mesh *mesh = NULL;
+    const firn_status st = firn_mesh_read(path, 0, 1, &mesh, error);
+    if (st == FIRN_OK) firn_mesh_destroy(mesh);
     return st;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "collider/collider.h"
+#include "meshes.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -76,6 +77,7 @@ static firn_collider_def def_of(int kind, const double size[3])
     memcpy(def.size, size, sizeof def.size);
     def.points = star;
     def.point_count = 8;
+    def.mesh = octahedron(0.9);
     return def;
 }
 
@@ -90,6 +92,7 @@ static void each_case(visit *claim)
                 for (int moved = 0; moved < 2; moved++) {
                     firn_collider_def def = def_of(kind, sizes[s]);
                     if (firn_shape_check(&def, NULL) != FIRN_OK) continue; /* see good_defs */
+                    if (dimension == 2 && firn_shape_get(def.shape)->solid) continue;
                     if (moved) {
                         memcpy(def.position, (double[3]){0.3, -0.2, 0.5}, sizeof def.position);
                         memcpy(def.rotation, (double[4]){2, 0.3, -0.4, 1.5}, sizeof def.rotation);
@@ -137,7 +140,7 @@ static void every_row_is_complete_and_its_name_unique(void **state)
         assert_non_null(row->name);
         assert_non_null(row->distance);
         assert_in_range(row->size_count, 0, 3);
-        assert_true(row->word[0] || row->word[1]);
+        assert_true(row->word[0] || row->word[1] || row->solid);
         assert_true(row->help && row->help[0]);
         assert_true(!row->bounded || (row->bounds && row->volume));
         for (int a = 0; a < row->size_count; a++) assert_non_null(row->size_name[a]);
@@ -361,6 +364,7 @@ static void a_moved_shape_keeps_its_distances(void **state)
         for (int dimension = 2; dimension <= 3; dimension++) {
             firn_collider_def def = def_of(kind, sizes[0]);
             firn_posed_collider still, moved;
+            if (dimension == 2 && firn_shape_get(def.shape)->solid) continue;
             firn_collider_pose(&def, dimension, 0, &still);
             memcpy(def.position, (double[3]){12, -7, 3}, sizeof def.position);
             /* Not of unit length, and of one whose square overflows. */
@@ -446,6 +450,7 @@ static void bounds_volume_and_convexity_are_as_claimed(void **state)
             for (int dimension = 2; dimension <= 3; dimension++) {
                 const firn_collider_def def = def_of(kind, sizes[s]);
                 if (firn_shape_check(&def, NULL) != FIRN_OK) continue;
+                if (dimension == 2 && firn_shape_get(def.shape)->solid) continue;
                 random_state = (uint64_t)(kind * 100 + s);
                 bounds_touch(&def, dimension);
                 volume_by_counting(&def, dimension);
@@ -786,16 +791,17 @@ static void the_impulse_stays_in_the_friction_cone(void **state)
 static void assert_refused(const firn_collider_def *def, const char *words)
 {
     firn_error error = {0};
-    assert_int_equal(firn_collider_check(def, "colliders[1]", &error), FIRN_INVALID);
+    assert_int_equal(firn_collider_check(def, 3, "colliders[1]", &error), FIRN_INVALID);
     assert_int_equal(error.status, FIRN_INVALID);
     if (!strstr(error.message, words)) fail_msg("\"%s\" lacks \"%s\"", error.message, words);
-    assert_int_equal(firn_collider_check(def, "colliders[1]", NULL), FIRN_INVALID);
+    assert_int_equal(firn_collider_check(def, 3, "colliders[1]", NULL), FIRN_INVALID);
 }
 
 static void assert_taken(const firn_collider_def *def)
 {
     firn_error error = {0};
-    if (firn_collider_check(def, "colliders[1]", &error) != FIRN_OK) fail_msg("%s", error.message);
+    if (firn_collider_check(def, 3, "colliders[1]", &error) != FIRN_OK)
+        fail_msg("%s", error.message);
 }
 
 /* Also in its corners, and when it is turned. */
@@ -996,6 +1002,12 @@ static void bad_defs_are_refused_by_name(void **state)
     assert_refused(&def, "colliders[1].points NULL or point_count -1");
     def = good, def.shape = FIRN_POLYGON;
     assert_refused(&def, "colliders[1].points has 0 corners");
+    def = good, def.shape = FIRN_MESH;
+    assert_refused(&def, "colliders[1].mesh NULL must be a mesh");
+    firn_error error = {0};
+    def.mesh = octahedron(0.9);
+    assert_int_equal(firn_collider_check(&def, 2, "colliders[1]", &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "colliders[1].shape mesh is for 3D"));
     for (int kind = 0; kind < FIRN_SHAPE_COUNT; kind++) {
         const firn_shape *row = firn_shape_get((firn_shape_kind)kind);
         for (int a = 0; a < row->size_count; a++) {

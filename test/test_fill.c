@@ -1,6 +1,7 @@
 /* Filling: shapes have the volumes they claim, particles are where the pattern says, volumes add up;
  * and noise. */
 #include "filling.h"
+#include "meshes.h"
 #include <firn/geometry.h>
 
 /* ---- shapes ---- */
@@ -41,6 +42,7 @@ static firn_collider_def shape_of(const sample *s)
     for (int a = 0; a < 3; a++) def.size[a] = def.size[a] > 0 ? def.size[a] : 1;
     def.points = star;
     def.point_count = 8;
+    def.mesh = octahedron(1.1);
     return def;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "filling.h"
+#include "mesh/mesh.h"
 
 /* ---- meshes ---- */
 
@@ -30,18 +31,18 @@ static void put_text(file *f, const char *format, ...)
     put(f, line, (size_t)size);
 }
 
-static firn_status parse(firn_mesh_format format, const file *f, firn_mesh *out, firn_error *error)
+static firn_status parse(firn_mesh_format format, const file *f, firn_mesh **out, firn_error *error)
 {
     /* Exactly as long as it is, so that reading past the end is found out. */
     uint8_t *copy = malloc(f->size ? f->size : 1);
     memcpy(copy, f->data ? f->data : "", f->size);
     const firn_bytes bytes = {copy, f->size};
-    const firn_status st = firn_mesh_parse(format, "mesh.file", &bytes, 2, out, error);
+    const firn_status st = firn_mesh_parse(format, "mesh.file", &bytes, 0, 2, out, error);
     free(copy);
     return st;
 }
 
-static firn_status parse_obj(const char *text, firn_mesh *out, firn_error *error)
+static firn_status parse_obj(const char *text, firn_mesh **out, firn_error *error)
 {
     const file f = {(char *)text, strlen(text)};
     return parse(FIRN_MESH_OBJ, &f, out, error);
@@ -214,9 +215,9 @@ static model *new_model(void)
 }
 
 /* As OBJ; frees the model. */
-static firn_mesh mesh_of(model *m)
+static firn_mesh *mesh_of(model *m)
 {
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     file f = write_obj(m);
     assert_ok(parse(FIRN_MESH_OBJ, &f, &mesh, &error));
     free(f.data);
@@ -239,25 +240,25 @@ static void every_encoding_gives_the_same_mesh(void **state)
                      write_ply(m, 2), write_stl(m, false), write_stl(m, true)};
     static const firn_mesh_format format[6] = {FIRN_MESH_OBJ, FIRN_MESH_PLY, FIRN_MESH_PLY,
                                                FIRN_MESH_PLY, FIRN_MESH_STL, FIRN_MESH_STL};
-    firn_mesh first = {0};
+    firn_mesh *first = NULL;
     for (int i = 0; i < 6; i++) {
-        firn_mesh mesh;
+        firn_mesh *mesh = NULL;
         assert_ok(parse(format[i], &files[i], &mesh, &error));
-        assert_int_equal(mesh.vertex_count, m->vertices);
-        assert_int_equal(mesh.triangle_count, m->faces);
-        assert_int_equal(mesh.shell_count, 1);
-        assert_int_equal(mesh.turned, 0);
+        assert_int_equal(mesh->vertex_count, m->vertices);
+        assert_int_equal(mesh->triangle_count, m->faces);
+        assert_int_equal(mesh->shell_count, 1);
+        assert_int_equal(mesh->turned, 0);
         if (i == 0) {
             first = mesh;
             continue;
         }
         if (i < 4) { /* STL has single precision */
-            assert_memory_equal(mesh.vertex, first.vertex, (size_t)mesh.vertex_count * 24);
-            assert_memory_equal(mesh.triangle, first.triangle, (size_t)mesh.triangle_count * 12);
-            assert_true(mesh.volume == first.volume);
+            assert_memory_equal(mesh->vertex, first->vertex, (size_t)mesh->vertex_count * 24);
+            assert_memory_equal(mesh->triangle, first->triangle, (size_t)mesh->triangle_count * 12);
+            assert_true(mesh->volume == first->volume);
         }
-        assert_close(mesh.volume, first.volume, 1e-6);
-        firn_mesh_free(&mesh);
+        assert_close(mesh->volume, first->volume, 1e-6);
+        firn_mesh_destroy(mesh);
         free(files[i].data);
     }
     free(files[0].data);
@@ -269,11 +270,11 @@ static void every_encoding_gives_the_same_mesh(void **state)
         for (int a = 0; a < 3; a++) p[a] = uniform(-0.8, 0.8), square += p[a] * p[a];
         const double r = sqrt(square);
         if (fabs(r - 0.7425) < 0.0076) continue;
-        assert_int_equal(firn_mesh_winding(&first, p), r < 0.74);
-        const double d = firn_mesh_distance(&first, p, 0.3);
+        assert_int_equal(firn_mesh_winding(first, p), r < 0.74);
+        const double d = firn_mesh_distance(first, p, 0.3);
         assert_close(d, fmax(fmin(r - 0.75, 0.3), -0.3), 0.01);
     }
-    firn_mesh_free(&first);
+    firn_mesh_destroy(first);
 }
 
 static void a_cube_of_quads_has_its_volume_and_inside(void **state)
@@ -281,17 +282,17 @@ static void a_cube_of_quads_has_its_volume_and_inside(void **state)
     (void)state;
     model *m = new_model();
     add_cube(m, 0, 0, 0, 1, false);
-    firn_mesh mesh = mesh_of(m);
-    assert_int_equal(mesh.triangle_count, 12);
-    assert_close(mesh.volume, 1, 1e-15);
+    firn_mesh *mesh = mesh_of(m);
+    assert_int_equal(mesh->triangle_count, 12);
+    assert_close(mesh->volume, 1, 1e-15);
     /* Points over edges, corners and diagonals: where rays are easily lost or counted twice. */
     for (int x = -1; x <= 5; x++)
         for (int y = -1; y <= 5; y++)
             for (int z = -1; z <= 5; z++) {
                 const bool in = x >= 0 && x < 4 && y >= 0 && y < 4 && z >= 0 && z < 4;
-                assert_int_equal(mesh_has(&mesh, x / 4.0, y / 4.0, z / 4.0), in);
+                assert_int_equal(mesh_has(mesh, x / 4.0, y / 4.0, z / 4.0), in);
             }
-    firn_mesh_free(&mesh);
+    firn_mesh_destroy(mesh);
 }
 
 /* A comb: a prism over a concave polygon of eight corners, as two octagons and eight quads. */
@@ -309,68 +310,68 @@ static void concave_polygons_are_cut_within_themselves(void **state)
         const int n = i % 8 + 1;
         put_text(&f, "f %d %d %d %d\n", i, n, n + 8, i + 8);
     }
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     assert_ok(parse(FIRN_MESH_OBJ, &f, &mesh, &error));
     free(f.data);
-    assert_int_equal(mesh.triangle_count, 6 + 6 + 16);
-    assert_int_equal(mesh.turned, 0);
-    assert_close(mesh.volume, 5 + 3 + 3, 1e-13);
-    assert_true(mesh_has(&mesh, 0.5, 3.5, 0.5));
-    assert_true(mesh_has(&mesh, 4.5, 3.5, 0.5));
-    assert_true(mesh_has(&mesh, 2.5, 0.5, 0.5));
-    assert_false(mesh_has(&mesh, 2.5, 2, 0.5));
-    assert_false(mesh_has(&mesh, 2.5, 3.9, 0.5));
-    firn_mesh_free(&mesh);
+    assert_int_equal(mesh->triangle_count, 6 + 6 + 16);
+    assert_int_equal(mesh->turned, 0);
+    assert_close(mesh->volume, 5 + 3 + 3, 1e-13);
+    assert_true(mesh_has(mesh, 0.5, 3.5, 0.5));
+    assert_true(mesh_has(mesh, 4.5, 3.5, 0.5));
+    assert_true(mesh_has(mesh, 2.5, 0.5, 0.5));
+    assert_false(mesh_has(mesh, 2.5, 2, 0.5));
+    assert_false(mesh_has(mesh, 2.5, 3.9, 0.5));
+    firn_mesh_destroy(mesh);
 }
 
 static void shells_add_up_and_cavities_are_empty(void **state)
 {
     (void)state;
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     model *m = new_model(); /* apart, the second inside out by mistake */
     add_cube(m, 0, 0, 0, 1, false);
     add_cube(m, 3, 0, 0, 0.5, true);
     mesh = mesh_of(m);
-    assert_int_equal(mesh.shell_count, 2);
-    assert_close(mesh.volume, 1.125, 1e-14);
-    assert_true(mesh_has(&mesh, 0.4, 0.4, 0.4) && mesh_has(&mesh, 3.2, 0.2, 0.2));
-    assert_false(mesh_has(&mesh, 2, 0.2, 0.2));
-    firn_mesh_free(&mesh);
+    assert_int_equal(mesh->shell_count, 2);
+    assert_close(mesh->volume, 1.125, 1e-14);
+    assert_true(mesh_has(mesh, 0.4, 0.4, 0.4) && mesh_has(mesh, 3.2, 0.2, 0.2));
+    assert_false(mesh_has(mesh, 2, 0.2, 0.2));
+    firn_mesh_destroy(mesh);
 
     m = new_model(); /* a cavity; all of it inside out makes no difference */
     for (int turn = 0; turn < 2; turn++) {
         add_cube(m, 0, 0, 0, 1, turn == 1);
         add_cube(m, 0.25, 0.25, 0.25, 0.5, turn == 0);
         mesh = mesh_of(m);
-        assert_close(mesh.volume, 1 - 0.125, 1e-14);
-        assert_true(mesh_has(&mesh, 0.1, 0.5, 0.5));
-        assert_false(mesh_has(&mesh, 0.5, 0.5, 0.5));
-        firn_mesh_free(&mesh);
+        assert_close(mesh->volume, 1 - 0.125, 1e-14);
+        assert_true(mesh_has(mesh, 0.1, 0.5, 0.5));
+        assert_false(mesh_has(mesh, 0.5, 0.5, 0.5));
+        firn_mesh_destroy(mesh);
         m = new_model();
     }
 
     add_cube(m, 0, 0, 0, 1, false); /* overlapping: one body */
     add_cube(m, 0.5, 0.5, 0.5, 1, false);
     mesh = mesh_of(m);
-    assert_close(mesh.volume, 2 - 0.125, 2e-3);
-    assert_int_equal(firn_mesh_winding(&mesh, (const double[]){0.75, 0.75, 0.75}), 2);
-    assert_false(mesh_has(&mesh, 0.2, 1.2, 0.2));
-    firn_mesh_free(&mesh);
+    assert_close(mesh->volume, 2 - 0.125, 2e-3);
+    assert_int_equal(firn_mesh_winding(mesh, (const double[]){0.75, 0.75, 0.75}), 2);
+    assert_false(mesh_has(mesh, 0.2, 1.2, 0.2));
+    firn_mesh_destroy(mesh);
 
     m = new_model(); /* nested and turned alike: filled */
     add_cube(m, 0, 0, 0, 1, false);
     add_cube(m, 0.25, 0.25, 0.25, 0.5, false);
     mesh = mesh_of(m);
-    assert_close(mesh.volume, 1, 2e-3);
-    firn_mesh_free(&mesh);
+    assert_close(mesh->volume, 1, 2e-3);
+    firn_mesh_destroy(mesh);
 
     m = new_model(); /* side by side, sharing a face: no point in both or in neither */
     add_cube(m, 0, 0, 0, 1, false);
     add_cube(m, 1, 0, 0, 1, false);
     mesh = mesh_of(m);
-    assert_close(mesh.volume, 2, 1e-14);
-    assert_int_equal(firn_mesh_winding(&mesh, (const double[]){1, 0.5, 0.5}), 1);
-    firn_mesh_free(&mesh);
+    assert_close(mesh->volume, 2, 1e-14);
+    assert_int_equal(firn_mesh_winding(mesh, (const double[]){1, 0.5, 0.5}), 1);
+    firn_mesh_destroy(mesh);
 }
 
 static void faces_that_disagree_are_turned(void **state)
@@ -385,12 +386,12 @@ static void faces_that_disagree_are_turned(void **state)
         m->corners[i][1] = other;
     }
     file f = write_obj(m);
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     assert_ok(parse(FIRN_MESH_OBJ, &f, &mesh, &error));
-    assert_int_equal(mesh.turned, (faces + 4) / 5);
-    assert_close(mesh.volume, 4 * pi / 3, 0.2);
-    assert_true(mesh_has(&mesh, 0.1, 0.2, 0.3) && !mesh_has(&mesh, 0.9, 0.9, 0));
-    firn_mesh_free(&mesh);
+    assert_int_equal(mesh->turned, (faces + 4) / 5);
+    assert_close(mesh->volume, 4 * pi / 3, 0.2);
+    assert_true(mesh_has(mesh, 0.1, 0.2, 0.3) && !mesh_has(mesh, 0.9, 0.9, 0));
+    firn_mesh_destroy(mesh);
     free(f.data);
     free(m);
 }
@@ -402,7 +403,7 @@ static void the_volume_of_a_mesh_is_that_of_its_polyhedron(void **state)
     model *m = new_model();
     add_sphere(m, 1, rings, sides);
     for (int v = 0; v < m->vertices; v++) m->vertex[v][0] += 1000;
-    firn_mesh mesh = mesh_of(m);
+    firn_mesh *mesh = mesh_of(m);
     /* Slices between rings: frusta of regular polygons, as the faces are flat. */
     double volume = 0;
     const double area = 0.5 * sides * sin(2 * pi / sides);
@@ -410,14 +411,14 @@ static void the_volume_of_a_mesh_is_that_of_its_polyhedron(void **state)
         const double t = pi * r / rings, u = pi * (r + 1) / rings, a = sin(t), b = sin(u);
         volume += area * (cos(t) - cos(u)) * (a * a + a * b + b * b) / 3;
     }
-    assert_close(mesh.volume, volume, 1e-11);
-    firn_mesh_free(&mesh);
+    assert_close(mesh->volume, volume, 1e-11);
+    firn_mesh_destroy(mesh);
 }
 
 static void broken_meshes_are_refused_by_name(void **state)
 {
     (void)state;
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     model *m = new_model();
     add_cube(m, 0, 0, 0, 1, false);
     m->faces--;
@@ -437,15 +438,15 @@ static void broken_meshes_are_refused_by_name(void **state)
     assert_refused(parse_obj("v 0 0 1,5\n", &mesh, &error), "\"1,5\" is not a number");
     assert_refused(parse_obj("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 3 2 1\n", &mesh, &error),
                    "no volume");
-    assert_refused(firn_mesh_read("mesh.fbx", 1, &mesh, &error), "mesh.fbx: not a mesh file");
-    assert_refused(firn_mesh_read("/nowhere/mesh.obj", 1, &mesh, &error), "/nowhere/mesh.obj: ");
+    assert_refused(firn_mesh_read("mesh.fbx", 0, 1, &mesh, &error), "mesh.fbx: not a mesh file");
+    assert_refused(firn_mesh_read("/nowhere/mesh.obj", 0, 1, &mesh, &error), "/nowhere/mesh.obj: ");
 }
 
 /* The sample of a quad with negative numbers, a continued line and other lines, closed to a box. */
 static void negative_numbers_count_back_from_the_last_vertex(void **state)
 {
     (void)state;
-    firn_mesh mesh;
+    firn_mesh *mesh = NULL;
     assert_refused(
         parse_obj("# comment\nv 0 0 0\nv 1 0 0\nv 1 1 0 \\\n\nv 0 1 0\nvt 0 0\nvn 0 0 1\n"
                   "f -4//1 -3//1 -2//1 -1//1\n",
@@ -455,8 +456,8 @@ static void negative_numbers_count_back_from_the_last_vertex(void **state)
                         "v 0 0 2\nv 1 0 2\nv 1 1 2\nv 0 1 2 0.5 0.5 0.5\ng side\nf -4 -3 -2 -1\n"
                         "s off\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\nl 1 2\n",
                         &mesh, &error));
-    assert_close(mesh.volume, 2, 1e-14);
-    firn_mesh_free(&mesh);
+    assert_close(mesh->volume, 2, 1e-14);
+    firn_mesh_destroy(mesh);
 }
 
 static void a_mesh_is_filled_like_the_shape_it_is(void **state)
@@ -464,11 +465,11 @@ static void a_mesh_is_filled_like_the_shape_it_is(void **state)
     (void)state;
     model *m = new_model();
     add_sphere(m, 0.5, 80, 120);
-    firn_mesh mesh = mesh_of(m);
+    firn_mesh *mesh = mesh_of(m);
     firn_placement p = firn_placement_default();
     p.translate[1] = 2, p.scale[0] = 2, p.rotate_deg[2] = 30;
     firn_region region;
-    assert_ok(firn_region_of_mesh(&mesh, &p, &region, &error));
+    assert_ok(firn_region_of_mesh(mesh, &p, &region, &error));
     assert_close(region.volume, pi / 3, 2e-3);
     for (int pattern = 0; firn_pattern_name(pattern); pattern++) {
         firn_fill_def def = def_of(pattern, 0.04);
@@ -479,7 +480,7 @@ static void a_mesh_is_filled_like_the_shape_it_is(void **state)
         assert_close((double)f.count / (region.volume / pow(0.04, 3)), 1, 0.05);
         firn_filling_free(&f);
     }
-    firn_mesh_free(&mesh);
+    firn_mesh_destroy(mesh);
 }
 
 static void threads_change_no_byte(void **state)
@@ -494,20 +495,21 @@ static void threads_change_no_byte(void **state)
             firn_filling first = {0};
             for (int threads = 1; threads <= 3; threads++) {
                 const firn_bytes bytes = {(uint8_t *)source.data, source.size};
-                firn_mesh mesh;
+                firn_mesh *mesh = NULL;
                 firn_region region;
                 firn_filling f;
                 firn_placement p = somewhere(3);
                 p.scale[0] = p.scale[1] = p.scale[2]; /* depths are exact, and take less time */
-                assert_ok(firn_mesh_parse(FIRN_MESH_OBJ, "sphere", &bytes, threads, &mesh, &error));
-                assert_ok(firn_region_of_mesh(&mesh, &p, &region, &error));
+                assert_ok(
+                    firn_mesh_parse(FIRN_MESH_OBJ, "sphere", &bytes, 0, threads, &mesh, &error));
+                assert_ok(firn_region_of_mesh(mesh, &p, &region, &error));
                 firn_fill_def def = def_of(pattern, 0);
                 def.count = 2000;
                 def.refine_levels = refined;
                 def.refine_distance = 0.1;
                 def.threads = threads;
                 assert_ok(firn_fill(&region, &def, &f, &error));
-                firn_mesh_free(&mesh);
+                firn_mesh_destroy(mesh);
                 if (threads == 1) {
                     first = f;
                     continue;
@@ -721,10 +723,10 @@ static void damaged_files_never_crash(void **state)
                 firn_voxels v;
                 if (parse_voxels(&f, &v, NULL) == FIRN_OK) firn_voxels_free(&v);
             } else {
-                firn_mesh mesh;
+                firn_mesh *mesh = NULL;
                 if (parse((firn_mesh_format)format[i], &f, &mesh, NULL) == FIRN_OK) {
-                    assert_true(mesh.volume > 0);
-                    firn_mesh_free(&mesh);
+                    assert_true(mesh->volume > 0);
+                    firn_mesh_destroy(mesh);
                 }
             }
             free(f.data);
@@ -748,12 +750,12 @@ static void files_are_read_from_disk(void **state)
     assert_non_null(out);
     assert_int_equal(fwrite(f.data, 1, f.size, out), f.size);
     fclose(out);
-    firn_mesh mesh;
-    assert_ok(firn_mesh_read(path, 1, &mesh, &error));
-    assert_close(mesh.volume, 8, 1e-14);
-    firn_mesh_free(&mesh);
+    firn_mesh *mesh = NULL;
+    assert_ok(firn_mesh_read(path, 0, 1, &mesh, &error));
+    assert_close(mesh->volume, 8, 1e-14);
+    firn_mesh_destroy(mesh);
     assert_int_equal(truncate(path, (off_t)f.size - 30), 0);
-    assert_refused(firn_mesh_read(path, 1, &mesh, &error), path);
+    assert_refused(firn_mesh_read(path, 0, 1, &mesh, &error), path);
     unlink(path);
     rmdir(folder);
     free(f.data);

@@ -19,6 +19,8 @@
 
 #include <firn/firn.h>
 
+#include "meshes.h"
+
 /* ---- asserts that print both values; a NaN fails ---- */
 
 static inline void close_at(double got, double want, double tolerance, const char *what,
@@ -167,6 +169,7 @@ static inline void set_shape(firn_collider_def *c, int shape)
     for (int a = 0; a < 3; a++) c->size[a] = size[shape][a] > 0 ? size[shape][a] : 0.08;
     c->points = outline;
     c->point_count = 5;
+    c->mesh = octahedron(0.1);
 }
 
 /* A block of particles: cells from `low` on, `per_axis` particles per cell and axis, each moved

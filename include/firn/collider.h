@@ -1,7 +1,8 @@
-/* Colliders: analytic shapes that particles collide with, static or moved by keyframes. */
+/* Colliders: shapes and meshes that particles collide with, static or moved by keyframes. */
 #ifndef FIRN_COLLIDER_H
 #define FIRN_COLLIDER_H
 
+#include <firn/mesh.h>
 #include <firn/param.h>
 
 #ifdef __cplusplus
@@ -21,7 +22,8 @@ extern "C" {
     X(INSIDE, inside)       /* half extents of the free room; solid outside of it */               \
     X(ELLIPSOID, ellipsoid) /* radii along x, y, z */                                              \
     X(RING, ring)           /* radius, radius of the hole, below it; in 3D endless along z */      \
-    X(POLYGON, polygon)     /* nothing: it has `points`; in 3D endless along z */
+    X(POLYGON, polygon)     /* nothing: it has `points`; in 3D endless along z */                  \
+    X(MESH, mesh)           /* nothing: it has `mesh`; 3D only */
 
 #define FIRN_SHAPE_CONSTANT(NAME, name) FIRN_##NAME,
 typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT } firn_shape_kind;
@@ -72,17 +74,24 @@ typedef struct firn_collider_motion {
       "0 C is 273.15 K; 0 is none", NULL)                                                          \
     X(REAL, transfer, "W/(m2 K)", INFINITY, 0, 1e12,                                               \
       "heat transfer to it; by default material that touches it has its temperature",              \
-      "INFINITY keeps the surface at its temperature", NULL)
+      "INFINITY keeps the surface at its temperature", NULL)                                       \
+    X(REAL, voxel, "m", 0, 1e-9, 1e9,                                                              \
+      "of a mesh: spacing of the distances it collides by; by default the cell size",              \
+      "0 is the cell size", NULL)
 
-/* Make one with firn_collider_def_default. Keys and points are copied when a sim is created. */
+/* Make one with firn_collider_def_default. Keys and points are copied when a sim is created; a mesh is
+ * not, and must outlive the sim, or its place in it. A sim makes a level set of it: distances on nodes
+ * `voxel` apart near the surface. Edges are as sharp as that; a part of a solid thinner than a voxel may be
+ * missed, and a sheet counts as at least a voxel thick. */
 typedef struct firn_collider_def {
     firn_shape_kind shape;
     double size[3]; /* m, see FIRN_SHAPES */
     /* Of a polygon: x y of each corner, m, in order around it either way; edges must not cross. */
     const double *points;
     int32_t point_count;
-    double position[3]; /* m, used when key_count is 0 */
-    double rotation[4]; /* quaternion w, x, y, z, used when key_count is 0 */
+    const firn_mesh *mesh; /* of a mesh */
+    double position[3];    /* m, used when key_count is 0 */
+    double rotation[4];    /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
     int32_t key_count;
     FIRN_COLLIDER_PARAMS(FIRN_MEMBER)

@@ -6,6 +6,7 @@
 #include <firn/collider.h>
 #include <firn/host.h>
 #include <firn/material.h>
+#include <firn/mesh.h>
 #include <firn/param.h>
 #include <firn/sim.h>
 

@@ -5,11 +5,20 @@
 #define FIRN_GEOMETRY_H
 
 #include <firn/collider.h>
+#include <firn/mesh.h>
 #include <firn/points.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- mesh files ---- */
+
+/* A mesh from an OBJ, PLY or STL file, by the end of its name, made on `threads` threads: a closed
+ * solid, or a sheet if `thickness` (m) is above 0. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_mesh_read(const char *path, double thickness,
+                                                    int32_t threads, firn_mesh **mesh,
+                                                    firn_error *error);
 
 /* ---- regions ---- */
 

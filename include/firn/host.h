@@ -43,6 +43,33 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_motion(firn_sim *sim, int32_t 
                                                          const firn_collider_motion *motion,
                                                          firn_error *error);
 
+/* The motion of a mesh that deforms: its vertices go from one shape to another, then stand still. Positions
+ * are in the collider's frame, three numbers for each vertex of the def that made the mesh; of those at one
+ * place, the first one counts. */
+typedef struct firn_mesh_motion {
+    const double *from; /* m; NULL: where the vertices are at `begin` */
+    const double *to;   /* m */
+    double begin, end;  /* s, of the sim's time; the motion may have begun before now */
+} firn_mesh_motion;
+
+/* Moves the vertices of a mesh collider, on top of the collider's own motion. The best rigid motion between
+ * the shapes is taken out first: the mesh's frame moves with constant velocity and spin, and within it the
+ * vertices go along straight lines. A mesh that only moves, up to a thousandth of a voxel, keeps the level
+ * set it was created with; one that deforms gets new ones here, one for every two voxels that a vertex
+ * moves within the frame. The next motion should begin where and when this one ends: its first level set is
+ * then there already.
+ *
+ * A saved state holds neither meshes nor these motions. Before or after firn_sim_load, give the sim the
+ * motion under way once more, with `from` and the same times: it goes on with the same bytes. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_deform_collider(firn_sim *sim, int32_t collider,
+                                                              const firn_mesh_motion *motion,
+                                                              firn_error *error);
+
+/* Replaces the mesh of a mesh collider at once; its motion by firn_sim_deform_collider ends. A mesh collider
+ * that was added and came back by firn_sim_load is nowhere until it gets its mesh by this. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_mesh(firn_sim *sim, int32_t collider,
+                                                       const firn_mesh *mesh, firn_error *error);
+
 /* Sets surface_velocity and surface_spin of firn_collider_def: m/s and rad/s, in the shape's frame. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_surface(firn_sim *sim, int32_t collider,
                                                           const double velocity[3],

@@ -4,12 +4,14 @@
 #ifndef FIRN_COLLIDER_INTERNAL_H
 #define FIRN_COLLIDER_INTERNAL_H
 
+#include "mesh/morph.h"
 #include "shape/shape.h"
 
 /* A collider at one instant. */
 typedef struct firn_posed_collider {
     const firn_shape *shape;
     firn_shape_values values;
+    firn_morph morph; /* of a mesh in a sim: what it collides by */
     double position[3];
     double rotation[3][3];               /* local to world */
     double turn[4];                      /* the same as a unit quaternion */
@@ -22,7 +24,8 @@ typedef struct firn_posed_collider {
 } firn_posed_collider;
 
 /* FIRN_OK or what is wrong with a def, by field name; `where` leads to it, as "colliders[2]". */
-firn_status firn_collider_check(const firn_collider_def *def, const char *where, firn_error *error);
+firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
+                                firn_error *error);
 
 /* Keys and points of a checked def: how many bytes they are, and the def moved onto a copy of them.
  * Returns where the copy ends. `memory` is aligned as double. */

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quaternion.h"
 #include "collider/collider.h"
 
-/* --- Rotations: quaternions w, x, y, z ------------------------------------------------------- */
+/* --- Rotations ------------------------------------------------------------------------------- */
 
 /* The unit quaternion of one that is finite and not zero, of any magnitude; in 2D, about z. */
 static void quaternion_of(const double rotation[4], int dimension, double q[4])
@@ -28,49 +29,6 @@ static void quaternion_of(const double rotation[4], int dimension, double q[4])
     }
     for (int a = 0; a < 4; a++) square += q[a] * q[a];
     for (int a = 0; a < 4; a++) q[a] /= sqrt(square);
-}
-
-static void quaternion_multiply(const double p[4], const double q[4], double out[4])
-{
-    out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
-    out[1] = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
-    out[2] = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
-    out[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
-}
-
-/* The rotation vector (axis times angle, rad, at most half a turn) that takes p to q in world
- * axes: q = exp(arc) p. Slerp is then exp(s arc) p, and its rate arc / duration. */
-static void quaternion_arc(const double p[4], const double q[4], double arc[3])
-{
-    double back[4] = {p[0], -p[1], -p[2], -p[3]}, d[4];
-    quaternion_multiply(q, back, d);
-    double sine = sqrt(d[1] * d[1] + d[2] * d[2] + d[3] * d[3]); /* of half the angle */
-    /* d and -d turn alike; the one with w >= 0 takes the shorter way. */
-    double sign = d[0] < 0 ? -1 : 1;
-    double scale = sine > 1e-8 ? 2 * atan2(sine, fabs(d[0])) / sine : 2;
-    for (int a = 0; a < 3; a++) arc[a] = sign * scale * d[a + 1];
-}
-
-static void quaternion_exp(const double arc[3], double s, double q[4])
-{
-    double angle = s * sqrt(arc[0] * arc[0] + arc[1] * arc[1] + arc[2] * arc[2]);
-    double scale = angle > 1e-8 ? s * sin(angle / 2) / angle : s / 2;
-    q[0] = cos(angle / 2);
-    for (int a = 0; a < 3; a++) q[a + 1] = scale * arc[a];
-}
-
-static void quaternion_matrix(const double q[4], double m[3][3])
-{
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    m[0][0] = 1 - 2 * (y * y + z * z);
-    m[0][1] = 2 * (x * y - w * z);
-    m[0][2] = 2 * (x * z + w * y);
-    m[1][0] = 2 * (x * y + w * z);
-    m[1][1] = 1 - 2 * (x * x + z * z);
-    m[1][2] = 2 * (y * z - w * x);
-    m[2][0] = 2 * (x * z - w * y);
-    m[2][1] = 2 * (y * z + w * x);
-    m[2][2] = 1 - 2 * (x * x + y * y);
 }
 
 /* --- Keyframes ------------------------------------------------------------------------------- */
@@ -107,9 +65,9 @@ static void pose_between(const firn_pose_key *from, const firn_pose_key *to, int
     double p[4], q[4], arc[3], turn[4];
     quaternion_of(from->rotation, dimension, p);
     quaternion_of(to->rotation, dimension, q);
-    quaternion_arc(p, q, arc);
-    quaternion_exp(arc, s, turn);
-    quaternion_multiply(turn, p, posed->turn);
+    firn_quaternion_arc(p, q, arc);
+    firn_quaternion_exp(arc, s, turn);
+    firn_quaternion_multiply(turn, p, posed->turn);
     for (int a = 0; a < 3; a++) {
         double way = to->position[a] - from->position[a];
         posed->position[a] = from->position[a] + s * way;
@@ -124,6 +82,7 @@ static void begin_pose(const firn_collider_def *def, int dimension, firn_posed_c
     posed->boundary = def->boundary;
     posed->friction = def->friction;
     posed->values = firn_shape_values_of(def, dimension);
+    posed->morph = (firn_morph){.from = NULL};
 }
 
 /* What follows from where it is. */
@@ -132,7 +91,7 @@ static void end_pose(const firn_collider_def *def, int dimension, firn_posed_col
     const double *v = def->surface_velocity, *w = def->surface_spin;
     const bool flat = dimension == 2;
     if (flat) posed->position[2] = posed->velocity[2] = 0;
-    quaternion_matrix(posed->turn, posed->rotation);
+    firn_quaternion_matrix(posed->turn, posed->rotation);
     posed->runs = false;
     for (int a = 0; a < 3; a++) {
         const double *R = posed->rotation[a];
@@ -172,8 +131,8 @@ void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider
                             m->spin[2]};
     begin_pose(def, dimension, posed);
     quaternion_of(m->rotation, dimension, from);
-    quaternion_exp(spin, elapsed, turn);
-    quaternion_multiply(turn, from, posed->turn);
+    firn_quaternion_exp(spin, elapsed, turn);
+    firn_quaternion_multiply(turn, from, posed->turn);
     for (int a = 0; a < 3; a++) {
         posed->position[a] = m->position[a] + elapsed * m->velocity[a];
         posed->velocity[a] = moving ? m->velocity[a] : 0;
@@ -204,7 +163,7 @@ firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimensi
     firn_collider_motion m = {.seconds = seconds};
     double to[4], arc[3];
     quaternion_of(rotation, dimension, to);
-    quaternion_arc(from->turn, to, arc);
+    firn_quaternion_arc(from->turn, to, arc);
     memcpy(m.rotation, from->turn, sizeof m.rotation);
     for (int a = 0; a < 3; a++) {
         m.position[a] = from->position[a];
@@ -238,7 +197,8 @@ double firn_collider_distance(const firn_posed_collider *c, int dimension, const
 {
     double local[3], n[3];
     to_local(c, dimension, point, local);
-    double d = c->shape->distance(&c->values, local, n);
+    const double d = c->morph.from ? firn_morph_distance(&c->morph, local, n)
+                                   : c->shape->distance(&c->values, local, n);
     to_world(c, n, normal);
     return d;
 }
@@ -260,8 +220,7 @@ int firn_collider_faces(const firn_posed_collider *c, int dimension, const doubl
     return count;
 }
 
-void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
-                                    double velocity[3])
+static void frame_velocity(const firn_posed_collider *c, const double point[3], double velocity[3])
 {
     const double *w = c->spin;
     double x = point[0] - c->position[0];
@@ -270,6 +229,18 @@ void firn_collider_surface_velocity(const firn_posed_collider *c, const double p
     velocity[0] = c->velocity[0] + w[1] * z - w[2] * y;
     velocity[1] = c->velocity[1] + w[2] * x - w[0] * z;
     velocity[2] = c->velocity[2] + w[0] * y - w[1] * x;
+}
+
+void firn_collider_surface_velocity(const firn_posed_collider *c, const double point[3],
+                                    double velocity[3])
+{
+    frame_velocity(c, point, velocity);
+    if (!c->morph.from) return;
+    double local[3], own[3], turned[3];
+    to_local(c, 3, point, local);
+    firn_morph_velocity(&c->morph, local, own);
+    to_world(c, own, turned);
+    for (int a = 0; a < 3; a++) velocity[a] += turned[a];
 }
 
 void firn_collider_contact_velocity(const firn_posed_collider *c, const double point[3],
@@ -321,20 +292,25 @@ double firn_collider_speed_bound(const firn_posed_collider *c, const double cent
 {
     /* |v + w x (p - x)| <= |v + w x (center - x)| + |w| |p - center|, and the same for a surface that
      * runs along itself, of which contact takes a part. */
-    double v[3], run[3] = {0};
-    firn_collider_surface_velocity(c, center, v);
+    double v[3], run[3] = {0}, own = 0;
+    frame_velocity(c, center, v);
+    if (c->morph.from) {
+        double local[3];
+        to_local(c, 3, center, local);
+        own = firn_morph_speed_bound(&c->morph, local, reach);
+    }
     double spin = sqrt(c->spin[0] * c->spin[0] + c->spin[1] * c->spin[1] + c->spin[2] * c->spin[2]);
     if (c->runs) {
         const firn_posed_collider still = {
             .velocity = {c->run_velocity[0], c->run_velocity[1], c->run_velocity[2]},
             .spin = {c->run_spin[0], c->run_spin[1], c->run_spin[2]},
             .position = {c->position[0], c->position[1], c->position[2]}};
-        firn_collider_surface_velocity(&still, center, run);
+        frame_velocity(&still, center, run);
         spin += sqrt(c->run_spin[0] * c->run_spin[0] + c->run_spin[1] * c->run_spin[1] +
                      c->run_spin[2] * c->run_spin[2]);
     }
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) +
-           sqrt(run[0] * run[0] + run[1] * run[1] + run[2] * run[2]) + reach * spin;
+           sqrt(run[0] * run[0] + run[1] * run[1] + run[2] * run[2]) + own + reach * spin;
 }
 
 void firn_impulse_add(const firn_impulses *to, const firn_posed_collider *colliders, int32_t i,

@@ -102,7 +102,8 @@ static firn_status check_keys(const firn_collider_def *def, const char *where, f
     return FIRN_OK;
 }
 
-firn_status firn_collider_check(const firn_collider_def *def, const char *where, firn_error *error)
+firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
+                                firn_error *error)
 {
     assert(def);
     firn_status st = firn_check_stamp(def->stamp, "firn_collider_def", where, error);
@@ -110,6 +111,9 @@ firn_status firn_collider_check(const firn_collider_def *def, const char *where,
     firn_error own = {0};
     st = firn_shape_check(def, &own);
     if (st != FIRN_OK) return firn_fail_field(error, st, "%s.%.400s", where, own.message);
+    if (dimension == 2 && firn_shape_get(def->shape)->solid)
+        return firn_fail_field(error, FIRN_INVALID, "%s.shape %s is for 3D; use a polygon in 2D",
+                               where, firn_shape_name(def->shape));
     st = firn_params_check(firn_collider_param, def, where, error);
     if (st != FIRN_OK) return st;
     if (def->key_count != 0) return check_keys(def, where, error);

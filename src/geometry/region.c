@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mesh/mesh.h"
 
 /* Places a region whose own bounds and volume are known. */
 static firn_status place(firn_region *region, const firn_placement *placement, const double low[3],
@@ -52,7 +53,8 @@ firn_status firn_region_of_mesh(const firn_mesh *mesh, const firn_placement *pla
                                 firn_region *out, firn_error *error)
 {
     *out = (firn_region){.dimension = 3, .mesh = mesh};
-    return place(out, placement, mesh->low, mesh->high, mesh->volume, error);
+    const firn_mesh_info info = firn_mesh_get_info(mesh);
+    return place(out, placement, info.low, info.high, info.volume, error);
 }
 
 firn_status firn_region_of_voxels(const firn_voxels *voxels, const firn_placement *placement,
@@ -77,7 +79,7 @@ bool firn_region_inside(const firn_region *region, const double point[3])
     }
     double p[3], normal[3];
     to_local(region, point, p);
-    if (region->mesh) return firn_mesh_winding(region->mesh, p) != 0;
+    if (region->mesh) return firn_mesh_inside(region->mesh, p);
     if (region->voxels) return firn_voxels_inside(region->voxels, p);
     return firn_shape_distance(&region->shape, region->dimension, p, normal) < 0;
 }
@@ -125,7 +127,7 @@ double firn_region_depth(const firn_region *region, const double point[3], doubl
 /* A region with what it is made of. */
 typedef struct holder {
     firn_region region; /* first, so that its address is the holder's */
-    firn_mesh mesh;
+    firn_mesh *mesh;
     firn_voxels voxels;
     double *points; /* of a polygon */
 } holder;
@@ -175,8 +177,8 @@ firn_status firn_region_create_mesh(const char *path, int32_t threads,
 {
     holder *h = make_holder(out, error);
     if (!h) return FIRN_NO_MEMORY;
-    firn_status st = firn_mesh_read(path, threads, &h->mesh, error);
-    if (st == FIRN_OK) st = firn_region_of_mesh(&h->mesh, placement, &h->region, error);
+    firn_status st = firn_mesh_read(path, 0, threads, &h->mesh, error);
+    if (st == FIRN_OK) st = firn_region_of_mesh(h->mesh, placement, &h->region, error);
     return give(h, st, out);
 }
 
@@ -188,8 +190,8 @@ firn_status firn_region_parse_mesh(const char *name, const firn_bytes *bytes, in
     if (!h) return FIRN_NO_MEMORY;
     firn_mesh_format format;
     firn_status st = firn_mesh_format_of(name, &format, error);
-    if (st == FIRN_OK) st = firn_mesh_parse(format, name, bytes, threads, &h->mesh, error);
-    if (st == FIRN_OK) st = firn_region_of_mesh(&h->mesh, placement, &h->region, error);
+    if (st == FIRN_OK) st = firn_mesh_parse(format, name, bytes, 0, threads, &h->mesh, error);
+    if (st == FIRN_OK) st = firn_region_of_mesh(h->mesh, placement, &h->region, error);
     return give(h, st, out);
 }
 
@@ -207,7 +209,7 @@ void firn_region_destroy(firn_region *region)
 {
     holder *h = (holder *)region;
     if (!h) return;
-    firn_mesh_free(&h->mesh);
+    firn_mesh_destroy(h->mesh);
     firn_voxels_free(&h->voxels);
     free(h->points);
     free(h);
@@ -215,9 +217,10 @@ void firn_region_destroy(firn_region *region)
 
 firn_region_info firn_region_get_info(const firn_region *region)
 {
-    firn_region_info info = {.dimension = region->dimension,
-                             .volume = region->volume,
-                             .triangles = region->mesh ? region->mesh->triangle_count : 0};
+    firn_region_info info = {
+        .dimension = region->dimension,
+        .volume = region->volume,
+        .triangles = region->mesh ? firn_mesh_get_info(region->mesh).triangle_count : 0};
     memcpy(info.low, region->low, sizeof info.low);
     memcpy(info.high, region->high, sizeof info.high);
     return info;

@@ -13,7 +13,7 @@
 struct firn_source {
     bool filled; /* whether there is a region; particle files have none */
     firn_region region;
-    firn_mesh mesh; /* what the region points to */
+    firn_mesh *mesh; /* what the region points to */
     firn_voxels voxels;
 };
 
@@ -124,8 +124,8 @@ static firn_status open_object(firn_source *out, const firn_scene *scene,
     firn_error inner = {0};
     firn_status st;
     if (o->mesh) {
-        st = firn_mesh_read(path, 0, &out->mesh, &inner);
-        if (st == FIRN_OK) st = firn_region_of_mesh(&out->mesh, &p, &out->region, &inner);
+        st = firn_mesh_read(path, 0, 1, &out->mesh, &inner);
+        if (st == FIRN_OK) st = firn_region_of_mesh(out->mesh, &p, &out->region, &inner);
     } else {
         st = firn_voxels_read(path, &out->voxels, &inner);
         if (st == FIRN_OK) st = firn_region_of_voxels(&out->voxels, &p, &out->region, &inner);
@@ -156,7 +156,7 @@ firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, fi
 
 static void close_source(firn_source *s)
 {
-    firn_mesh_free(&s->mesh);
+    firn_mesh_destroy(s->mesh);
     firn_voxels_free(&s->voxels);
 }
 

@@ -13,6 +13,7 @@ typedef struct firn_shape_values {
     double size[3];       /* m */
     const double *points; /* x y of each corner, m; not owned */
     int32_t point_count;
+    const firn_mesh *mesh; /* not owned */
 } firn_shape_values;
 
 /* A surface that a point is at: how deep below it, m, and its outward unit normal. */
@@ -62,8 +63,8 @@ enum { FIRN_2D = 1, FIRN_3D = 2 };
  * takes the one the shape's file names, so the normal is finite and of unit length everywhere.
  * `faces` is for solids with inner corners, where several surfaces stop the same material: it lists
  * those that the point is below, or less than `slack` above. NULL: there is one, which `distance` tells.
- * Shapes mirror onto themselves under z -> -z, and all but the polygon under x -> -x: posing in 2D
- * counts on it. */
+ * Shapes that 2D has mirror onto themselves under z -> -z, and all but the polygon under x -> -x: posing
+ * in 2D counts on it. */
 typedef struct firn_shape {
     const char *name;
     const char *word[2]; /* what 2D and 3D scenes call it; NULL: they do not have it */
@@ -74,6 +75,7 @@ typedef struct firn_shape {
     unsigned bounded; /* FIRN_2D | FIRN_3D: where it has an end, so that it can be filled */
     bool convex;
     bool half_space; /* all that is below its x-z plane */
+    bool solid;      /* has no section: 3D only */
     /* What the values must satisfy beyond sizes above 0. NULL: nothing. */
     firn_status (*check)(const firn_shape_values *v, firn_error *error);
     double (*distance)(const firn_shape_values *v, const double point[3], double normal[3]);

@@ -22,7 +22,8 @@ firn_shape_values firn_shape_values_of(const firn_collider_def *def, int dimensi
     return (firn_shape_values){
         .size = {def->size[0], def->size[1], dimension == 2 ? INFINITY : def->size[2]},
         .points = def->points,
-        .point_count = def->point_count};
+        .point_count = def->point_count,
+        .mesh = def->mesh};
 }
 
 firn_status firn_shape_check(const firn_collider_def *def, firn_error *error)

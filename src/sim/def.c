@@ -178,7 +178,7 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
         const firn_heat_source *s = &h->sources[i];
         char where[40];
         snprintf(where, sizeof where, "heat.sources[%d].shape", i);
-        const firn_status st = firn_collider_check(&s->shape, where, error);
+        const firn_status st = firn_collider_check(&s->shape, def->dimension, where, error);
         if (st != FIRN_OK) return st;
         if (!isfinite(s->power) || !(s->end >= s->begin)) {
             return firn_fail_field(
@@ -207,7 +207,7 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     for (int32_t i = 0; st == FIRN_OK && i < def->collider_count; i++) {
         char where[24];
         snprintf(where, sizeof where, "colliders[%d]", i);
-        st = firn_collider_check(&def->colliders[i], where, error);
+        st = firn_collider_check(&def->colliders[i], def->dimension, where, error);
     }
     return st;
 }
@@ -375,6 +375,9 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
         const size_t size = firn_collider_extra(c);
         st = copy_in(sim, &sim->slots[i].keys, NULL, size, error);
         if (st == FIRN_OK && size) firn_collider_move(c, sim->slots[i].keys.data);
+        if (st == FIRN_OK) {
+            st = firn_deform_create(sim, c, (int32_t)i, &sim->slots[i].deform, error);
+        }
     }
     firn_reaction_reset(sim);
     return st;
@@ -436,6 +439,7 @@ void firn_sim_destroy(firn_sim *sim)
     }
     for (int32_t i = 0; sim->slots && i < sim->def.collider_count; i++) {
         firn_pool_free(&a, &sim->slots[i].keys);
+        firn_deform_free(&sim->slots[i].deform, &a);
     }
     firn_pool *pools[] = {
 #define CHANNEL(name) &sim->grid.name,

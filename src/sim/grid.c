@@ -506,9 +506,12 @@ void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_po
 {
     const firn_collider_slot *slot = &sim->slots[i];
     const firn_collider_motion *m = &slot->motion;
-    if (slot->removed) {
+    const bool is_mesh = sim->colliders[i].shape == FIRN_MESH;
+    if (slot->removed || (is_mesh && !sim->colliders[i].mesh)) {
         firn_collider_pose_nowhere(posed);
-    } else if (!slot->moved) {
+        return;
+    }
+    if (!slot->moved) {
         firn_collider_pose(&sim->colliders[i], sim->store.dim, time, posed);
     } else {
         /* A step that ends when the motion does still moves with it; the next does not. */
@@ -518,6 +521,7 @@ void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_po
         firn_collider_pose_moving(&sim->colliders[i], m, sim->store.dim,
                                   fmax(0, fmin(elapsed, m->seconds)), moving, posed);
     }
+    if (is_mesh) firn_deform_pose(&slot->deform, time, time <= sim->time, &posed->morph);
 }
 
 /* The longest step in which a collider, in motion from where it is, crosses no more than `courant` of a
@@ -558,6 +562,12 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
             if (start <= time || start > time + sim->def.dt_max) continue;
             firn_posed_collider later;
             firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
+            sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));
+        }
+        const firn_deform *d = &slot->deform;
+        if (d->moves && d->begin > time && d->begin <= time + sim->def.dt_max) {
+            firn_posed_collider later = posed[i];
+            firn_deform_pose(d, d->begin, true, &later.morph);
             sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));
         }
     }

@@ -156,13 +156,15 @@ firn_status firn_host_reserve_colliders(firn_sim *sim, int32_t count, firn_error
 }
 
 void firn_host_place_collider(firn_sim *sim, const firn_collider_def *def, firn_pool keys,
-                              int32_t place)
+                              firn_deform deform, int32_t place)
 {
-    if (place == sim->def.collider_count)
+    if (place == sim->def.collider_count) {
         sim->def.collider_count++;
-    else
+    } else {
         firn_pool_free(sim->allocator, &sim->slots[place].keys);
-    sim->slots[place] = (firn_collider_slot){.keys = keys, .added = true};
+        firn_deform_free(&sim->slots[place].deform, sim->allocator);
+    }
+    sim->slots[place] = (firn_collider_slot){.keys = keys, .deform = deform, .added = true};
     sim->colliders[place] = *def;
     firn_reaction_reset_one(sim, place);
 }
@@ -178,19 +180,24 @@ firn_status firn_sim_add_collider(firn_sim *sim, const firn_collider_def *def, i
     int32_t place = 0;
     while (place < sim->def.collider_count && !sim->slots[place].removed) place++;
     firn_pool keys = {0};
+    firn_deform deform = {0};
     char where[32];
     snprintf(where, sizeof where, "colliders[%d]", place);
-    firn_status st = firn_collider_check(def, where, error);
+    firn_status st = firn_collider_check(def, sim->store.dim, where, error);
     if (st == FIRN_OK && place == sim->def.collider_count) {
         st = firn_host_reserve_colliders(sim, place + 1, error);
     }
     if (st == FIRN_OK) {
         st = firn_pool_reserve(sim->allocator, &keys, firn_collider_extra(def), error);
     }
-    if (st != FIRN_OK) return st;
+    if (st == FIRN_OK) st = firn_deform_create(sim, def, place, &deform, error);
+    if (st != FIRN_OK) {
+        firn_pool_free(sim->allocator, &keys);
+        return st;
+    }
     firn_collider_def own = *def;
     if (keys.data) firn_collider_move(&own, keys.data);
-    firn_host_place_collider(sim, &own, keys, place);
+    firn_host_place_collider(sim, &own, keys, deform, place);
     if (collider) *collider = place;
     return FIRN_OK;
 }
@@ -201,6 +208,7 @@ firn_status firn_sim_remove_collider(firn_sim *sim, int32_t collider, firn_error
     const firn_status st = firn_host_check_collider(sim, collider, error);
     if (st != FIRN_OK) return st;
     firn_collider_slot *slot = &sim->slots[collider];
+    firn_deform_free(&slot->deform, sim->allocator);
     *slot = (firn_collider_slot){.keys = slot->keys, .removed = true};
     return FIRN_OK;
 }
@@ -336,7 +344,7 @@ static const uint8_t *mark_inside(const firn_sim *sim, const firn_collider_def *
         return NULL;
     }
     firn_error own = {0};
-    if (firn_collider_check(region, "region", &own) != FIRN_OK) {
+    if (firn_collider_check(region, s->dim, "region", &own) != FIRN_OK) {
         firn_fail(error, FIRN_INVALID, "the region, as of a collider: %.400s", own.message);
         return NULL;
     }

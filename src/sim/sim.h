@@ -107,9 +107,28 @@ typedef struct firn_heat {
     double owed; /* s: motion that heat has not followed, for want of memory */
 } firn_heat;
 
+/* Position and rotation (quaternion w, x, y, z) of a frame within a collider's. */
+typedef struct firn_frame {
+    double center[3], turn[4];
+} firn_frame;
+
+/* The level sets of a mesh collider, and its motion by the host; see deform.c. */
+typedef struct firn_deform {
+    firn_levelset rest; /* of the mesh as it was created */
+    double pivot[3];    /* m, the middle of its vertices */
+    bool moves;         /* the rest is of a motion */
+    double begin, end;  /* s */
+    firn_frame from, to;
+    firn_pool vertices; /* double, count x 3 each: `to` as given; both shapes in the frame */
+    firn_pool sets;     /* firn_levelset, from the first shape to the last in equal parts; */
+    int32_t set_count;  /* none: the mesh is rigid and has its shape of rest; one: another */
+    double most;        /* m, the way of a vertex from one of these to the next */
+} firn_deform;
+
 /* What a collider has beside its def. */
 typedef struct firn_collider_slot {
     firn_pool keys;
+    firn_deform deform;  /* of a mesh */
     bool added, removed; /* by the host; a removed one's place is free for another */
     bool moved, runs;    /* by the host's motion, not the def's; surface set by the host */
     firn_collider_motion motion;
@@ -182,13 +201,23 @@ firn_status firn_sim_choose_integrator(firn_sim *sim, firn_error *error);
 firn_status firn_host_check_collider(const firn_sim *sim, int32_t collider, firn_error *error);
 
 /* Room for so many colliders; then nothing keeps a checked one from the place of a removed one, or
- * behind the last. It takes `keys`, which its keys and points are in. */
+ * behind the last. It takes `keys`, which its keys and points are in, and `deform`. */
 firn_status firn_host_reserve_colliders(firn_sim *sim, int32_t count, firn_error *error);
 void firn_host_place_collider(firn_sim *sim, const firn_collider_def *def, firn_pool keys,
-                              int32_t place);
+                              firn_deform deform, int32_t place);
 
 /* FIRN_OK or what is wrong with a motion. */
 firn_status firn_host_check_motion(const firn_collider_motion *m, firn_error *error);
+
+/* ---- deform.c ---- */
+
+/* The level set of a checked mesh collider; for one that is no mesh, or has none yet, nothing. */
+firn_status firn_deform_create(const firn_sim *sim, const firn_collider_def *def, int32_t place,
+                               firn_deform *out, firn_error *error);
+void firn_deform_free(firn_deform *deform, const firn_allocator *allocator);
+
+/* Its morph at a time; moving or not, should that be when a motion begins or ends. */
+void firn_deform_pose(const firn_deform *deform, double time, bool moving, firn_morph *morph);
 
 /* ---- dt.c ---- */
 

@@ -147,14 +147,21 @@ static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_
     if (size && read(user_data, to->keys.data, size) != 0)
         return refuse_collider(c->collider, error);
     if (size) firn_collider_attach(def, to->keys.data);
-    return firn_collider_check(def, "state.collider", error);
+    def->mesh = NULL;
+    if (def->shape == FIRN_MESH) { /* its mesh comes later */
+        firn_collider_def rest = *def;
+        rest.shape = FIRN_PLANE;
+        return firn_collider_check(&rest, sim->store.dim, "state.collider", error);
+    }
+    return firn_collider_check(def, sim->store.dim, "state.collider", error);
 }
 
 static void take_collider(firn_sim *sim, loaded_collider *from)
 {
     const changed_collider *c = &from->c;
     if (c->added || c->collider == sim->def.collider_count) {
-        firn_host_place_collider(sim, &from->def, from->keys, c->collider);
+        firn_host_place_collider(sim, &from->def, from->keys, (firn_deform){.moves = false},
+                                 c->collider);
         from->keys = (firn_pool){0};
     }
     firn_collider_slot *slot = &sim->slots[c->collider];

@@ -34,12 +34,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         firn_voxels_free(&voxels);
         return 0;
     }
-    firn_mesh mesh;
-    if (firn_mesh_parse((firn_mesh_format)(data[0] % 4), "fuzz", &bytes, 1, &mesh, &error) !=
+    firn_mesh *mesh = NULL;
+    if (firn_mesh_parse((firn_mesh_format)(data[0] % 4), "fuzz", &bytes, 0, 1, &mesh, &error) !=
         FIRN_OK) {
         return 0;
     }
-    if (firn_region_of_mesh(&mesh, &placement, &region, &error) == FIRN_OK) ask(&region);
-    firn_mesh_free(&mesh);
+    if (firn_region_of_mesh(mesh, &placement, &region, &error) == FIRN_OK) ask(&region);
+    firn_mesh_destroy(mesh);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Boxes around triangles, and the two questions asked of them: winding number and distance.
+/* Boxes around triangles, and the two questions asked of them: winding number and nearest point.
  *
  * Triangles are put in Morton order; four neighbours in that order share a box, four boxes a box, and
  * so on: a tree without pointers. It needs no luck with the mesh, unlike a grid of columns, where a
@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "geometry/mesh_parts.h"
+#include "mesh/mesh.h"
 
 enum { FOUR = 4 };
 
@@ -82,7 +82,8 @@ static bool reorder(firn_mesh *mesh, const int32_t *order)
     int32_t *shell = malloc(triangles * sizeof *shell);
     double *vertex = malloc(vertices * 3 * sizeof *vertex);
     int32_t *number = malloc(vertices * sizeof *number);
-    const bool fine = triangle && shell && vertex && number;
+    int32_t *source = malloc(vertices * sizeof *source);
+    const bool fine = triangle && shell && vertex && number && source;
     if (fine) {
         int32_t used = 0;
         memset(number, -1, vertices * sizeof *number);
@@ -91,6 +92,7 @@ static bool reorder(firn_mesh *mesh, const int32_t *order)
             for (int c = 0; c < 3; c++) {
                 const int32_t v = mesh->triangle[3 * (ptrdiff_t)order[t] + c];
                 if (number[v] < 0) {
+                    source[used] = mesh->source[v];
                     number[v] = used++;
                     memcpy(vertex + 3 * (ptrdiff_t)number[v], mesh->vertex + 3 * (ptrdiff_t)v,
                            3 * sizeof *vertex);
@@ -104,11 +106,14 @@ static bool reorder(firn_mesh *mesh, const int32_t *order)
         mesh->triangle = triangle, triangle = old_triangle;
         mesh->shell = shell, shell = old_shell;
         mesh->vertex = vertex, vertex = old_vertex;
+        int32_t *const old_source = mesh->source;
+        mesh->source = source, source = old_source;
     }
     free(triangle);
     free(shell);
     free(vertex);
     free(number);
+    free(source);
     return fine;
 }
 
@@ -121,6 +126,16 @@ static void include(firn_mesh_box *box, const double low[3], const double high[3
         box->low[a] = smaller(box->low[a], low[a]);
         box->high[a] = larger(box->high[a], high[a]);
     }
+}
+
+static void find_bounds(firn_mesh *mesh)
+{
+    firn_mesh_box bounds = empty_box;
+    for (int32_t t = 0; t < mesh->triangle_count; t++) {
+        for (int c = 0; c < 3; c++) include(&bounds, corner_of(mesh, t, c), corner_of(mesh, t, c));
+    }
+    memcpy(mesh->low, bounds.low, sizeof mesh->low);
+    memcpy(mesh->high, bounds.high, sizeof mesh->high);
 }
 
 static void fill_boxes(firn_mesh *mesh)
@@ -150,13 +165,7 @@ static void fill_boxes(firn_mesh *mesh)
 firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error)
 {
     const int32_t count = mesh->triangle_count;
-    firn_mesh_box bounds = empty_box;
-    for (int32_t t = 0; t < count; t++) {
-        for (int c = 0; c < 3; c++) include(&bounds, corner_of(mesh, t, c), corner_of(mesh, t, c));
-    }
-    memcpy(mesh->low, bounds.low, sizeof mesh->low);
-    memcpy(mesh->high, bounds.high, sizeof mesh->high);
-
+    find_bounds(mesh);
     uint64_t *key = malloc((size_t)count * 2 * sizeof *key);
     int32_t *item = malloc((size_t)count * 2 * sizeof *item);
     bool fine = key && item;
@@ -185,6 +194,14 @@ firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error)
     }
     fill_boxes(mesh);
     return FIRN_OK;
+}
+
+void firn_mesh_refit(firn_mesh *mesh)
+{
+    fill_boxes(mesh);
+    const firn_mesh_box *root = mesh->box + mesh->level_start[mesh->level_count - 1];
+    memcpy(mesh->low, root->low, sizeof mesh->low);
+    memcpy(mesh->high, root->high, sizeof mesh->high);
 }
 
 /* ---- the ray ---- */
@@ -351,10 +368,11 @@ static void excess_row(void *context, int64_t index, int32_t thread)
     free(line.at);
 }
 
-firn_status firn_mesh_excess(const firn_mesh *mesh, int32_t threads, double *out, firn_error *error)
+firn_status firn_mesh_excess(const firn_mesh *mesh, const firn_workers *workers, double *out,
+                             firn_error *error)
 {
     excess e = {.mesh = mesh};
-    firn_parallel_for(threads, LINES, 1, excess_row, &e);
+    firn_workers_run(workers, LINES, 1, excess_row, &e);
     double sum = 0;
     for (int i = 0; i < LINES; i++) {
         if (e.failed[i]) {
@@ -367,15 +385,15 @@ firn_status firn_mesh_excess(const firn_mesh *mesh, int32_t threads, double *out
     return FIRN_OK;
 }
 
-/* ---- distance ---- */
+/* ---- the nearest point ---- */
 
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Squared distance from p to a segment. */
-static double segment_square(const double a[3], const double b[3], const double p[3])
+/* Squared distance from p to a segment, whose nearest point is a + *t (b - a). */
+static double segment_square(const double a[3], const double b[3], const double p[3], double *t)
 {
     double along[3], to[3];
     for (int i = 0; i < 3; i++) {
@@ -383,26 +401,29 @@ static double segment_square(const double a[3], const double b[3], const double 
         to[i] = p[i] - a[i];
     }
     const double length = dot(along, along);
-    const double t = length > 0 ? smaller(larger(dot(to, along) / length, 0), 1) : 0;
-    for (int i = 0; i < 3; i++) to[i] -= t * along[i];
+    *t = length > 0 ? smaller(larger(dot(to, along) / length, 0), 1) : 0;
+    for (int i = 0; i < 3; i++) to[i] -= *t * along[i];
     return dot(to, to);
 }
 
-/* Over the face when p is on the inner side of all three sides; else nearest to one of them. */
-static double triangle_square(const double a[3], const double b[3], const double c[3],
-                              const double p[3])
+/* Twice the area, along the outward normal. */
+static void triangle_normal(const double a[3], const double b[3], const double c[3], double n[3])
 {
-    const double *corner[4] = {a, b, c, a};
-    double u[3], v[3], n[3], to[3];
-    for (int i = 0; i < 3; i++) {
-        u[i] = b[i] - a[i];
-        v[i] = c[i] - a[i];
-        to[i] = p[i] - a[i];
-    }
     for (int i = 0; i < 3; i++) {
         const int j = (i + 1) % 3, k = (i + 2) % 3;
-        n[i] = u[j] * v[k] - u[k] * v[j];
+        n[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]);
     }
+}
+
+/* Squared distance from p to a triangle, and the weights of its corners at the nearest point. That is over
+ * the face when p is on the inner side of all three sides; else on one of them. */
+static double triangle_square(const double a[3], const double b[3], const double c[3],
+                              const double p[3], double weight[3])
+{
+    const double *corner[4] = {a, b, c, a};
+    double n[3], to[3];
+    triangle_normal(a, b, c, n);
+    for (int i = 0; i < 3; i++) to[i] = p[i] - a[i];
     const double square = dot(n, n);
     bool above = square > 0;
     for (int s = 0; s < 3 && above; s++) {
@@ -414,13 +435,23 @@ static double triangle_square(const double a[3], const double b[3], const double
                             (next[k] - from[k]) * (p[j] - from[j]));
         }
         above = side >= 0;
+        weight[(s + 2) % 3] = side / square;
     }
     if (above) {
         const double height = dot(n, to);
         return height * height / square;
     }
-    return smaller(smaller(segment_square(a, b, p), segment_square(b, c, p)),
-                   segment_square(c, a, p));
+    double best = INFINITY;
+    for (int s = 0; s < 3; s++) {
+        double t;
+        const double near = segment_square(corner[s], corner[s + 1], p, &t);
+        if (!(near < best)) continue;
+        best = near;
+        weight[s] = 1 - t;
+        weight[(s + 1) % 3] = t;
+        weight[(s + 2) % 3] = 0;
+    }
+    return best;
 }
 
 static double box_square(const firn_mesh_box *box, const double p[3])
@@ -433,15 +464,25 @@ static double box_square(const firn_mesh_box *box, const double p[3])
     return sum;
 }
 
+static void try_triangle(const firn_mesh *mesh, int32_t t, const double p[3], firn_mesh_hit *best)
+{
+    double weight[3];
+    const double square = triangle_square(corner_of(mesh, t, 0), corner_of(mesh, t, 1),
+                                          corner_of(mesh, t, 2), p, weight);
+    if (!(square < best->square)) return;
+    best->square = square;
+    best->triangle = t;
+    memcpy(best->weight, weight, sizeof weight);
+}
+
 /* Lowers *best to the least squared distance below it; nearer boxes first. */
 static void nearest(const firn_mesh *mesh, int32_t level, int32_t index, const double p[3],
-                    double *best)
+                    firn_mesh_hit *best)
 {
     const int32_t first = FOUR * index;
     if (level == 0) {
         for (int32_t t = first; t < first + FOUR && t < mesh->triangle_count; t++) {
-            *best = smaller(*best, triangle_square(corner_of(mesh, t, 0), corner_of(mesh, t, 1),
-                                                   corner_of(mesh, t, 2), p));
+            try_triangle(mesh, t, p, best);
         }
         return;
     }
@@ -456,16 +497,69 @@ static void nearest(const firn_mesh *mesh, int32_t level, int32_t index, const d
         for (int i = 1; i < FOUR; i++) {
             if (square[i] < square[next]) next = i;
         }
-        if (!(square[next] < *best)) return;
+        if (!(square[next] < best->square)) return;
         nearest(mesh, level - 1, first + next, p, best);
         square[next] = INFINITY;
     }
 }
 
+firn_mesh_hit firn_mesh_nearest(const firn_mesh *mesh, const double point[3], double limit,
+                                int32_t guess)
+{
+    firn_mesh_hit hit = {.triangle = -1, .square = limit * limit};
+    if (guess >= 0) try_triangle(mesh, guess, point, &hit);
+    nearest(mesh, mesh->level_count - 1, 0, point, &hit);
+    return hit;
+}
+
+/* ---- distance ---- */
+
+bool firn_mesh_inside(const firn_mesh *mesh, const double point[3])
+{
+    const double half = 0.5 * mesh->thickness;
+    return half > 0 ? firn_mesh_nearest(mesh, point, half, -1).triangle >= 0
+                    : firn_mesh_winding(mesh, point) != 0;
+}
+
 double firn_mesh_distance(const firn_mesh *mesh, const double point[3], double limit)
 {
-    double best = limit * limit;
-    nearest(mesh, mesh->level_count - 1, 0, point, &best);
-    const double distance = smaller(sqrt(best), limit);
-    return firn_mesh_winding(mesh, point) != 0 ? -distance : distance;
+    const double half = 0.5 * mesh->thickness;
+    const double away = sqrt(firn_mesh_nearest(mesh, point, limit + half, -1).square) - half;
+    const double distance = smaller(larger(away, -limit), limit);
+    return half == 0 && firn_mesh_winding(mesh, point) != 0 ? -distance : distance;
+}
+
+double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double normal[3])
+{
+    const double half = 0.5 * mesh->thickness;
+    const firn_mesh_hit hit = firn_mesh_nearest(mesh, point, INFINITY, -1);
+    const bool inside = half == 0 && firn_mesh_winding(mesh, point) != 0;
+    const double *corner[3];
+    for (int c = 0; c < 3; c++) corner[c] = corner_of(mesh, hit.triangle, c);
+    double face[3], away[3];
+    triangle_normal(corner[0], corner[1], corner[2], face);
+    for (int a = 0; a < 3; a++) {
+        away[a] = point[a];
+        for (int c = 0; c < 3; c++) away[a] -= hit.weight[c] * corner[c][a];
+    }
+    /* Over a face its normal is exact; elsewhere the way from the nearest point, if it has a length. On
+     * the surface itself the face says what is out. */
+    static const double up[3] = {0, 1, 0};
+    const double area = sqrt(dot(face, face)), way = sqrt(dot(away, away));
+    const bool over = hit.weight[0] > 0 && hit.weight[1] > 0 && hit.weight[2] > 0;
+    const bool touches = !(way > 1e-12 * sqrt(area));
+    double scale = inside ? -1 : 1;
+    const double *from = away;
+    if (area > 0 && (over || touches)) {
+        from = face;
+        scale = touches ? 1 : dot(away, face) < 0 ? -scale : scale;
+        scale /= area;
+    } else if (way > 0) {
+        scale /= way;
+    } else {
+        from = up; /* on a triangle that is a line */
+    }
+    for (int a = 0; a < 3; a++) normal[a] = scale * from[a];
+    const double distance = sqrt(hit.square) - half;
+    return inside ? -distance : distance;
 }
