@@ -41,6 +41,7 @@ firn_bytes firn_bytes_text(const firn_bytes *in);
 typedef struct firn_output {
     FILE *file;
     char *path, *temporary;
+    bool keep;  /* the file under its temporary name, to go on with it, unless it is committed */
     int failed; /* errno of the first failure, or 0 */
 } firn_output;
 
@@ -49,7 +50,15 @@ typedef struct firn_output {
 int firn_descriptor_raise(int descriptor);
 
 firn_status firn_output_open(firn_output *out, const char *path, firn_error *error);
+/* The same under the name NAME.part, whatever the process: from byte `size` of that file on, which is cut
+ * off there; 0 begins it anew. It is kept until it is committed. */
+firn_status firn_output_continue(firn_output *out, const char *path, uint64_t size,
+                                 firn_error *error);
 void firn_output_write(firn_output *out, const void *data, size_t size);
+/* Writes over bytes that are there already. */
+void firn_output_patch(firn_output *out, uint64_t at, const void *data, size_t size);
+/* Hands all that was written to the disk. */
+firn_status firn_output_sync(firn_output *out, firn_error *error);
 void firn_output_print(firn_output *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Flushed to the disk, renamed. Either way `out` is closed. */
