@@ -583,6 +583,432 @@ static void hostile_files_are_refused_with_a_reason(void **state)
     assert_non_null(strstr(error.message, "folder"));
 }
 
+/* ---- writing ---- */
+
+static char folder[] = "/tmp/firn_test_alembic_XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[4][512];
+    static int next;
+    char *p = path[next++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", folder, name);
+    return p;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.abc", "a.abc.part", "b.abc", "b.abc.part", "c.prt"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(path_of(names[i]));
+    return rmdir(folder);
+}
+
+static firn_bytes load(const char *path)
+{
+    firn_bytes bytes;
+    firn_error error = {0};
+    take(firn_bytes_read(path, &bytes, &error), &error);
+    return bytes;
+}
+
+static bool exists(const char *path) { return access(path, F_OK) == 0; }
+
+static firn_column *add(firn_points *p, const char *name, firn_type type, int32_t components)
+{
+    firn_error error = {0};
+    firn_column *c = firn_points_add(p, name, type, components, &error);
+    if (!c) print_error("%s\n", error.message);
+    assert_non_null(c);
+    return c;
+}
+
+/* Every type and number of components, with names that have a meaning; ids do not change. */
+static firn_points make_points(int64_t count, int frame)
+{
+    static const struct {
+        const char *name;
+        firn_type type;
+        int32_t components;
+    } columns[] = {{"P", FIRN_TYPE_f32, 3},       {"v", FIRN_TYPE_f32, 3},
+                   {"id", FIRN_TYPE_i64, 1},      {"pscale", FIRN_TYPE_f32, 1},
+                   {"F", FIRN_TYPE_f32, 9},       {"Cd", FIRN_TYPE_f32, 3},
+                   {"orient", FIRN_TYPE_f32, 4},  {"half", FIRN_TYPE_f16, 1},
+                   {"double3", FIRN_TYPE_f64, 3}, {"i8", FIRN_TYPE_i8, 1},
+                   {"u8", FIRN_TYPE_u8, 2},       {"i16", FIRN_TYPE_i16, 1},
+                   {"u16", FIRN_TYPE_u16, 5},     {"material", FIRN_TYPE_i32, 1},
+                   {"u32", FIRN_TYPE_u32, 1},     {"i64", FIRN_TYPE_i64, 2},
+                   {"u64", FIRN_TYPE_u64, 1},     {"matrix", FIRN_TYPE_f64, 16}};
+    firn_points p = {.count = count};
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        const firn_column *c = add(&p, columns[k].name, columns[k].type, columns[k].components);
+        const bool fixed = strcmp(c->name, "id") == 0 || strcmp(c->name, "material") == 0;
+        for (int64_t i = 0; i < count * c->components; i++) {
+            const double value = (double)((i * 7 + (fixed ? 0 : frame) * 3 + (int64_t)k) % 50);
+            firn_type_set(c->type, c->data, i, c->type <= FIRN_TYPE_f64 ? 0.25 * value : value);
+        }
+    }
+    firn_column *text = add(&p, "kind", FIRN_TYPE_i32, 1);
+    static const char *const words[] = {"snow", "", "ice cream"};
+    firn_error error = {0};
+    for (int i = 0; i < 3; i++) take(firn_column_add_word(text, words[i], &error), &error);
+    for (int64_t i = 0; i < count; i++) ((int32_t *)text->data)[i] = (int32_t)(i % 3);
+    return p;
+}
+
+static const char *word_of(const firn_column *c, int64_t index)
+{
+    int32_t number = ((const int32_t *)c->data)[index];
+    const char *p = c->words;
+    if (number < 0 || number >= c->word_count) return "";
+    while (number-- > 0) p += strlen(p) + 1;
+    return p;
+}
+
+static void assert_same_points(const firn_points *p, const firn_points *q)
+{
+    assert_int_equal(p->count, q->count);
+    assert_int_equal(p->column_count, q->column_count);
+    for (int32_t k = 0; k < p->column_count; k++) {
+        const firn_column *c = &p->column[k], *d = firn_points_find(q, c->name);
+        if (!d) print_error("there is no column %s\n", c->name);
+        assert_non_null(d);
+        assert_int_equal(c->type, d->type);
+        assert_int_equal(c->components, d->components);
+        assert_int_equal(c->words != NULL, d->words != NULL);
+        for (int64_t i = 0; i < p->count * c->components; i++) {
+            if (c->words) {
+                assert_string_equal(word_of(c, i), word_of(d, i));
+            } else {
+                near(firn_type_get(d->type, d->data, i), firn_type_get(c->type, c->data, i), 0);
+            }
+        }
+    }
+}
+
+static firn_alembic_writer *create(const char *path)
+{
+    firn_alembic_writer *w = NULL;
+    firn_alembic_writer_def def = firn_alembic_writer_def_default();
+    firn_error error = {0};
+    take(firn_alembic_writer_create(path, &def, &w, &error), &error);
+    return w;
+}
+
+static firn_alembic_writer *resume(const char *path, int64_t last)
+{
+    firn_alembic_writer *w = NULL;
+    firn_alembic_writer_def def = firn_alembic_writer_def_default();
+    firn_error error = {0};
+    take(firn_alembic_writer_resume(path, &def, last, &w, &error), &error);
+    return w;
+}
+
+static void finish(firn_alembic_writer *w)
+{
+    firn_error error = {0};
+    take(firn_alembic_writer_finish(w, &error), &error);
+    firn_alembic_writer_destroy(w);
+}
+
+static int32_t add_points(firn_alembic_writer *w)
+{
+    int32_t object = -1;
+    firn_error error = {0};
+    take(firn_alembic_writer_add(w, FIRN_ALEMBIC_POINTS, "snow", &object, &error), &error);
+    return object;
+}
+
+static void write_points(firn_alembic_writer *w, int32_t object, int64_t frame)
+{
+    firn_points p = make_points(5 + frame / 4, (int)frame);
+    firn_error error = {0};
+    take(firn_alembic_writer_points(w, object, &p, &error), &error);
+    take(firn_alembic_writer_commit(w, frame, &error), &error);
+    firn_points_free(&p);
+}
+
+static void points_come_back_as_they_were(void **state)
+{
+    (void)state;
+    const char *path = path_of("a.abc");
+    firn_alembic_writer *w = create(path);
+    const int32_t object = add_points(w);
+    for (int64_t f = 3; f <= 9; f++) write_points(w, object, f);
+    assert_false(exists(path));
+    finish(w);
+    assert_false(exists(path_of("a.abc.part")));
+    firn_alembic *a = open_file(path);
+    const firn_alembic_file file = firn_alembic_get_file(a);
+    assert_int_equal(file.object_count, 2);
+    near(file.fps, 24, 0);
+    near(file.first_time, 3 / 24.0, 1e-12);
+    near(file.last_time, 9 / 24.0, 1e-12);
+    assert_int_equal(object_of(a, "/snow").kind, FIRN_ALEMBIC_XFORM);
+    assert_int_equal(object_of(a, "/snow/snowShape").sample_count, 7);
+    for (int64_t f = 3; f <= 9; f++) {
+        firn_points p = make_points(5 + f / 4, (int)f), q = points_of(a, "snowShape", f - 3);
+        assert_same_points(&p, &q);
+        firn_points_free(&q);
+        firn_error error = {0};
+        take(firn_alembic_read_points(a, find(a, "snowShape"), (double)f / 24, &q, &error), &error);
+        assert_same_points(&p, &q);
+        firn_points_free(&p);
+        firn_points_free(&q);
+    }
+    static const struct {
+        const char *name, *meaning;
+    } meanings[] = {{"F", "matrix"},      {"Cd", "rgb"}, {"orient", "quat"},
+                    {"matrix", "matrix"}, {"half", ""},  {"double3", "vector"},
+                    {"kind", ""}};
+    for (size_t k = 0; k < sizeof meanings / sizeof *meanings; k++) {
+        firn_alembic_attribute about = {0};
+        int32_t i = 0;
+        while (firn_alembic_get_attribute(a, find(a, "snowShape"), i++, &about) &&
+               strcmp(about.name, meanings[k].name) != 0) {
+            continue;
+        }
+        assert_string_equal(about.name, meanings[k].name);
+        assert_string_equal(about.interpretation, meanings[k].meaning);
+        assert_string_equal(about.scope, "var");
+    }
+    /* Arrays that stay are stored once, as long as there are as many points. */
+    const firn_abc_property *schema = firn_abc_schema(a, &a->object[find(a, "snowShape")]);
+    const firn_abc_property *ids = firn_abc_part(a, schema, ".pointIds"),
+                            *P = firn_abc_part(a, schema, "P");
+    uint64_t words[7];
+    firn_error error = {0};
+    for (int i = 0; i < 7; i++) take(firn_abc_word(a, ids, i, &words[i], &error), &error);
+    assert_int_equal(ids->first, 1);
+    assert_int_equal(ids->last, 5);
+    for (int i = 2; i < 7; i++) assert_int_equal(words[i] == words[i - 1], i != 5);
+    assert_int_equal(P->first, 1);
+    assert_int_equal(P->last, 6);
+    firn_alembic_close(a);
+}
+
+static void meshes_come_back_as_they_were(void **state)
+{
+    (void)state;
+    static const int32_t face[] = {4, 3, 3}, corner[] = {0, 1, 2, 3, 0, 4, 1, 1, 4, 2};
+    const char *path = path_of("a.abc");
+    firn_alembic_writer *w = create(path);
+    firn_error error = {0};
+    int32_t object;
+    take(firn_alembic_writer_add(w, FIRN_ALEMBIC_MESH, "body", &object, &error), &error);
+    for (int f = 0; f < 4; f++) {
+        firn_points p = {.count = 5};
+        const firn_column *P = add(&p, "P", FIRN_TYPE_f64, 3);
+        for (int i = 0; i < 15; i++) ((double *)P->data)[i] = 0.5 * i + f;
+        const firn_column *v = add(&p, "v", FIRN_TYPE_f32, 3);
+        for (int i = 0; i < 15; i++) ((float *)v->data)[i] = 24;
+        const firn_column *heat = add(&p, "heat", FIRN_TYPE_f32, 1);
+        for (int i = 0; i < 5; i++) ((float *)heat->data)[i] = (float)(f + i);
+        take(firn_alembic_writer_mesh(w, object, &p, face, 3, corner, 10, &error), &error);
+        assert_int_equal(firn_alembic_writer_mesh(w, object, &p, face, 3, corner, 10, &error),
+                         FIRN_INVALID); /* twice */
+        take(firn_alembic_writer_commit(w, f, &error), &error);
+        firn_points_free(&p);
+    }
+    finish(w);
+    firn_alembic *a = open_file(path);
+    const firn_alembic_object o = object_of(a, "/body/bodyShape");
+    assert_int_equal(o.kind, FIRN_ALEMBIC_MESH);
+    assert_true(o.constant_topology);
+    assert_int_equal(o.attribute_count, 1);
+    for (int f = 0; f < 7; f++) { /* also half-way between frames */
+        firn_alembic_mesh m = mesh_at(a, "bodyShape", 0.5 * f / 24);
+        assert_int_equal(m.vertex_count, 5);
+        assert_int_equal(m.face_count, 3);
+        assert_memory_equal(m.face, face, sizeof face);
+        assert_memory_equal(m.corner, corner, sizeof corner);
+        for (int i = 0; i < 15; i++) near(m.vertex[i], 0.5 * i + 0.5 * f, 1e-6);
+        for (int i = 0; i < 15; i++) near(m.velocity[i], 24, 0);
+        firn_alembic_mesh_free(&m);
+    }
+    double low[3], high[3];
+    take(firn_alembic_bounds(a, find(a, "bodyShape"), 0, low, high, &error), &error);
+    near3(low, 0, 0.5, 1, 1e-12);
+    near3(high, 6, 6.5, 7, 1e-12);
+    firn_alembic_close(a);
+}
+
+static void what_comes_late_or_goes_is_empty_elsewhere(void **state)
+{
+    (void)state;
+    const char *path = path_of("a.abc");
+    firn_alembic_writer *w = create(path);
+    const int32_t object = add_points(w);
+    firn_error error = {0};
+    for (int f = 0; f < 6; f++) {
+        firn_points p = {.count = f == 3 ? 0 : 2};
+        add(&p, "P", FIRN_TYPE_f32, 3);
+        if (f == 2 || f == 4) add(&p, "late", FIRN_TYPE_f32, 1);
+        take(firn_alembic_writer_points(w, object, &p, &error), &error);
+        take(firn_alembic_writer_commit(w, 10 + f * f, &error), &error); /* uneven */
+        firn_points_free(&p);
+    }
+    firn_points wrong = {.count = 1};
+    add(&wrong, "P", FIRN_TYPE_f32, 3);
+    add(&wrong, "late", FIRN_TYPE_i32, 1);
+    assert_int_equal(firn_alembic_writer_points(w, object, &wrong, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "late was float32_t[1]"));
+    firn_points_free(&wrong);
+    finish(w); /* without the frame that failed */
+    firn_alembic *a = open_file(path);
+    assert_int_equal(object_of(a, "snowShape").sample_count, 6);
+    for (int f = 0; f < 6; f++) {
+        firn_points p;
+        take(firn_alembic_read_points(a, find(a, "snowShape"), (10 + f * f) / 24.0, &p, &error),
+             &error);
+        assert_int_equal(p.count, f == 3 ? 0 : 2);
+        if (f != 3) assert_int_equal(firn_points_find(&p, "late") != NULL, f == 2 || f == 4);
+        assert_null(firn_points_find(&p, "id")); /* none were given */
+        firn_points_free(&p);
+    }
+    firn_alembic_close(a);
+}
+
+static void no_frames_make_no_file(void **state)
+{
+    (void)state;
+    remove(path_of("a.abc"));
+    firn_alembic_writer *w = create(path_of("a.abc"));
+    assert_true(exists(path_of("a.abc.part")));
+    finish(w);
+    assert_false(exists(path_of("a.abc")));
+    assert_false(exists(path_of("a.abc.part")));
+}
+
+enum { FRAMES = 6 };
+
+/* The bytes of frames 1 to FRAMES, uninterrupted. */
+static firn_bytes reference(const char *name)
+{
+    firn_alembic_writer *w = create(path_of(name));
+    const int32_t object = add_points(w);
+    for (int64_t f = 1; f <= FRAMES; f++) write_points(w, object, f);
+    finish(w);
+    return load(path_of(name));
+}
+
+static void go_on_to_the_end(firn_alembic_writer *w, const firn_bytes *expected)
+{
+    int64_t last;
+    if (firn_alembic_writer_frames(w, &last) == 0) last = 0;
+    const int32_t object = add_points(w);
+    for (int64_t f = last + 1; f <= FRAMES; f++) write_points(w, object, f);
+    finish(w);
+    firn_bytes got = load(path_of("a.abc"));
+    assert_int_equal(got.size, expected->size);
+    assert_memory_equal(got.data, expected->data, got.size);
+    firn_bytes_free(&got);
+}
+
+static void resumed_files_are_the_same_bytes(void **state)
+{
+    (void)state;
+    firn_bytes whole = reference("b.abc");
+    for (int64_t keep = 0; keep <= FRAMES; keep++) {
+        /* A finished file, and one that was closed behind frame 4. */
+        remove(path_of("a.abc"));
+        firn_error error = {0};
+        take(firn_bytes_write(path_of("a.abc"), whole.data, whole.size, &error), &error);
+        go_on_to_the_end(resume(path_of("a.abc"), keep), &whole);
+        remove(path_of("a.abc"));
+        firn_alembic_writer *w = create(path_of("a.abc"));
+        const int32_t object = add_points(w);
+        for (int64_t f = 1; f <= 4; f++) write_points(w, object, f);
+        firn_alembic_writer_destroy(w);
+        w = resume(path_of("a.abc"), keep);
+        int64_t last;
+        assert_int_equal(firn_alembic_writer_frames(w, &last), keep < 4 ? keep : 4);
+        go_on_to_the_end(w, &whole);
+    }
+    firn_bytes_free(&whole);
+}
+
+static void a_file_killed_anywhere_is_recovered(void **state)
+{
+    (void)state;
+    firn_bytes whole = reference("b.abc");
+    remove(path_of("a.abc"));
+    int64_t before = 0;
+    for (size_t size = 0; size <= whole.size; size += size < 3000 ? 7 : 61) {
+        FILE *part = fopen(path_of("a.abc.part"), "wb");
+        assert_non_null(part);
+        assert_int_equal(fwrite(whole.data, 1, size, part), size);
+        fclose(part);
+        firn_alembic_writer *w = resume(path_of("a.abc"), INT64_MAX);
+        int64_t last;
+        const int64_t frames = firn_alembic_writer_frames(w, &last);
+        assert_true(frames >= before && frames <= FRAMES); /* never fewer of more bytes */
+        if (frames > before || size % 5 == 0) {
+            before = frames;
+            go_on_to_the_end(w, &whole);
+            remove(path_of("a.abc"));
+        } else {
+            firn_alembic_writer_destroy(w);
+        }
+    }
+    assert_int_equal(before, FRAMES);
+    /* Finished at once it has the frames that were whole. */
+    FILE *part = fopen(path_of("a.abc.part"), "wb");
+    assert_non_null(part);
+    assert_int_equal(fwrite(whole.data, 1, whole.size / 2, part), whole.size / 2);
+    fclose(part);
+    finish(resume(path_of("a.abc"), INT64_MAX));
+    firn_alembic *a = open_file(path_of("a.abc"));
+    assert_in_range(object_of(a, "snowShape").sample_count, 1, FRAMES - 1);
+    firn_points p = make_points(5, 1), q = points_of(a, "snowShape", 0);
+    assert_same_points(&p, &q);
+    firn_points_free(&p);
+    firn_points_free(&q);
+    firn_alembic_close(a);
+    firn_bytes_free(&whole);
+}
+
+static void a_resumed_file_keeps_its_frames_per_second(void **state)
+{
+    (void)state;
+    firn_bytes whole = reference("a.abc");
+    firn_bytes_free(&whole);
+    firn_alembic_writer *w = NULL;
+    const firn_alembic_writer_def def = {.fps = 25};
+    firn_error error = {0};
+    assert_int_equal(firn_alembic_writer_resume(path_of("a.abc"), &def, 3, &w, &error),
+                     FIRN_INVALID);
+    assert_null(w);
+    assert_non_null(strstr(error.message, "has 24 frames per second"));
+    assert_true(exists(path_of("a.abc")));
+}
+
+static void files_of_one_frame_are_a_format(void **state)
+{
+    (void)state;
+    firn_points p = make_points(9, 1), q;
+    firn_write_options options = firn_write_options_default();
+    options.frame = 12;
+    options.fps = 48;
+    firn_error error = {0};
+    take(firn_points_write(path_of("a.abc"), &p, &options, &error), &error);
+    take(firn_points_read(path_of("a.abc"), &q, &error), &error);
+    assert_same_points(&p, &q);
+    firn_alembic *a = open_file(path_of("a.abc"));
+    near(object_of(a, "particlesShape").first_time, 0.25, 1e-12);
+    firn_alembic_close(a);
+    firn_points_free(&p);
+    firn_points_free(&q);
+    assert_int_equal(firn_points_read(DATA "cube_xform.abc", &q, &error), FIRN_INVALID);
+    assert_non_null(strstr(error.message, "has no points"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -599,6 +1025,14 @@ int main(void)
         cmocka_unit_test(keys_are_murmurs),
         cmocka_unit_test(damaged_files_do_no_more_than_fail),
         cmocka_unit_test(hostile_files_are_refused_with_a_reason),
+        cmocka_unit_test(points_come_back_as_they_were),
+        cmocka_unit_test(meshes_come_back_as_they_were),
+        cmocka_unit_test(what_comes_late_or_goes_is_empty_elsewhere),
+        cmocka_unit_test(no_frames_make_no_file),
+        cmocka_unit_test(resumed_files_are_the_same_bytes),
+        cmocka_unit_test(a_file_killed_anywhere_is_recovered),
+        cmocka_unit_test(a_resumed_file_keeps_its_frames_per_second),
+        cmocka_unit_test(files_of_one_frame_are_a_format),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,4 +1,4 @@
-/* Alembic files in the Ogawa container: animated meshes and points.
+/* Alembic files in the Ogawa container: animated meshes and points in, points and meshes out.
  *
  * Lengths are taken for metres, axes and times (s) are the file's own: Y is up by convention, and frame f
  * is at f / fps. Faces come and go counter-clockwise seen from outside, as everywhere in Firn; the file
@@ -168,6 +168,68 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_read_points_sample(const firn_
                                                                      int32_t object, int64_t sample,
                                                                      firn_points *out,
                                                                      firn_error *error);
+
+/* ---- writing ---- */
+
+/* Writes a file frame by frame as NAME.part, which becomes NAME when it is finished. Memory does not grow
+ * with frames but for 8 bytes per frame and attribute, 16 for text. Arrays that stay as they were are stored
+ * once. Every frame ends with a record of it, so that an unfinished file can be continued or finished
+ * however its writer ended. The same frames give the same bytes, interrupted or not. A writer belongs to one
+ * thread at a time. */
+typedef struct firn_alembic_writer firn_alembic_writer;
+
+/* Make one with firn_alembic_writer_def_default. */
+typedef struct firn_alembic_writer_def {
+    double fps; /* 1/s: frame f is at f / fps seconds; 24 by default */
+} firn_alembic_writer_def;
+FIRN_API firn_alembic_writer_def firn_alembic_writer_def_default(void);
+
+/* Begins a file; an unfinished one of the name goes, a finished one stays until this one takes its place. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_create(const char *path,
+                                                                const firn_alembic_writer_def *def,
+                                                                firn_alembic_writer **writer,
+                                                                firn_error *error);
+/* Goes on with a file that a writer began, unfinished or finished, behind its last frame that is not after
+ * `last_frame`; later frames are dropped. Begins a new file if there is none with such a frame. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_resume(const char *path,
+                                                                const firn_alembic_writer_def *def,
+                                                                int64_t last_frame,
+                                                                firn_alembic_writer **writer,
+                                                                firn_error *error);
+/* Closes it. What was not finished stays as NAME.part. NULL is fine. */
+FIRN_API void firn_alembic_writer_destroy(firn_alembic_writer *writer);
+
+/* Adds FIRN_ALEMBIC_POINTS or a FIRN_ALEMBIC_MESH, before the first frame: a shape /name/nameShape below a
+ * transform that moves nothing. One that a resumed file has already is found by its name. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_add(firn_alembic_writer *writer,
+                                                             firn_alembic_kind kind,
+                                                             const char *name, int32_t *object,
+                                                             firn_error *error);
+
+/* Gives an object its sample of the frame under way. Column P is needed, v becomes velocities, id the ids of
+ * points (their order without it), pscale half their width; all other columns become attributes of the same
+ * type. P, v and pscale are stored as 32-bit floats. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_points(firn_alembic_writer *writer,
+                                                                int32_t object,
+                                                                const firn_points *points,
+                                                                firn_error *error);
+/* The same for a mesh: columns are of its vertices; id and pscale are attributes like others. Of each face
+ * the number of its corners, then the vertices of all corners, counter-clockwise seen from outside. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_mesh(
+    firn_alembic_writer *writer, int32_t object, const firn_points *vertices, const int32_t *face,
+    int64_t face_count, const int32_t *corner, int64_t corner_count, firn_error *error);
+
+/* Ends the frame, once every object has its sample, and hands it to the disk. Frames rise. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_commit(firn_alembic_writer *writer,
+                                                                int64_t frame, firn_error *error);
+
+/* How many frames are committed, and the last of them. */
+FIRN_API int64_t firn_alembic_writer_frames(const firn_alembic_writer *writer, int64_t *last);
+
+/* Completes the file under its own name with all frames that were committed, also after a failure; without
+ * a frame there is none. Destroy the writer afterwards. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_finish(firn_alembic_writer *writer,
+                                                                firn_error *error);
 
 #ifdef __cplusplus
 }

@@ -100,7 +100,8 @@ struct firn_alembic {
 
 /* ---- abc_read.c ---- */
 
-/* Of bytes that must outlive it. Errors do not name a path. */
+/* Neither these nor what is then read of them name the path in errors. Bytes must outlive it. */
+firn_status firn_alembic_open_unnamed(const char *path, firn_alembic **out, firn_error *error);
 firn_status firn_alembic_open_bytes(const firn_bytes *bytes, firn_alembic **out, firn_error *error);
 
 /* The value of a key in "key=value;key=value", or "". */
@@ -153,6 +154,9 @@ firn_status firn_abc_matrix(const firn_alembic *a, int32_t object, double time, 
 /* p' = p M; a vector is turned and scaled, not moved. `out` may be the point. */
 void firn_abc_transform(const double matrix[16], const double point[3], bool is_point,
                         double out[3]);
+
+/* What .pointIds says in its metadata if a writer of Firn's had no ids. */
+#define FIRN_ABC_ORDERED "firnOrder"
 
 /* ---- abc_write.c ---- */
 

@@ -226,7 +226,9 @@ static firn_status put_triples(const firn_alembic *a, const firn_abc_property *p
 static firn_status put_ids(const firn_alembic *a, const firn_abc_property *p, double time,
                            firn_points *out, firn_error *error)
 {
+    char text[8];
     if (!p || p->pod != FIRN_ABC_U64 || p->extent != 1 || !p->samples) return FIRN_OK;
+    if (firn_abc_metadata(p->metadata, FIRN_ABC_ORDERED, text, sizeof text)[0]) return FIRN_OK;
     firn_abc_sample s;
     firn_status st = firn_abc_load(a, p, firn_abc_moment_at(a, p, time).low, &s, error);
     if (st != FIRN_OK) return st;

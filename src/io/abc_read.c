@@ -809,6 +809,9 @@ static firn_status read_archive(firn_alembic *a, firn_error *error)
         if (st == FIRN_OK) {
             a->application =
                 firn_abc_metadata(a->metadata, "_ai_Application", application, metadata.size + 1);
+            for (char *c = application; *c; c++) { /* it is printed */
+                if ((unsigned char)*c < ' ' || *c == 0x7f) *c = ' ';
+            }
         }
     }
     firn_bytes_free(&metadata);
@@ -835,19 +838,30 @@ static firn_status open_archive(firn_alembic *a, firn_status st, firn_alembic **
     return st;
 }
 
+static firn_status open_path(const char *path, bool named, firn_alembic **out, firn_error *error)
+{
+    firn_error inner = {0};
+    firn_alembic *a = calloc(1, sizeof *a);
+    if (!a) return no_memory(error);
+    a->file.file = -1;
+    a->path = named ? strdup(path) : NULL;
+    const firn_status st =
+        named && !a->path ? no_memory(&inner) : firn_ogawa_open(&a->file, path, false, &inner);
+    return open_archive(a, st, out, &inner, error);
+}
+
 firn_status firn_alembic_open(const char *path, firn_alembic **out, firn_error *error)
 {
     FIRN_REQUIRE(out, error);
     *out = NULL;
     FIRN_REQUIRE(path, error);
-    firn_error inner = {0};
-    firn_alembic *a = calloc(1, sizeof *a);
-    if (!a) return no_memory(error);
-    a->file.file = -1;
-    a->path = strdup(path);
-    const firn_status st =
-        a->path ? firn_ogawa_open(&a->file, path, false, &inner) : no_memory(&inner);
-    return open_archive(a, st, out, &inner, error);
+    return open_path(path, true, out, error);
+}
+
+firn_status firn_alembic_open_unnamed(const char *path, firn_alembic **out, firn_error *error)
+{
+    *out = NULL;
+    return open_path(path, false, out, error);
 }
 
 firn_status firn_alembic_open_bytes(const firn_bytes *bytes, firn_alembic **out, firn_error *error)

@@ -23,9 +23,9 @@ static const char *no_file(mode_t mode)
     return "is a device; name a file";
 }
 
-/* The file's size is what it was when it was opened. */
-static firn_status read_open(int file, const char *path, uint64_t most, firn_bytes *out,
-                             firn_error *error)
+/* Up to `wanted` bytes. The file's size is what it was when it was opened. */
+static firn_status read_open(int file, const char *path, uint64_t most, uint64_t wanted,
+                             firn_bytes *out, firn_error *error)
 {
     struct stat about;
     if (fstat(file, &about) != 0) {
@@ -33,11 +33,12 @@ static firn_status read_open(int file, const char *path, uint64_t most, firn_byt
     }
     const char *why = no_file(about.st_mode);
     if (why) return firn_fail(error, FIRN_INVALID, "%s: %s", path, why);
-    const uint64_t size = (uint64_t)about.st_size;
+    uint64_t size = (uint64_t)about.st_size;
     if (size > most) {
         return firn_fail(error, FIRN_INVALID, "%s: has %llu bytes; it must have at most %llu MiB",
                          path, (unsigned long long)size, (unsigned long long)(most >> 20));
     }
+    if (size > wanted) size = wanted;
     firn_error inner = {0};
     firn_status st = firn_memory_check((double)size, "the file", &inner);
     if (st != FIRN_OK) return firn_fail(error, st, "%s: %s", path, inner.message);
@@ -60,16 +61,27 @@ static firn_status read_open(int file, const char *path, uint64_t most, firn_byt
     return FIRN_OK;
 }
 
-firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
-                                 firn_error *error)
+static firn_status read_some(const char *path, uint64_t most, uint64_t wanted, firn_bytes *out,
+                             firn_error *error)
 {
     *out = (firn_bytes){0};
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* pipes are not waited for */
     if (file < 0) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
-    const firn_status st = read_open(file, path, most, out, error);
+    const firn_status st = read_open(file, path, most, wanted, out, error);
     close(file);
     if (st != FIRN_OK) firn_bytes_free(out);
     return st;
+}
+
+firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
+                                 firn_error *error)
+{
+    return read_some(path, most, UINT64_MAX, out, error);
+}
+
+firn_status firn_bytes_read_begin(const char *path, size_t most, firn_bytes *out, firn_error *error)
+{
+    return read_some(path, UINT64_MAX, most, out, error);
 }
 
 firn_status firn_bytes_read(const char *path, firn_bytes *out, firn_error *error)
