@@ -1,9 +1,11 @@
-/* firn info: what particle files hold, for people or as JSON. */
+/* firn info: what particle files hold, and the objects of Alembic files, for people or as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app.h"
+#include <firn/alembic.h>
 #include <firn/points.h>
 
 static const char command_name[] = "firn info";
@@ -14,6 +16,7 @@ typedef struct subject {
     const char *format;
     size_t size; /* bytes */
     firn_points points;
+    firn_alembic *alembic; /* in place of points; NULL: none */
 } subject;
 
 typedef struct range {
@@ -39,6 +42,23 @@ static void find_ranges(const firn_column *column, int64_t count, range r[FIRN_M
 static bool is_float(firn_type type)
 {
     return type == FIRN_TYPE_f16 || type == FIRN_TYPE_f32 || type == FIRN_TYPE_f64;
+}
+
+/* The box of an object over its first and last sample; false if it has none. */
+static bool find_bounds(const firn_alembic *a, int32_t object, const firn_alembic_object *o,
+                        double low[3], double high[3])
+{
+    double l[3], h[3];
+    if (o->sample_count == 0 ||
+        firn_alembic_bounds(a, object, o->first_time, low, high, NULL) != FIRN_OK ||
+        firn_alembic_bounds(a, object, o->last_time, l, h, NULL) != FIRN_OK) {
+        return false;
+    }
+    for (int i = 0; i < 3; i++) {
+        low[i] = fmin(low[i], l[i]);
+        high[i] = fmax(high[i], h[i]);
+    }
+    return low[0] <= high[0];
 }
 
 /* ---- for people ---- */
@@ -72,8 +92,68 @@ static void print_range(const range *r, bool fraction)
     if (r->odd) printf(" (%lld not finite)", (long long)r->odd);
 }
 
+static void print_object(const firn_alembic *a, int32_t object, double fps)
+{
+    firn_alembic_object o;
+    firn_error error = {0};
+    if (firn_alembic_get_object(a, object, &o, &error) != FIRN_OK) {
+        printf("  %s\n", error.message);
+        return;
+    }
+    printf("  %s  %s", o.path, firn_alembic_kind_name(o.kind));
+    if (o.sample_count > 0) {
+        printf(", %lld sample%s", (long long)o.sample_count, o.sample_count > 1 ? "s" : "");
+        if (o.moves) printf(", %.6g to %.6g s", o.first_time, o.last_time);
+        if (o.moves && fps > 0) {
+            printf(" (frames %.6g to %.6g)", o.first_time * fps, o.last_time * fps);
+        }
+    }
+    if (o.kind == FIRN_ALEMBIC_MESH || o.kind == FIRN_ALEMBIC_SUBD) {
+        printf(", %lld vertices, %lld faces%s", (long long)o.vertex_count, (long long)o.face_count,
+               o.constant_topology ? "" : ", which change");
+    } else if (o.kind == FIRN_ALEMBIC_POINTS) {
+        printf(", %lld points", (long long)o.vertex_count);
+    }
+    if (!o.visible || o.visible_changes) {
+        printf(", %s%s", o.visible ? "visible" : "hidden", o.visible_changes ? " at first" : "");
+    }
+    printf("\n");
+    double low[3], high[3];
+    if (find_bounds(a, object, &o, low, high)) {
+        printf("    bounds of the first and last sample %.6g %.6g %.6g to %.6g %.6g %.6g\n", low[0],
+               low[1], low[2], high[0], high[1], high[2]);
+    }
+    firn_alembic_attribute at;
+    for (int32_t i = 0; firn_alembic_get_attribute(a, object, i, &at); i++) {
+        printf("    %-14s %s[%d]%s%s%s%s\n", at.name, at.type, at.components,
+               at.scope[0] ? " " : "", at.scope, at.interpretation[0] ? " " : "",
+               at.interpretation);
+    }
+}
+
+static void print_alembic(const subject *s)
+{
+    const firn_alembic_file f = firn_alembic_get_file(s->alembic);
+    printf("%s: %s, %zu bytes, %d objects, by %s%sAlembic %d.%d.%d\n", s->path, s->format, s->size,
+           f.object_count, f.application, f.application[0] ? " with " : "", f.version / 10000,
+           f.version / 100 % 100, f.version % 100);
+    if (f.last_time > f.first_time) {
+        printf("  %.6g to %.6g s", f.first_time, f.last_time);
+        if (f.fps > 0) {
+            printf(", frames %.6g to %.6g at %.6g per second", f.first_time * f.fps,
+                   f.last_time * f.fps, f.fps);
+        }
+        printf("\n");
+    }
+    for (int32_t i = 0; i < f.object_count; i++) print_object(s->alembic, i, f.fps);
+}
+
 static void print_text(const subject *s)
 {
+    if (s->alembic) {
+        print_alembic(s);
+        return;
+    }
     printf("%s: %s, %zu bytes, %lld particles\n", s->path, s->format, s->size,
            (long long)s->points.count);
     const firn_column *P = firn_points_find(&s->points, "P");
@@ -129,8 +209,64 @@ static void json_ranges(const firn_column *column, int64_t count)
     printf("]");
 }
 
+static void json_object(const firn_alembic *a, int32_t object)
+{
+    firn_alembic_object o;
+    firn_error error = {0};
+    if (firn_alembic_get_object(a, object, &o, &error) != FIRN_OK) {
+        printf("{\"error\": ");
+        json_text(error.message);
+        printf("}");
+        return;
+    }
+    printf("{\"path\": ");
+    json_text(o.path);
+    printf(", \"kind\": \"%s\", \"samples\": %lld, \"first_time\": %.17g, \"last_time\": %.17g, "
+           "\"moves\": %s, \"visible\": %s, \"vertices\": %lld, \"faces\": %lld, "
+           "\"constant_topology\": %s",
+           firn_alembic_kind_name(o.kind), (long long)o.sample_count, o.first_time, o.last_time,
+           o.moves ? "true" : "false", o.visible ? "true" : "false", (long long)o.vertex_count,
+           (long long)o.face_count, o.constant_topology ? "true" : "false");
+    double low[3], high[3];
+    if (find_bounds(a, object, &o, low, high)) {
+        printf(", \"bounds\": {\"min\": [%.9g, %.9g, %.9g], \"max\": [%.9g, %.9g, %.9g]}", low[0],
+               low[1], low[2], high[0], high[1], high[2]);
+    }
+    printf(", \"attributes\": [");
+    firn_alembic_attribute at;
+    for (int32_t i = 0; firn_alembic_get_attribute(a, object, i, &at); i++) {
+        printf("%s{\"name\": ", i ? ", " : "");
+        json_text(at.name);
+        printf(", \"type\": \"%s\", \"components\": %d, \"scope\": \"%s\", "
+               "\"interpretation\": \"%s\"}",
+               at.type, at.components, at.scope, at.interpretation);
+    }
+    printf("]}");
+}
+
+static void json_alembic(const subject *s)
+{
+    const firn_alembic_file f = firn_alembic_get_file(s->alembic);
+    printf("{\"file\": ");
+    json_text(s->path);
+    printf(", \"format\": \"%s\", \"bytes\": %zu, \"application\": ", s->format, s->size);
+    json_text(f.application);
+    printf(", \"version\": %d, \"fps\": %.17g, \"first_time\": %.17g, \"last_time\": %.17g,\n"
+           "  \"objects\": [",
+           f.version, f.fps, f.first_time, f.last_time);
+    for (int32_t i = 0; i < f.object_count; i++) {
+        printf("%s\n    ", i ? "," : "");
+        json_object(s->alembic, i);
+    }
+    printf("]}");
+}
+
 static void print_json(const subject *s)
 {
+    if (s->alembic) {
+        json_alembic(s);
+        return;
+    }
     printf("{\"file\": ");
     json_text(s->path);
     printf(", \"format\": \"%s\", \"bytes\": %zu, \"count\": %lld", s->format, s->size,
@@ -156,9 +292,16 @@ static void print_json(const subject *s)
 
 /* ---- files ---- */
 
+/* Alembic is told by its name, and read in parts. */
 static bool examine(const char *path, subject *s, firn_error *error)
 {
     firn_bytes in;
+    struct stat about;
+    const firn_format_info named = firn_format_find(path, NULL);
+    if (named.sequence && stat(path, &about) == 0) {
+        *s = (subject){.path = path, .format = named.name, .size = (size_t)about.st_size};
+        return firn_alembic_open(path, &s->alembic, error) == FIRN_OK;
+    }
     if (firn_bytes_read(path, &in, error) != FIRN_OK) return false;
     *s = (subject){.path = path, .size = in.size};
     const firn_status st = firn_points_parse(path, &in, &s->points, &s->format, error);
@@ -192,6 +335,7 @@ static int run(void)
         if (chosen.json && shown > 0) printf(",\n");
         (chosen.json ? print_json : print_text)(&s);
         firn_points_free(&s.points);
+        firn_alembic_close(s.alembic);
         shown++;
     }
     if (chosen.json) printf("]\n");
@@ -203,7 +347,9 @@ const firn_command firn_info_command = {
     .line = "print the contents of particle files",
     .summary =
         "Prints the contents of particle files: format, number of particles, bounds, and for "
-        "every attribute its type and the range of each component.",
+        "every attribute its type and the range of each component. Of an Alembic file it prints "
+        "the "
+        "objects with their samples, times, bounds and attributes.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

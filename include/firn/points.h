@@ -101,6 +101,7 @@ typedef struct firn_format_info {
     const char *extensions; /* ".prt", several separated by spaces; the longest match counts */
     const char *help;       /* one line */
     bool reads, writes;
+    bool sequence; /* one file can hold all frames */
 } firn_format_info;
 
 /* The formats, by number from 0. */

@@ -23,9 +23,9 @@ static const char *no_file(mode_t mode)
     return "is a device; name a file";
 }
 
-/* The file's size is what it was when it was opened. */
-static firn_status read_open(int file, const char *path, uint64_t most, firn_bytes *out,
-                             firn_error *error)
+/* Up to `wanted` bytes. The file's size is what it was when it was opened. */
+static firn_status read_open(int file, const char *path, uint64_t most, uint64_t wanted,
+                             firn_bytes *out, firn_error *error)
 {
     struct stat about;
     if (fstat(file, &about) != 0) {
@@ -33,11 +33,12 @@ static firn_status read_open(int file, const char *path, uint64_t most, firn_byt
     }
     const char *why = no_file(about.st_mode);
     if (why) return firn_fail(error, FIRN_INVALID, "%s: %s", path, why);
-    const uint64_t size = (uint64_t)about.st_size;
+    uint64_t size = (uint64_t)about.st_size;
     if (size > most) {
         return firn_fail(error, FIRN_INVALID, "%s: has %llu bytes; it must have at most %llu MiB",
                          path, (unsigned long long)size, (unsigned long long)(most >> 20));
     }
+    if (size > wanted) size = wanted;
     firn_error inner = {0};
     firn_status st = firn_memory_check((double)size, "the file", &inner);
     if (st != FIRN_OK) return firn_fail(error, st, "%s: %s", path, inner.message);
@@ -60,16 +61,27 @@ static firn_status read_open(int file, const char *path, uint64_t most, firn_byt
     return FIRN_OK;
 }
 
-firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
-                                 firn_error *error)
+static firn_status read_some(const char *path, uint64_t most, uint64_t wanted, firn_bytes *out,
+                             firn_error *error)
 {
     *out = (firn_bytes){0};
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* pipes are not waited for */
     if (file < 0) return firn_fail(error, FIRN_INVALID, "%s: %s", path, strerror(errno));
-    const firn_status st = read_open(file, path, most, out, error);
+    const firn_status st = read_open(file, path, most, wanted, out, error);
     close(file);
     if (st != FIRN_OK) firn_bytes_free(out);
     return st;
+}
+
+firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *out,
+                                 firn_error *error)
+{
+    return read_some(path, most, UINT64_MAX, out, error);
+}
+
+firn_status firn_bytes_read_begin(const char *path, size_t most, firn_bytes *out, firn_error *error)
+{
+    return read_some(path, UINT64_MAX, most, out, error);
 }
 
 firn_status firn_bytes_read(const char *path, firn_bytes *out, firn_error *error)
@@ -153,7 +165,29 @@ static FILE *create(const char *path)
     return NULL;
 }
 
-firn_status firn_output_open(firn_output *out, const char *path, firn_error *error)
+/* The existing file, cut off at a byte and at its end; NULL and errno on failure. */
+static FILE *reopen(const char *path, uint64_t size)
+{
+    const int descriptor = firn_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+    FILE *file = NULL;
+    if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0 &&
+        lseek(descriptor, 0, SEEK_END) >= 0) {
+        file = fdopen(descriptor, "r+b");
+    }
+    if (file && fseeko(file, 0, SEEK_END) == 0) return file;
+    const int why = errno;
+    if (file) {
+        fclose(file);
+    } else if (descriptor >= 0) {
+        close(descriptor);
+    }
+    errno = why;
+    return NULL;
+}
+
+/* With `ending` behind the name; `size` above 0 continues a file that is there. */
+static firn_status open_output(firn_output *out, const char *path, const char *ending,
+                               uint64_t size, firn_error *error)
 {
     *out = (firn_output){0};
     const size_t length = strlen(path);
@@ -170,8 +204,8 @@ firn_status firn_output_open(firn_output *out, const char *path, firn_error *err
         return firn_fail(error, FIRN_OUTPUT, "%s: is %s; write to another file", path,
                          S_ISDIR(there.st_mode) ? "a folder" : "a device or a pipe");
     }
-    snprintf(out->temporary, length + 32, "%s.%ld.part", path, (long)getpid());
-    out->file = create(out->temporary);
+    snprintf(out->temporary, length + 32, "%s%s", path, ending);
+    out->file = size ? reopen(out->temporary, size) : create(out->temporary);
     if (!out->file) {
         const int why = errno;
         free(out->temporary); /* nothing to remove */
@@ -180,6 +214,21 @@ firn_status firn_output_open(firn_output *out, const char *path, firn_error *err
         return firn_fail(error, FIRN_OUTPUT, "%s: %s", path, strerror(why));
     }
     return FIRN_OK;
+}
+
+firn_status firn_output_open(firn_output *out, const char *path, firn_error *error)
+{
+    char ending[32];
+    snprintf(ending, sizeof ending, ".%ld.part", (long)getpid());
+    return open_output(out, path, ending, 0, error);
+}
+
+firn_status firn_output_continue(firn_output *out, const char *path, uint64_t size,
+                                 firn_error *error)
+{
+    const firn_status st = open_output(out, path, ".part", size, error);
+    out->keep = st == FIRN_OK;
+    return st;
 }
 
 void firn_output_write(firn_output *out, const void *data, size_t size)
@@ -197,19 +246,39 @@ void firn_output_print(firn_output *out, const char *format, ...)
     va_end(arguments);
 }
 
-firn_status firn_output_commit(firn_output *out, firn_error *error)
+void firn_output_patch(firn_output *out, uint64_t at, const void *data, size_t size)
+{
+    if (out->failed) return;
+    if (fseeko(out->file, (off_t)at, SEEK_SET) != 0) out->failed = errno;
+    firn_output_write(out, data, size);
+    if (fseeko(out->file, 0, SEEK_END) != 0 && !out->failed) out->failed = errno;
+}
+
+static void flush(firn_output *out)
 {
     if (fflush(out->file) != 0 && !out->failed) out->failed = errno;
     if (!out->failed && fsync(fileno(out->file)) != 0 && errno != EINVAL && errno != ENOTSUP) {
         out->failed = errno; /* pipes and odd file systems cannot sync; a full disk shows here */
     }
+}
+
+firn_status firn_output_sync(firn_output *out, firn_error *error)
+{
+    flush(out);
+    if (!out->failed) return FIRN_OK;
+    return firn_fail(error, FIRN_OUTPUT, "%s: %s", out->path, strerror(out->failed));
+}
+
+firn_status firn_output_commit(firn_output *out, firn_error *error)
+{
+    flush(out);
     if (fclose(out->file) != 0 && !out->failed) out->failed = errno;
     out->file = NULL;
     if (!out->failed && rename(out->temporary, out->path) != 0) out->failed = errno;
     firn_status st = FIRN_OK;
     if (out->failed) {
-        st = firn_fail(error, FIRN_OUTPUT, "%s: %s; nothing was written", out->path,
-                       strerror(out->failed));
+        st = firn_fail(error, FIRN_OUTPUT, "%s: %s; %s", out->path, strerror(out->failed),
+                       out->keep ? "it stays unfinished" : "nothing was written");
         firn_output_discard(out);
         return st;
     }
@@ -222,7 +291,7 @@ firn_status firn_output_commit(firn_output *out, firn_error *error)
 void firn_output_discard(firn_output *out)
 {
     if (out->file) fclose(out->file);
-    if (out->temporary) remove(out->temporary);
+    if (out->temporary && !out->keep) remove(out->temporary);
     free(out->temporary);
     free(out->path);
     *out = (firn_output){0};

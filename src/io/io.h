@@ -33,6 +33,9 @@ firn_status firn_bytes_read_most(const char *path, uint64_t most, firn_bytes *ou
                                  firn_error *error);
 /* Whether compressed data may become so many bytes: FIRN_MOST_UNPACKED, and what memory holds. */
 firn_status firn_check_unpacked(double bytes, firn_error *error);
+/* Up to so many bytes of a file's begin. */
+firn_status firn_bytes_read_begin(const char *path, size_t most, firn_bytes *out,
+                                  firn_error *error);
 /* Text without the byte-order mark that some editors begin it with. Points into `in`. */
 firn_bytes firn_bytes_text(const firn_bytes *in);
 
@@ -41,6 +44,7 @@ firn_bytes firn_bytes_text(const firn_bytes *in);
 typedef struct firn_output {
     FILE *file;
     char *path, *temporary;
+    bool keep;  /* the file under its temporary name, to go on with it, unless it is committed */
     int failed; /* errno of the first failure, or 0 */
 } firn_output;
 
@@ -49,7 +53,15 @@ typedef struct firn_output {
 int firn_descriptor_raise(int descriptor);
 
 firn_status firn_output_open(firn_output *out, const char *path, firn_error *error);
+/* The same under the name NAME.part, whatever the process: from byte `size` of that file on, which is cut
+ * off there; 0 begins it anew. It is kept until it is committed. */
+firn_status firn_output_continue(firn_output *out, const char *path, uint64_t size,
+                                 firn_error *error);
 void firn_output_write(firn_output *out, const void *data, size_t size);
+/* Writes over bytes that are there already. */
+void firn_output_patch(firn_output *out, uint64_t at, const void *data, size_t size);
+/* Hands all that was written to the disk. */
+firn_status firn_output_sync(firn_output *out, firn_error *error);
 void firn_output_print(firn_output *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Flushed to the disk, renamed. Either way `out` is closed. */
@@ -68,10 +80,14 @@ typedef struct firn_format {
      * byte 120", "line 7"), what was found and what was expected; the caller adds the path. NULL:
      * cannot be read. */
     firn_status (*read)(const firn_bytes *in, firn_points *out, firn_error *error);
+    /* The same for a file, of which only parts are read: at a time (s), NAN for the first. NULL: it is read
+     * whole. */
+    firn_status (*read_file)(const char *path, double time, firn_points *out, firn_error *error);
     /* Failing to write is the output's to remember: an error here is about the points. `threads`
      * is above 0 here. */
     firn_status (*write)(const firn_points *points, const firn_write_options *options,
                          firn_output *out, firn_error *error);
+    bool sequence; /* a file can hold all frames: firn_alembic_writer writes them one by one */
 } firn_format;
 
 /* All of them, then NULL. */
@@ -80,6 +96,8 @@ extern const firn_format *const firn_formats[];
 /* By the end of the name, or NULL and an error that lists what there is. */
 const firn_format *firn_format_of(const char *path, firn_error *error);
 
+/* firn_points_read for a time (s), where a file holds several; NAN: the first. */
+firn_status firn_points_read_at(const char *path, double time, firn_points *out, firn_error *error);
 /* Bytes that firn_points_write would write there; nothing is written. */
 firn_status firn_points_size(const char *path, const firn_points *points,
                              const firn_write_options *options, size_t *bytes, firn_error *error);

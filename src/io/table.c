@@ -7,8 +7,10 @@
 #include "base/parallel.h"
 #include "io/io.h"
 
+enum { MOST_BEGIN = 16 }; /* bytes that tell formats whose files are not read whole */
+
 /* In the order in which content is asked. */
-#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(csv)
+#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(abc) X(csv)
 
 #define DECLARE(name) extern const firn_format firn_format_##name;
 FORMATS(DECLARE)
@@ -66,7 +68,8 @@ const firn_format *firn_format_of(const char *path, firn_error *error)
 static firn_format_info info_of(const firn_format *f)
 {
     if (!f) return (firn_format_info){0};
-    return (firn_format_info){f->name, f->extensions, f->help, f->read != NULL, f->write != NULL};
+    return (firn_format_info){f->name,         f->extensions,    f->help,
+                              f->read != NULL, f->write != NULL, f->sequence};
 }
 
 firn_format_info firn_format_get_info(int32_t index)
@@ -108,9 +111,29 @@ firn_status firn_points_read(const char *path, firn_points *out, firn_error *err
 {
     FIRN_REQUIRE(path, error);
     FIRN_REQUIRE(out, error);
+    return firn_points_read_at(path, NAN, out, error);
+}
+
+firn_status firn_points_read_at(const char *path, double time, firn_points *out, firn_error *error)
+{
     *out = (firn_points){0};
     firn_bytes in;
-    firn_status st = firn_bytes_read(path, &in, error);
+    firn_status st = firn_bytes_read_begin(path, MOST_BEGIN, &in, error);
+    if (st != FIRN_OK) return st;
+    const firn_format *found = NULL;
+    for (int i = 0; firn_formats[i] && !found; i++) {
+        const firn_format *f = firn_formats[i];
+        if (f->read_file && f->recognise(&in)) found = f;
+    }
+    firn_bytes_free(&in);
+    firn_error inner = {0};
+    if (found) {
+        st = found->read_file(path, time, out, &inner);
+        if (st == FIRN_OK) return FIRN_OK;
+        firn_points_free(out);
+        return firn_fail(error, st, "%s: %s", path, inner.message);
+    }
+    st = firn_bytes_read(path, &in, error);
     if (st == FIRN_OK) st = firn_points_parse(path, &in, out, NULL, error);
     firn_bytes_free(&in);
     return st;

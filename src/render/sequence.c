@@ -2,6 +2,7 @@
 #include "render/sequence.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -354,9 +355,11 @@ firn_status firn_sequence_read(const firn_sequence *sequence, int64_t number, fi
     *points = *grid = (firn_points){0};
     const firn_sequence_frame *at = find_frame(sequence, number);
     if (!at || access(at->path, F_OK) != 0) return FIRN_OK;
-    firn_status st = firn_points_read(at->path, points, error);
+    /* Of a file that holds all frames of a scene, this one. */
+    const double time = sequence->scene ? (double)number / sequence->scene->frames.fps : NAN;
+    firn_status st = firn_points_read_at(at->path, time, points, error);
     if (st == FIRN_OK && at->grid && access(at->grid, F_OK) == 0) {
-        st = firn_points_read(at->grid, grid, error);
+        st = firn_points_read_at(at->grid, time, grid, error);
     }
     if (st != FIRN_OK) firn_points_free(points);
     return st;

@@ -142,7 +142,7 @@ static firn_status need_of_output(const firn_job *job, const firn_scene_output *
     firn_status st = measure(job, o, &size, error);
     const int64_t begin = first_file(job->scene, o, first);
     const int64_t files = begin <= last ? (last - begin) / o->every + 1 : 0;
-    for (int64_t i = 0; i < files && i < MOST_LOOKS && st == FIRN_OK; i++) {
+    for (int64_t i = 0; i < files && i < MOST_LOOKS && !o->sequence && st == FIRN_OK; i++) {
         char *path = firn_frame_path(o->file, begin + i * o->every);
         if (!path) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         out->replaced += file_bytes(path);
@@ -151,7 +151,8 @@ static firn_status need_of_output(const firn_job *job, const firn_scene_output *
     const double particles = firn_frames_particles(job, begin, last, o->every);
     out->least = (double)files * size.empty + particles * size.least;
     out->most = (double)files * size.empty + particles * size.most;
-    if (files > 1 && may_shrink(job->scene)) {
+    /* A sequence stores what stays once. The file it replaces is there until it is finished. */
+    if (files > 1 && (may_shrink(job->scene) || o->sequence)) {
         out->least = size.empty + (double)firn_sim_count(job->sim) * size.least;
     }
     out->folder = st == FIRN_OK ? firn_frame_path(o->file, first) : NULL;

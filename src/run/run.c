@@ -1,6 +1,7 @@
 /* The run loop and `--plan`. A thread of its own writes a frame's files while the next frame is
  * computed; the saved state comes last, so a state on disk implies that the frame's outputs are
- * there, too. */
+ * there, too. A file that holds all frames is finished however the run ends, so that it can be read, and is
+ * taken up again on resume. */
 #include "run/run.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include <firn/alembic.h>
 
 static double seconds_now(void)
 {
@@ -38,7 +40,8 @@ typedef struct writer {
     int32_t threads;    /* that compress */
     firn_points points[MOST_OUTPUTS];
     char *path[MOST_OUTPUTS];
-    firn_bytes state;     /* empty: none is due */
+    firn_alembic_writer *sequence[MOST_OUTPUTS]; /* of outputs that are one file; else NULL */
+    firn_bytes state;                            /* empty: none is due */
     int64_t frame, saved; /* saved: the last one whose state is on disk, or INT64_MIN */
     pthread_t thread;
     bool running;
@@ -52,6 +55,12 @@ static void *write_files(void *context)
     for (int32_t i = 0; i < w->scene->output_count && w->status == FIRN_OK; i++) {
         const firn_scene_output *o = &w->scene->output[i];
         if (!w->path[i]) continue;
+        if (o->sequence) {
+            w->status = firn_alembic_writer_points(w->sequence[i], 0, &w->points[i], &w->error);
+            if (w->status != FIRN_OK) break;
+            w->status = firn_alembic_writer_commit(w->sequence[i], w->frame, &w->error);
+            continue;
+        }
         const firn_write_options options = {.half = o->half,
                                             .classic = o->classic,
                                             .level = (int32_t)o->level,
@@ -108,6 +117,50 @@ static firn_status writer_start(writer *w, const firn_job *job, int64_t frame, b
         write_files(w);
     }
     return FIRN_OK;
+}
+
+/* Begins the files that hold all frames, or, behind frame `resumed`, goes on with them. `note` receives what
+ * is missing in them, or "". */
+static firn_status sequences_open(writer *w, int64_t resumed, char *note, size_t size,
+                                  firn_error *error)
+{
+    const firn_alembic_writer_def def = {.fps = w->scene->frames.fps};
+    firn_status st = FIRN_OK;
+    note[0] = 0;
+    for (int32_t i = 0; i < w->scene->output_count && st == FIRN_OK; i++) {
+        const firn_scene_output *o = &w->scene->output[i];
+        if (!o->sequence) continue;
+        st = resumed == INT64_MIN
+                 ? firn_alembic_writer_create(o->file, &def, &w->sequence[i], error)
+                 : firn_alembic_writer_resume(o->file, &def, resumed, &w->sequence[i], error);
+        if (st != FIRN_OK) return st;
+        int64_t last;
+        const int64_t frames = firn_alembic_writer_frames(w->sequence[i], &last);
+        if (resumed != INT64_MIN && !(frames > 0 && last > resumed - o->every)) {
+            snprintf(note, size, "%s lacks frames before %lld", o->file, (long long)resumed + 1);
+        }
+        int32_t first;
+        st = firn_alembic_writer_add(w->sequence[i], FIRN_ALEMBIC_POINTS,
+                                     o->of == 0 ? "particles" : "grid", &first, error);
+    }
+    return st;
+}
+
+/* Finishes them, all if possible; the first failure is the answer. */
+static firn_status sequences_close(writer *w, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int i = 0; i < MOST_OUTPUTS; i++) {
+        firn_error inner = {0};
+        if (!w->sequence[i]) continue;
+        const firn_status finished = firn_alembic_writer_finish(w->sequence[i], &inner);
+        if (finished != FIRN_OK && st == FIRN_OK) {
+            st = finished;
+            *error = inner;
+        }
+        firn_alembic_writer_destroy(w->sequence[i]);
+    }
+    return st;
 }
 
 static firn_status check_attributes(const firn_job *job, firn_error *error)
@@ -572,6 +625,11 @@ static firn_status try_outputs(run *r, firn_error *error)
     if (doubt[0]) note(r, "%s", doubt);
     if (st == FIRN_OK) st = firn_targets_lock(&r->targets, r->scene, doubt, sizeof doubt, error);
     if (st == FIRN_OK && doubt[0]) note(r, "%s", doubt);
+    if (st == FIRN_OK) {
+        const int64_t resumed = r->resumed ? r->frame : INT64_MIN;
+        st = sequences_open(&r->writer, resumed, doubt, sizeof doubt, error);
+        if (st == FIRN_OK && doubt[0]) note(r, "%s", doubt);
+    }
     firn_needs_free(&needs);
     return st;
 }
@@ -631,7 +689,13 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
     if (st == FIRN_OK) st = statistics_open(&r.statistics, scene, r.writer.saved, error);
     if (st == FIRN_OK) st = loop(&r, error);
     firn_error written = {0};
-    const firn_status files = writer_finish(&r.writer, &written);
+    firn_status files = writer_finish(&r.writer, &written);
+    firn_error closed = {0};
+    const firn_status sequences = sequences_close(&r.writer, &closed);
+    if (files == FIRN_OK && sequences != FIRN_OK) {
+        files = sequences;
+        written = closed;
+    }
     if (files != FIRN_OK && (st == FIRN_OK || st == FIRN_STOPPED)) {
         st = files;
         if (error) *error = written;

@@ -197,7 +197,7 @@ firn_status firn_targets_init(firn_targets *t, const firn_scene *scene, firn_err
     snprintf(t->states, room, "%s/%s.$F6.ckpt", t->folder, name);
     for (int32_t i = 0; i < scene->output_count; i++) {
         const firn_scene_output *o = &scene->output[i];
-        add_target(t, o->file, o->every, firn_value_get(o->where, "file"));
+        add_target(t, o->file, o->sequence ? 0 : o->every, firn_value_get(o->where, "file"));
     }
     if (scene->statistics) {
         add_target(t, scene->statistics, 0, firn_value_get(scene->tree.root, "statistics"));

@@ -880,10 +880,12 @@ static firn_status read_outputs(firn_scene *scene, firn_error *error)
         firn_value *file = firn_value_get(v, "file");
         st = put_name(scene, file, &o->file, error);
         if (st != FIRN_OK) return st;
-        if (!strstr(o->file, "$F") && scene->frames.end > scene->frames.start) {
+        const firn_format *format = firn_format_of(o->file, NULL);
+        o->sequence = !strstr(o->file, "$F") && format && format->sequence;
+        if (!strstr(o->file, "$F") && !o->sequence && scene->frames.end > scene->frames.start) {
             return firn_value_fail(file, error,
                                    "\"%.200s\" is the same for every frame; put $F4 where the "
-                                   "frame's number goes",
+                                   "frame's number goes, or write .abc, which holds all frames",
                                    o->file);
         }
         if (o->attributes && o->attributes->kind != FIRN_LIST) {

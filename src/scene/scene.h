@@ -169,6 +169,7 @@ typedef struct firn_scene_output {
     const char **names; /* of those, up to NULL; NULL: all */
     int64_t every, level;
     bool half, classic;
+    bool sequence; /* one file holds all frames */
 } firn_scene_output;
 
 typedef struct firn_scene_checkpoint {
