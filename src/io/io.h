@@ -72,6 +72,8 @@ typedef struct firn_format {
      * is above 0 here. */
     firn_status (*write)(const firn_points *points, const firn_write_options *options,
                          firn_output *out, firn_error *error);
+    /* Columns that writing takes, whatever others there are, then NULL. NULL: none. */
+    const char *const *needs;
 } firn_format;
 
 /* All of them, then NULL. */
