@@ -8,7 +8,7 @@
 #include "io/io.h"
 
 /* In the order in which content is asked. */
-#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(csv)
+#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(vdb) X(csv)
 
 #define DECLARE(name) extern const firn_format firn_format_##name;
 FORMATS(DECLARE)
