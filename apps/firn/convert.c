@@ -44,11 +44,13 @@ static bool choose(const firn_points *points, const char *name, firn_points *cho
     return true;
 }
 
-/* P and the attributes listed, in that order; data stays the points'. */
-static int choose_listed(const firn_points *points, const char *list, firn_points *chosen)
+/* P, what the format needs and the attributes listed, in that order; data stays the points'. */
+static int choose_listed(const firn_points *points, const char *list, const char *const *needs,
+                         firn_points *chosen)
 {
     chosen->count = points->count;
     choose(points, "P", chosen);
+    for (; needs && *needs; needs++) choose(points, *needs, chosen);
     while (*list) {
         const size_t length = strcspn(list, ",");
         char name[FIRN_NAME_SIZE];
@@ -63,12 +65,13 @@ static int choose_listed(const firn_points *points, const char *list, firn_point
 static int convert(const char *in, const char *to, const char *attributes,
                    const firn_write_options *options)
 {
+    const char *const *needs = firn_format_find(to, NULL).needs;
     firn_error error = {0};
     firn_points points;
     if (firn_points_read(in, &points, &error) != FIRN_OK) return failure(&error, FIRN_EXIT_INPUT);
     firn_column columns[FIRN_MAX_COLUMNS];
     firn_points chosen = {.column = columns};
-    int exit_code = attributes ? choose_listed(&points, attributes, &chosen) : 0;
+    int exit_code = attributes ? choose_listed(&points, attributes, needs, &chosen) : 0;
     if (!attributes) chosen = points;
     if (exit_code == 0 && firn_points_write(to, &chosen, options, &error) != FIRN_OK) {
         exit_code = failure(&error, FIRN_EXIT_OUTPUT);
@@ -81,7 +84,7 @@ static struct {
     firn_words files;
     bool half, classic;
     int64_t level;
-    const char *attributes;
+    const char *attributes, *voxel;
 } chosen;
 
 static const firn_option options[] = {
@@ -94,6 +97,7 @@ static const firn_option options[] = {
     {"--level", FIRN_OPTION_COUNT, &chosen.level, "N", "compression level (the format's own)",
      .min = 1, .max = 9},
     {"--classic", FIRN_OPTION_FLAG, &chosen.classic, .help = "geo and bgeo as before Houdini 12"},
+    {"--voxel", FIRN_OPTION_TEXT, &chosen.voxel, "M", "edge of a volume's voxels, m"},
 };
 
 static int run(void)
@@ -106,10 +110,18 @@ static int run(void)
                 to);
         return FIRN_EXIT_USAGE;
     }
+    char *end = NULL;
+    const double voxel = chosen.voxel ? strtod(chosen.voxel, &end) : 0;
+    if (chosen.voxel && (*end || !(voxel > 0) || !isfinite(voxel))) {
+        fprintf(stderr, "%s: --voxel %s must be a length in metres above 0, as 0.02\n",
+                command_name, chosen.voxel);
+        return FIRN_EXIT_USAGE;
+    }
     const firn_write_options how = {.half = chosen.half,
                                     .classic = chosen.classic,
                                     .level = (int32_t)chosen.level,
-                                    .frame = NAN};
+                                    .frame = NAN,
+                                    .voxel = voxel};
     return convert(in, to, chosen.attributes, &how);
 }
 

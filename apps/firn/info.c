@@ -1,4 +1,5 @@
-/* firn info: what particle files hold, and the objects of Alembic files, for people or as JSON. */
+/* firn info: what particle files hold, the objects of Alembic files and the volumes of OpenVDB files, for
+ * people or as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +7,7 @@
 
 #include "app.h"
 #include <firn/alembic.h>
-#include <firn/points.h>
+#include <firn/volume.h>
 
 static const char command_name[] = "firn info";
 
@@ -17,6 +18,8 @@ typedef struct subject {
     size_t size; /* bytes */
     firn_points points;
     firn_alembic *alembic; /* in place of points; NULL: none */
+    bool has_volumes; /* in place of points */
+    firn_volumes volumes;
 } subject;
 
 typedef struct range {
@@ -24,18 +27,22 @@ typedef struct range {
     int64_t odd;     /* values that are not finite */
 } range;
 
+static void widen(range *r, double x)
+{
+    if (isfinite(x)) {
+        r->min = fmin(r->min, x);
+        r->max = fmax(r->max, x);
+    } else {
+        r->odd++;
+    }
+}
+
 static void find_ranges(const firn_column *column, int64_t count, range r[FIRN_MAX_COMPONENTS])
 {
     for (int32_t a = 0; a < column->components; a++) r[a] = (range){INFINITY, -INFINITY, 0};
     for (int64_t i = 0; i < count * column->components; i++) {
         const double x = firn_type_get(column->type, column->data, i);
-        range *mine = &r[i % column->components];
-        if (isfinite(x)) {
-            mine->min = fmin(mine->min, x);
-            mine->max = fmax(mine->max, x);
-        } else {
-            mine->odd++;
-        }
+        widen(&r[i % column->components], x);
     }
 }
 
@@ -59,6 +66,42 @@ static bool find_bounds(const firn_alembic *a, int32_t object, const firn_alembi
         high[i] = fmax(high[i], h[i]);
     }
     return low[0] <= high[0];
+}
+
+/* What is active of a volume: where, and the values. */
+typedef struct extent {
+    firn_volume_info info;
+    double low[3], high[3]; /* m */
+    range range[3];
+} extent;
+
+static extent extent_of(const firn_volume *v)
+{
+    extent e = {.info = firn_volume_get_info(v)};
+    for (int a = 0; a < 3; a++) {
+        e.range[a] = (range){INFINITY, -INFINITY, 0};
+        e.low[a] = e.high[a] = v->origin[a];
+        for (int k = 0; k < 3; k++) {
+            const double one = v->axis[k][a] * e.info.low[k],
+                         other = v->axis[k][a] * e.info.high[k];
+            e.low[a] += fmin(one, other);
+            e.high[a] += fmax(one, other);
+        }
+    }
+    for (int64_t i = 0; i < v->block_count * FIRN_BLOCK_VOXELS; i++) {
+        const int64_t voxel = i % FIRN_BLOCK_VOXELS;
+        const uint64_t *active = v->block[i / FIRN_BLOCK_VOXELS].active;
+        if (!(active[voxel / 64] >> (voxel % 64) & 1)) continue;
+        for (int k = 0; k < v->components; k++) {
+            widen(&e.range[k], (double)v->value[i * v->components + k]);
+        }
+    }
+    for (int64_t i = 0; i < v->tile_count; i++) {
+        for (int k = 0; k < v->components && v->tile[i].active; k++) {
+            widen(&e.range[k], (double)v->tile[i].value[k]);
+        }
+    }
+    return e;
 }
 
 /* ---- for people ---- */
@@ -148,10 +191,48 @@ static void print_alembic(const subject *s)
     for (int32_t i = 0; i < f.object_count; i++) print_object(s->alembic, i, f.fps);
 }
 
+static void print_volume(const firn_volume *v)
+{
+    printf("  %-14s %-7s %s", v->name, v->type, firn_volume_class_name(v->kind));
+    if (v->components == 0) {
+        printf(", listed only\n");
+        return;
+    }
+    const extent e = extent_of(v);
+    if (v->voxel > 0) printf(", voxels of %.6g m", v->voxel);
+    printf(", %lld active", (long long)e.info.active);
+    for (int k = 0; k < v->components; k++) print_range(&e.range[k], true);
+    printf("\n");
+    if (e.info.active == 0) return;
+    printf("    bounds %.6g %.6g %.6g to %.6g %.6g %.6g m\n", e.low[0], e.low[1], e.low[2],
+           e.high[0], e.high[1], e.high[2]);
+}
+
+static void print_notes(const firn_volume_note *note, int64_t count, const char *indent)
+{
+    for (int64_t i = 0; i < count; i++) printf("%s%s: %s\n", indent, note[i].name, note[i].text);
+}
+
+static void print_volumes(const subject *s)
+{
+    const firn_volumes *all = &s->volumes;
+    printf("%s: %s, %zu bytes, %d volume%s\n", s->path, s->format, s->size, all->count,
+           all->count == 1 ? "" : "s");
+    print_notes(all->note, all->note_count, "  ");
+    for (int32_t i = 0; i < all->count; i++) {
+        print_volume(&all->volume[i]);
+        print_notes(all->volume[i].note, all->volume[i].note_count, "    ");
+    }
+}
+
 static void print_text(const subject *s)
 {
     if (s->alembic) {
         print_alembic(s);
+        return;
+    }
+    if (s->has_volumes) {
+        print_volumes(s);
         return;
     }
     printf("%s: %s, %zu bytes, %lld particles\n", s->path, s->format, s->size,
@@ -261,6 +342,55 @@ static void json_alembic(const subject *s)
     printf("]}");
 }
 
+/* "name": [a, b, c]. */
+static void json_numbers(const char *name, const double *number, int count)
+{
+    printf(", \"%s\": [", name);
+    for (int i = 0; i < count; i++) {
+        printf(isfinite(number[i]) ? "%s%.9g" : "%snull", i ? ", " : "", number[i]);
+    }
+    printf("]");
+}
+
+static void json_notes(const firn_volume_note *note, int64_t count)
+{
+    printf(", \"metadata\": {");
+    for (int64_t i = 0; i < count; i++) {
+        printf("%s", i ? ", " : "");
+        json_text(note[i].name);
+        printf(": ");
+        json_text(note[i].text);
+    }
+    printf("}");
+}
+
+static void json_volume(const firn_volume *v)
+{
+    printf("\n    {\"name\": ");
+    json_text(v->name);
+    printf(", \"type\": ");
+    json_text(v->type);
+    printf(", \"class\": \"%s\", \"components\": %d", firn_volume_class_name(v->kind),
+           v->components);
+    if (v->components > 0) {
+        const extent e = extent_of(v);
+        double min[3], max[3];
+        for (int k = 0; k < 3; k++) {
+            min[k] = e.range[k].min;
+            max[k] = e.range[k].max;
+        }
+        json_numbers("axes", v->axis[0], 9);
+        json_numbers("origin", v->origin, 3);
+        printf(", \"active\": %lld", (long long)e.info.active);
+        json_numbers("low", e.low, 3);
+        json_numbers("high", e.high, 3);
+        json_numbers("min", min, v->components);
+        json_numbers("max", max, v->components);
+    }
+    json_notes(v->note, v->note_count);
+    printf("}");
+}
+
 static void print_json(const subject *s)
 {
     if (s->alembic) {
@@ -269,8 +399,18 @@ static void print_json(const subject *s)
     }
     printf("{\"file\": ");
     json_text(s->path);
-    printf(", \"format\": \"%s\", \"bytes\": %zu, \"count\": %lld", s->format, s->size,
-           (long long)s->points.count);
+    printf(", \"format\": \"%s\", \"bytes\": %zu", s->format, s->size);
+    if (s->has_volumes) {
+        json_notes(s->volumes.note, s->volumes.note_count);
+        printf(",\n  \"volumes\": [");
+        for (int32_t i = 0; i < s->volumes.count; i++) {
+            if (i) printf(",");
+            json_volume(&s->volumes.volume[i]);
+        }
+        printf("]}");
+        return;
+    }
+    printf(", \"count\": %lld", (long long)s->points.count);
     const firn_column *P = firn_points_find(&s->points, "P");
     if (P) {
         printf(",\n  \"bounds\": {");
@@ -303,8 +443,11 @@ static bool examine(const char *path, subject *s, firn_error *error)
         return firn_alembic_open(path, &s->alembic, error) == FIRN_OK;
     }
     if (firn_bytes_read(path, &in, error) != FIRN_OK) return false;
-    *s = (subject){.path = path, .size = in.size};
-    const firn_status st = firn_points_parse(path, &in, &s->points, &s->format, error);
+    *s = (subject){.path = path, .size = in.size, .has_volumes = firn_volumes_recognise(&in)};
+    if (s->has_volumes) s->format = "vdb";
+    const firn_status st = s->has_volumes
+                               ? firn_volumes_parse(path, &in, &s->volumes, error)
+                               : firn_points_parse(path, &in, &s->points, &s->format, error);
     firn_bytes_free(&in);
     return st == FIRN_OK;
 }
@@ -315,8 +458,8 @@ static struct {
 } chosen;
 
 static const firn_option options[] = {
-    {"FILE...", FIRN_OPTION_WORDS, &chosen.files, NULL, "particle files of any format", 1,
-     INT32_MAX, .files = FIRN_FILES_PARTICLES},
+    {"FILE...", FIRN_OPTION_WORDS, &chosen.files, NULL,
+     "files of particles or volumes, of any format", 1, INT32_MAX, .files = FIRN_FILES_PARTICLES},
     {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "a JSON array, an object per file"},
 };
 
@@ -336,6 +479,7 @@ static int run(void)
         (chosen.json ? print_json : print_text)(&s);
         firn_points_free(&s.points);
         firn_alembic_close(s.alembic);
+        firn_volumes_free(&s.volumes);
         shown++;
     }
     if (chosen.json) printf("]\n");
@@ -344,12 +488,12 @@ static int run(void)
 
 const firn_command firn_info_command = {
     .name = command_name,
-    .line = "print the contents of particle files",
+    .line = "print the contents of particle files and volumes",
     .summary =
-        "Prints the contents of particle files: format, number of particles, bounds, and for "
-        "every attribute its type and the range of each component. Of an Alembic file it prints "
-        "the "
-        "objects with their samples, times, bounds and attributes.",
+        "Prints the contents of files: format, number of particles, bounds, and for every "
+        "attribute its type and the range of each component; of Alembic files the objects with "
+        "their samples, times, bounds and attributes; of OpenVDB files the volumes, where they are "
+        "and what they hold.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

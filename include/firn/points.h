@@ -92,6 +92,7 @@ typedef struct firn_write_options {
     int32_t level;   /* of compression; 0: the format's own choice */
     double frame;    /* the frame's number; NAN: unknown */
     double fps;      /* 1/s; 0: unknown */
+    double voxel;    /* m, edge of a volume's voxels, which formats of particles do not read */
     int32_t threads; /* that compress; 0: all. The bytes do not depend on it */
 } firn_write_options;
 FIRN_API firn_write_options firn_write_options_default(void);
@@ -102,6 +103,7 @@ typedef struct firn_format_info {
     const char *help;       /* one line */
     bool reads, writes;
     bool sequence; /* one file can hold all frames */
+    const char *const *needs; /* columns that writing takes, then NULL; NULL: none */
 } firn_format_info;
 
 /* The formats, by number from 0. */

@@ -88,6 +88,8 @@ typedef struct firn_format {
     firn_status (*write)(const firn_points *points, const firn_write_options *options,
                          firn_output *out, firn_error *error);
     bool sequence; /* a file can hold all frames: firn_alembic_writer writes them one by one */
+    /* Columns that writing takes, whatever others there are, then NULL. NULL: none. */
+    const char *const *needs;
 } firn_format;
 
 /* All of them, then NULL. */

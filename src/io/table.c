@@ -10,7 +10,7 @@
 enum { MOST_BEGIN = 16 }; /* bytes that tell formats whose files are not read whole */
 
 /* In the order in which content is asked. */
-#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(abc) X(csv)
+#define FORMATS(X) X(prt) X(bgeo) X(bgeo_sc) X(geo) X(ply) X(abc) X(vdb) X(csv)
 
 #define DECLARE(name) extern const firn_format firn_format_##name;
 FORMATS(DECLARE)
@@ -69,7 +69,7 @@ static firn_format_info info_of(const firn_format *f)
 {
     if (!f) return (firn_format_info){0};
     return (firn_format_info){f->name,         f->extensions,    f->help,
-                              f->read != NULL, f->write != NULL, f->sequence};
+                              f->read != NULL, f->write != NULL, f->sequence, f->needs};
 }
 
 firn_format_info firn_format_get_info(int32_t index)

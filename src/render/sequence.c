@@ -80,7 +80,8 @@ static bool holds_positions(const firn_scene_output *o)
     for (const firn_value *c = P ? NULL : o->attributes->child; c; c = c->next) {
         P = P || strcmp(c->text, "P") == 0;
     }
-    return P && o->of == 0;
+    const firn_format *format = firn_format_of(o->file, NULL);
+    return P && o->of == 0 && (!format || format->read);
 }
 
 static firn_status open_scene(firn_sequence *sequence, const char *path,

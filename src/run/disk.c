@@ -3,7 +3,8 @@
  * The sizes of files are measured, not guessed: the format's own writer writes some of the particles
  * into memory, once as they are at the start, which is as well as they will ever compress, and once
  * with noise in place of every number, which is as badly. A run is refused only when even the first
- * does not fit. */
+ * does not fit. The size of a volume follows the space that particles take, not their number: it is that
+ * of all particles at the start, and may become anything. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,27 +67,33 @@ static firn_status make_empty(firn_points *points, int64_t count, firn_error *er
 static firn_status measure(const firn_job *job, const firn_scene_output *o, file_size *out,
                            firn_error *error)
 {
-    const firn_write_options options = {
-        .half = o->half, .classic = o->classic, .level = (int32_t)o->level, .frame = NAN};
+    const firn_write_options options = {.half = o->half,
+                                        .classic = o->classic,
+                                        .level = (int32_t)o->level,
+                                        .frame = NAN,
+                                        .voxel = o->voxel};
+    const bool volume = firn_format_find(o->file, NULL).needs != NULL;
     firn_points points;
     firn_error inner = {0};
     size_t empty = 0, now = 0, noisy = 0;
     /* Nodes are about as many as particles, or fewer, and their numbers as noisy. */
-    firn_status st = firn_job_points(job, o->of == 0 ? o->names : NULL, SAMPLE, &points, &inner);
+    firn_status st = firn_job_points(job, o->of == 0 ? o->names : NULL, volume ? INT64_MAX : SAMPLE,
+                                     &points, &inner);
     if (st == FIRN_OK && points.count == 0) st = make_empty(&points, SAMPLE, &inner);
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &now, &inner);
     const double sampled = (double)points.count;
-    if (st == FIRN_OK) {
+    if (st == FIRN_OK && !volume) {
         make_noise(&points, fmax((double)firn_sim_count(job->sim), sampled));
         st = firn_points_size(o->file, &points, &options, &noisy, &inner);
-        points.count = 0;
     }
+    points.count = 0;
     if (st == FIRN_OK) st = firn_points_size(o->file, &points, &options, &empty, &inner);
     firn_points_free(&points);
     if (st == FIRN_INVALID) return firn_value_pass(o->where, &inner, error);
     if (st != FIRN_OK) return firn_fail(error, st, "%s", inner.message);
-    *out = (file_size){(double)empty, fmax((double)now - (double)empty, 0) / sampled,
-                       fmax((double)noisy - (double)empty, 0) / sampled};
+    const double least = fmax((double)now - (double)empty, 0) / sampled;
+    *out = (file_size){(double)empty, volume ? 0 : least,
+                       volume ? least : fmax((double)noisy - (double)empty, 0) / sampled};
     return FIRN_OK;
 }
 

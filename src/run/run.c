@@ -66,6 +66,7 @@ static void *write_files(void *context)
                                             .level = (int32_t)o->level,
                                             .frame = (double)w->frame,
                                             .fps = w->scene->frames.fps,
+                                            .voxel = o->voxel,
                                             .threads = w->threads};
         w->status = firn_frame_folder(o->file, w->path[i], &w->error);
         if (w->status != FIRN_OK) break;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "io/io.h"
 
 static const double DEGREE = 3.14159265358979323846 / 180;
 
@@ -855,14 +856,23 @@ static firn_status put_name(const firn_scene *scene, firn_value *file, const cha
     return FIRN_OK;
 }
 
-/* What the attributes' values say, for those who take names. Which exist is known later. */
+/* What the attributes' values say, for those who take names, and what the format needs besides. Which
+ * exist is known later. */
 static firn_status list_names(firn_scene_output *o, firn_error *error)
 {
     if (!o->attributes) return FIRN_OK;
-    int n = 0;
-    o->names = calloc((size_t)firn_value_count(o->attributes) + 1, sizeof *o->names);
+    const firn_format *format = firn_format_of(o->file, NULL);
+    const char *const *needs = format ? format->needs : NULL;
+    int n = 0, more = 0;
+    while (needs && needs[more]) more++;
+    o->names = calloc((size_t)firn_value_count(o->attributes) + (size_t)more + 1, sizeof *o->names);
     if (!o->names) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (const firn_value *c = o->attributes->child; c; c = c->next) o->names[n++] = c->text;
+    for (int i = 0; i < more; i++) {
+        bool given = false;
+        for (int k = 0; k < n && !given; k++) given = o->names[k] && !strcmp(o->names[k], needs[i]);
+        if (!given) o->names[n++] = needs[i];
+    }
     return FIRN_OK;
 }
 
@@ -1033,6 +1043,9 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         s->def.cell_size = scene->resolution * pow(each, 1 / dim);
     }
     scene->cell_size = s->def.cell_size;
+    for (int32_t i = 0; i < scene->output_count; i++) {
+        if (scene->output[i].voxel == 0) scene->output[i].voxel = scene->cell_size;
+    }
     return FIRN_OK;
 }
 

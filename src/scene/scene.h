@@ -168,6 +168,7 @@ typedef struct firn_scene_output {
     const firn_value *attributes;
     const char **names; /* of those, up to NULL; NULL: all */
     int64_t every, level;
+    double voxel; /* m */
     bool half, classic;
     bool sequence; /* one file holds all frames */
 } firn_scene_output;

@@ -325,6 +325,8 @@ static const firn_param output_rows[] = {
      NULL},
     {"level", FIRN_WHOLE, "", "0", 0, 9, "compression level; 0: the format's own", AT(level), NULL,
      NULL},
+    {"voxel", FIRN_REAL, "m", "", 1e-9, 1e9, "edge of a volume's voxels; cell_size by default",
+     AT(voxel), NULL, NULL},
     END};
 #undef STRUCT
 
