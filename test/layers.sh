@@ -21,7 +21,7 @@ src/sim        | base data material shape collider solve transfer
 src/io         | base
 src/geometry   | base mesh io
 src/scene      | base shape io geometry
-src/run        | base shape collider io geometry scene
+src/run        | base mesh shape collider io geometry scene
 src/render     | base shape collider io scene run
 src/validation |
 apps/firn      | validation

@@ -52,9 +52,9 @@ static firn_alembic_object object_of(const firn_alembic *a, const char *pattern)
     return o;
 }
 
-static firn_alembic_mesh mesh_at(const firn_alembic *a, const char *pattern, double time)
+static firn_polygons mesh_at(const firn_alembic *a, const char *pattern, double time)
 {
-    firn_alembic_mesh m;
+    firn_polygons m;
     firn_error error = {0};
     take(firn_alembic_read_mesh(a, find(a, pattern), time, &m, &error), &error);
     return m;
@@ -103,29 +103,28 @@ static void the_cube_stands_where_the_library_says(void **state)
         {{2.633975, 0.5, 0.366025}, {5.366025, 3.5, -0.366025}}};
     firn_alembic *a = open_file(DATA "cube_xform.abc");
     for (int f = 0; f < 3; f++) {
-        firn_alembic_mesh m = mesh_at(a, "/root/cube_xf/cubeShape", (f + 1) / 24.0);
+        firn_polygons m = mesh_at(a, "/root/cube_xf/cubeShape", (f + 1) / 24.0);
         assert_int_equal(m.vertex_count, 8);
         assert_int_equal(m.face_count, 6);
         assert_int_equal(m.corner_count, 24);
-        assert_true(m.visible);
         near3(m.vertex, world[f][0][0], world[f][0][1], world[f][0][2], 1e-6);
         near3(m.vertex + 18, world[f][1][0], world[f][1][1], world[f][1][2], 1e-6);
         /* The first face is 0 1 2 3 in the file. */
         for (int i = 0; i < 4; i++) assert_int_equal(m.corner[i], 3 - i);
         /* Scaled by 2 in the root, turned about y, along which they are. */
         near3(m.velocity, 0, -6, 0, 1e-6);
-        firn_alembic_mesh stored;
+        firn_polygons stored;
         firn_error error = {0};
         take(firn_alembic_read_mesh_sample(a, find(a, "cubeShape"), f, &stored, &error), &error);
         assert_memory_equal(stored.vertex, m.vertex, 24 * sizeof *m.vertex);
-        firn_alembic_mesh_free(&stored);
-        firn_alembic_mesh_free(&m);
+        firn_polygons_free(&stored);
+        firn_polygons_free(&m);
     }
     firn_alembic_close(a);
 }
 
 /* Volume by the divergence theorem: above 0 if faces are counter-clockwise seen from outside. */
-static double volume(const firn_alembic_mesh *m)
+static double volume(const firn_polygons *m)
 {
     double sum = 0;
     for (int64_t f = 0, at = 0; f < m->face_count; at += m->face[f++]) {
@@ -144,14 +143,14 @@ static void faces_are_counter_clockwise_from_outside(void **state)
 {
     (void)state;
     firn_alembic *a = open_file(DATA "cube_xform.abc");
-    firn_alembic_mesh m = mesh_at(a, "cubeShape", 3 / 24.0);
+    firn_polygons m = mesh_at(a, "cubeShape", 3 / 24.0);
     near(volume(&m), 8 * 1.5, 1e-5);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     firn_alembic_close(a);
     a = open_file(DATA "blender_tet.abc");
     m = mesh_at(a, "m", 1 / 24.0);
     near(volume(&m), 1 / 6.0, 1e-6);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     firn_alembic_close(a);
 }
 
@@ -160,18 +159,18 @@ static void between_frames_angles_and_vertices_are_interpolated(void **state)
     (void)state;
     firn_alembic *a = open_file(DATA "cube_xform.abc");
     /* Frame 1.5: stretched 1.125 times, turned by 15 degrees, moved by (0.5, 0.25, 0), scaled by 2. */
-    firn_alembic_mesh m = mesh_at(a, "cubeShape", 1.5 / 24);
+    firn_polygons m = mesh_at(a, "cubeShape", 1.5 / 24);
     const double c = cos(pi / 12), s = sin(pi / 12);
     const double x = -0.5 * c - 0.5 * s, y = -0.5 * 1.125, z = 0.5 * s - 0.5 * c;
     near3(m.vertex, 2 * (x + 0.5), 2 * (y + 0.25), 2 * z, 1e-6);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     /* Before the first sample and after the last, those hold. */
     m = mesh_at(a, "cubeShape", -7);
     near3(m.vertex, -1, -1, -1, 1e-6);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     m = mesh_at(a, "cubeShape", 7);
     near3(m.vertex, 2.633975, 0.5, 0.366025, 1e-6);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     firn_alembic_close(a);
 }
 
@@ -254,13 +253,13 @@ static void blender_and_firn_agree_on_the_tetrahedron(void **state)
     };
     firn_alembic *a = open_file(DATA "blender_tet.abc");
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        firn_alembic_mesh m = mesh_at(a, "/par/tet/m", table[i].frame / 24.0);
+        firn_polygons m = mesh_at(a, "/par/tet/m", table[i].frame / 24.0);
         assert_int_equal(m.vertex_count, 4);
         for (int k = 0; k < 4; k++) { /* Y up in the file: (x, y, z) is (x, z, -y) */
             const double *v = table[i].vertex[k];
             near3(m.vertex + 3 * k, v[0], v[2], -v[1], 2e-5);
         }
-        firn_alembic_mesh_free(&m);
+        firn_polygons_free(&m);
     }
     const firn_alembic_file file = firn_alembic_get_file(a);
     assert_string_equal(file.application, "Blender");
@@ -360,14 +359,14 @@ static void changing_faces_hold_until_the_next_sample(void **state)
     assert_int_equal(object_of(a, "/xf/fan/matA").kind, FIRN_ALEMBIC_FACESET);
     for (int s = 0; s < 3; s++) {
         for (int late = 0; late < 2; late++) {
-            firn_alembic_mesh m = mesh_at(a, "fan", times[s] + 0.02 * late);
+            firn_polygons m = mesh_at(a, "fan", times[s] + 0.02 * late);
             assert_int_equal(m.face_count, 3 + s);
             assert_int_equal(m.vertex_count, 4 + s);
             assert_null(m.velocity);
             near3(m.vertex, 0, 0, 5, 1e-12);
             near3(m.vertex + 3, 1, 0, 5, 1e-7);
             assert_int_equal(m.corner[0], 1); /* 0 2 1 in the file */
-            firn_alembic_mesh_free(&m);
+            firn_polygons_free(&m);
         }
     }
     double *at;
@@ -398,19 +397,18 @@ static void edge_cases_are_read(void **state)
     take(firn_alembic_visible(a, find(a, "emptyThenTri"), 0, &visible, &error), &error);
     assert_false(visible);
     for (int s = 0; s < 6; s++) {
-        firn_alembic_mesh m;
+        firn_polygons m;
         take(firn_alembic_read_mesh_sample(a, find(a, "emptyThenTri"), s, &m, &error), &error);
         const bool full = s >= 2 && s <= 4;
         assert_int_equal(m.vertex_count, full ? 3 : 0);
         assert_int_equal(m.face_count, full ? 1 : 0);
-        assert_false(m.visible);
         if (full) { /* (1, 0, 0): scaled, turned by 5 degrees about x, then by 10 s about z */
             const double angle = 10 * s * pi / 180, tilt = 5 * pi / 180;
             near3(m.vertex + 3, cos(angle), sin(angle), 0, 1e-12);
             near3(m.vertex + 6, -2 * cos(tilt) * sin(angle), 2 * cos(tilt) * cos(angle),
                   2 * sin(tilt), 1e-12);
         }
-        firn_alembic_mesh_free(&m);
+        firn_polygons_free(&m);
     }
     /* Strings, which no schema asks for. */
     const firn_abc_object *mesh = &a->object[find(a, "emptyThenTri")];
@@ -461,7 +459,7 @@ static void look_at_all(const firn_alembic *a)
     const firn_alembic_file file = firn_alembic_get_file(a);
     for (int32_t i = 0; i < file.object_count; i++) {
         firn_alembic_object o;
-        firn_alembic_mesh m;
+        firn_polygons m;
         firn_points p;
         double low[3], high[3], *times;
         int64_t count;
@@ -474,7 +472,7 @@ static void look_at_all(const firn_alembic *a)
         if (firn_alembic_times(a, i, &times, &count, &error) == FIRN_OK) free(times);
         const double middle = 0.5 * (o.first_time + o.last_time);
         if (firn_alembic_read_mesh(a, i, middle, &m, &error) == FIRN_OK) {
-            firn_alembic_mesh_free(&m);
+            firn_polygons_free(&m);
         }
         if (firn_alembic_read_points(a, i, middle, &p, &error) == FIRN_OK) firn_points_free(&p);
         firn_alembic_attribute attribute;
@@ -823,14 +821,14 @@ static void meshes_come_back_as_they_were(void **state)
     assert_true(o.constant_topology);
     assert_int_equal(o.attribute_count, 1);
     for (int f = 0; f < 7; f++) { /* also half-way between frames */
-        firn_alembic_mesh m = mesh_at(a, "bodyShape", 0.5 * f / 24);
+        firn_polygons m = mesh_at(a, "bodyShape", 0.5 * f / 24);
         assert_int_equal(m.vertex_count, 5);
         assert_int_equal(m.face_count, 3);
         assert_memory_equal(m.face, face, sizeof face);
         assert_memory_equal(m.corner, corner, sizeof corner);
         for (int i = 0; i < 15; i++) near(m.vertex[i], 0.5 * i + 0.5 * f, 1e-6);
         for (int i = 0; i < 15; i++) near(m.velocity[i], 24, 0);
-        firn_alembic_mesh_free(&m);
+        firn_polygons_free(&m);
     }
     double low[3], high[3];
     take(firn_alembic_bounds(a, find(a, "bodyShape"), 0, low, high, &error), &error);

@@ -6,6 +6,7 @@
 #ifndef FIRN_ALEMBIC_H
 #define FIRN_ALEMBIC_H
 
+#include <firn/mesh.h>
 #include <firn/points.h>
 
 #ifdef __cplusplus
@@ -130,32 +131,19 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_times(const firn_alembic *alem
                                                         double **times, int64_t *count,
                                                         firn_error *error);
 
-/* A mesh in world space; owned by the caller, freed by firn_alembic_mesh_free. */
-typedef struct firn_alembic_mesh {
-    int64_t vertex_count;
-    double *vertex; /* vertex_count x 3, m */
-    double *
-        velocity; /* m/s, as the file has them, turned and scaled; the motion of the transform is not
-                         in them. NULL: the file has none */
-    int64_t face_count, corner_count;
-    int32_t *face;   /* how many corners each face has */
-    int32_t *corner; /* their vertices, face by face, counter-clockwise seen from outside */
-    bool visible;
-} firn_alembic_mesh;
-
-/* A mesh or the cage of a subdivision surface at a time (s). Between samples with the same faces positions
+/* The polygons of a mesh or of the cage of a subdivision surface at a time (s), in world space. Velocities are
+ * those of the file, turned and scaled; the motion of the transform is not in them. Between samples with the same faces positions
  * and velocities are interpolated, else the sample before holds; before the first sample and after the last,
  * those hold. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_read_mesh(const firn_alembic *alembic,
                                                             int32_t object, double time,
-                                                            firn_alembic_mesh *out,
+                                                            firn_polygons *out,
                                                             firn_error *error);
 /* A stored sample of it, from 0, with transforms as at its time. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_read_mesh_sample(const firn_alembic *alembic,
                                                                    int32_t object, int64_t sample,
-                                                                   firn_alembic_mesh *out,
+                                                                   firn_polygons *out,
                                                                    firn_error *error);
-FIRN_API void firn_alembic_mesh_free(firn_alembic_mesh *mesh);
 
 /* Points of the last sample at or before a time (s), or of a stored sample: P and v in world space, id,
  * pscale (half the width), and all other attributes by name as the file has them. Attributes that have

@@ -20,6 +20,47 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_mesh_read(const char *path, double thi
                                                     int32_t threads, firn_mesh **mesh,
                                                     firn_error *error);
 
+/* The polygons of such a file, as it has them. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_polygons_read(const char *path, firn_polygons *out,
+                                                        firn_error *error);
+
+/* ---- animated meshes ---- */
+
+/* A mesh that changes over time: the samples of an Alembic file, numbered files, or one that stands still. */
+typedef struct firn_animation firn_animation;
+
+/* Make one with firn_animation_def_default. */
+typedef struct firn_animation_def {
+    /* Alembic, OBJ, PLY or STL; with $F4 or $F in its name, as many files as there are numbers for it. */
+    const char *file;
+    /* Which meshes of an Alembic file: a pattern, see firn_alembic_find; NULL: all. Hidden ones are not
+     * there while they are hidden. */
+    const char *path;
+    double fps;   /* 1/s: a file of number n is at n / fps seconds; 24 by default */
+    double scale; /* of lengths: 0.01 takes centimetres to metres; 1 by default */
+} firn_animation_def;
+FIRN_API firn_animation_def firn_animation_def_default(void);
+
+/* Files of a sequence are found here and read when they are needed. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_animation_open(const firn_animation_def *def,
+                                                         firn_animation **animation,
+                                                         firn_error *error);
+FIRN_API void firn_animation_close(firn_animation *animation); /* NULL is fine */
+
+typedef struct firn_animation_info {
+    int64_t time_count;
+    const double *times; /* s, rising: its samples; 0 alone if it stands still */
+    bool constant;       /* it has the same faces at all times */
+} firn_animation_info;
+FIRN_API firn_animation_info firn_animation_get_info(const firn_animation *animation);
+
+/* Its polygons at a time (s): between samples with the same faces vertices go along straight lines, else the
+ * sample before holds; before the first sample and after the last, those hold. Without a vertex if nothing is
+ * visible. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_animation_read(const firn_animation *animation,
+                                                         double time, firn_polygons *out,
+                                                         firn_error *error);
+
 /* ---- regions ---- */
 
 /* Where a thing stands: scaled, then turned about x, y and z by `rotate_deg`, then about `axis` by

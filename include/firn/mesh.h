@@ -18,6 +18,20 @@
 extern "C" {
 #endif
 
+/* Polygons as files have them; owned by the caller, freed by firn_polygons_free. */
+typedef struct firn_polygons {
+    int64_t vertex_count;
+    double *vertex;   /* vertex_count x 3, m */
+    double *velocity; /* vertex_count x 3, m/s; NULL: unknown */
+    int64_t face_count, corner_count;
+    int32_t *face;   /* how many corners each face has */
+    int32_t *corner; /* their vertices, face by face, counter-clockwise seen from outside */
+} firn_polygons;
+FIRN_API void firn_polygons_free(firn_polygons *polygons);
+
+/* Whether two have the same faces, of as many vertices. */
+FIRN_API bool firn_polygons_alike(const firn_polygons *a, const firn_polygons *b);
+
 /* Constant once created, so threads and sims may share it. Its memory is from malloc. */
 typedef struct firn_mesh firn_mesh;
 

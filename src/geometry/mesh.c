@@ -8,17 +8,23 @@
 #include "base/error.h"
 #include "geometry/mesh_parts.h"
 
-firn_status firn_mesh_parse(firn_mesh_format format, const char *name, const firn_bytes *in,
-                            double thickness, int32_t threads, firn_mesh **out, firn_error *error)
+static firn_status read_soup(firn_mesh_format format, const firn_bytes *in, firn_soup *soup,
+                             firn_error *error)
 {
     static firn_status (*const readers[])(const firn_bytes *, firn_soup *, firn_error *) = {
         [FIRN_MESH_OBJ] = firn_soup_read_obj,
         [FIRN_MESH_PLY] = firn_soup_read_ply,
         [FIRN_MESH_STL] = firn_soup_read_stl,
     };
+    return readers[format](in, soup, error);
+}
+
+firn_status firn_mesh_parse(firn_mesh_format format, const char *name, const firn_bytes *in,
+                            double thickness, int32_t threads, firn_mesh **out, firn_error *error)
+{
     *out = NULL;
     firn_soup soup = {.name = name};
-    firn_status st = readers[format](in, &soup, error);
+    firn_status st = read_soup(format, in, &soup, error);
     firn_mesh_def def = firn_mesh_def_default();
     def.vertices = soup.vertex;
     def.vertex_count = soup.vertex_count;
@@ -71,5 +77,30 @@ firn_status firn_mesh_read(const char *path, double thickness, int32_t threads, 
     if (st != FIRN_OK) return st;
     st = firn_mesh_parse(format, path, &bytes, thickness, threads, out, error);
     firn_bytes_free(&bytes);
+    return st;
+}
+
+firn_status firn_polygons_read(const char *path, firn_polygons *out, firn_error *error)
+{
+    *out = (firn_polygons){0};
+    firn_mesh_format format;
+    firn_bytes bytes;
+    firn_status st = firn_mesh_format_of(path, &format, error);
+    if (st == FIRN_OK) st = firn_bytes_read(path, &bytes, error);
+    if (st != FIRN_OK) return st;
+    firn_soup soup = {.name = path};
+    st = read_soup(format, &bytes, &soup, error);
+    firn_bytes_free(&bytes);
+    if (st == FIRN_OK) {
+        *out = (firn_polygons){.vertex_count = soup.vertex_count,
+                               .vertex = soup.vertex,
+                               .face_count = soup.face_count,
+                               .corner_count = soup.corner_count,
+                               .face = soup.face_size,
+                               .corner = soup.corner};
+        soup.vertex = NULL;
+        soup.face_size = soup.corner = NULL;
+    }
+    firn_soup_free(&soup);
     return st;
 }

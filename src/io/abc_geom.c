@@ -460,7 +460,7 @@ static firn_status load_triples(const firn_alembic *a, const firn_abc_property *
 }
 
 /* Turns the corners of every face round, and checks them. */
-static firn_status check_faces(firn_alembic_mesh *m, bool turn, firn_error *error)
+static firn_status check_faces(firn_polygons *m, bool turn, firn_error *error)
 {
     int64_t used = 0;
     for (int64_t f = 0; f < m->face_count; f++) {
@@ -491,7 +491,7 @@ static firn_status check_faces(firn_alembic_mesh *m, bool turn, firn_error *erro
 }
 
 static firn_status load_mesh(const firn_alembic *a, int32_t object, double time, firn_abc_moment at,
-                             firn_alembic_mesh *m, firn_error *error)
+                             firn_polygons *m, firn_error *error)
 {
     const firn_abc_property *schema = firn_abc_schema(a, &a->object[object]);
     const firn_abc_property *P = firn_abc_part(a, schema, "P"),
@@ -500,7 +500,6 @@ static firn_status load_mesh(const firn_alembic *a, int32_t object, double time,
                             *v = firn_abc_part(a, schema, ".velocities");
     double matrix[16];
     firn_status st = firn_abc_matrix(a, object, time, matrix, error);
-    if (st == FIRN_OK) st = find_visible(a, object, time, &m->visible, error);
     if (st != FIRN_OK) return st;
     const firn_abc_moment at_faces = firn_abc_moment_at(a, faces, time),
                           at_corners = firn_abc_moment_at(a, corners, time);
@@ -533,10 +532,10 @@ static firn_status load_mesh(const firn_alembic *a, int32_t object, double time,
 
 /* At a time, or, if sample is not below 0, at that of the sample. */
 static firn_status read_mesh(const firn_alembic *a, int32_t object, double time, int64_t sample,
-                             firn_alembic_mesh *out, firn_error *error)
+                             firn_polygons *out, firn_error *error)
 {
     FIRN_REQUIRE(out, error);
-    *out = (firn_alembic_mesh){0};
+    *out = (firn_polygons){0};
     firn_status st = check_object(a, object, error);
     if (st != FIRN_OK) return st;
     const firn_abc_object *o = &a->object[object];
@@ -567,29 +566,20 @@ static firn_status read_mesh(const firn_alembic *a, int32_t object, double time,
         st = load_mesh(a, object, time, at, out, &inner);
     }
     if (st == FIRN_OK) return FIRN_OK;
-    firn_alembic_mesh_free(out);
+    firn_polygons_free(out);
     return firn_abc_fail(a, &inner, error);
 }
 
 firn_status firn_alembic_read_mesh(const firn_alembic *a, int32_t object, double time,
-                                   firn_alembic_mesh *out, firn_error *error)
+                                   firn_polygons *out, firn_error *error)
 {
     return read_mesh(a, object, time, -1, out, error);
 }
 
 firn_status firn_alembic_read_mesh_sample(const firn_alembic *a, int32_t object, int64_t sample,
-                                          firn_alembic_mesh *out, firn_error *error)
+                                          firn_polygons *out, firn_error *error)
 {
     if (sample < 0)
         return firn_fail(error, FIRN_INVALID, "sample %lld must not be below 0", (long long)sample);
     return read_mesh(a, object, 0, sample, out, error);
-}
-
-void firn_alembic_mesh_free(firn_alembic_mesh *mesh)
-{
-    free(mesh->vertex);
-    free(mesh->velocity);
-    free(mesh->face);
-    free(mesh->corner);
-    *mesh = (firn_alembic_mesh){0};
 }

@@ -1,5 +1,7 @@
-/* Cutting polygons into triangles: ears, one after the other. */
+/* Polygons as files have them, and cutting them into triangles: ears, one after the other. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mesh/mesh.h"
 
@@ -107,4 +109,23 @@ void firn_polygon_cut(const double *vertex, const int32_t *corner, int32_t n, do
     *out++ = corner[before[i]];
     *out++ = corner[i];
     *out = corner[next[i]];
+}
+
+void firn_polygons_free(firn_polygons *polygons)
+{
+    free(polygons->vertex);
+    free(polygons->velocity);
+    free(polygons->face);
+    free(polygons->corner);
+    *polygons = (firn_polygons){0};
+}
+
+bool firn_polygons_alike(const firn_polygons *a, const firn_polygons *b)
+{
+    return a->vertex_count == b->vertex_count && a->face_count == b->face_count &&
+           a->corner_count == b->corner_count &&
+           (a->face_count == 0 ||
+            memcmp(a->face, b->face, (size_t)a->face_count * sizeof *a->face) == 0) &&
+           (a->corner_count == 0 ||
+            memcmp(a->corner, b->corner, (size_t)a->corner_count * sizeof *a->corner) == 0);
 }

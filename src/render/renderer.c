@@ -205,37 +205,38 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     return FIRN_OK;
 }
 
-static firn_posed_collider pose_of(const firn_scene *scene, int32_t collider, double time)
+static firn_posed_collider pose_of(const firn_props *props, int32_t collider, double time)
 {
-    const firn_collider_def def = firn_job_collider(&scene->collider[collider]);
+    const firn_collider_def def = firn_props_collider(props, collider);
     firn_posed_collider pose;
-    firn_collider_pose(&def, (int)scene->dimension, time, &pose);
+    firn_collider_pose(&def, (int)props->scene->dimension, time, &pose);
     return pose;
 }
 
 /* Whether a point of a collider is to be seen: near the action, and not inside of another one. */
-static bool is_seen(const firn_scene *scene, int32_t collider, double time, const double point[3],
+static bool is_seen(const firn_props *props, int32_t collider, double time, const double point[3],
                     const firn_bounds *room)
 {
+    const firn_scene *scene = props->scene;
     for (int a = 0; a < scene->dimension; a++) {
         if (point[a] < room->low[a] || point[a] > room->high[a]) return false;
     }
     for (int32_t i = 0; i < scene->collider_count; i++) {
         double normal[3];
         if (i == collider || !scene->collider[i].visible) continue;
-        const firn_posed_collider other = pose_of(scene, i, time);
+        const firn_posed_collider other = pose_of(props, i, time);
         if (firn_collider_distance(&other, (int)scene->dimension, point, normal) < 0) return false;
     }
     return true;
 }
 
 /* Takes in the points of a collider that are nearest to ones `far` away all around: its outermost. */
-static firn_status add_collider(firn_renderer *renderer, const firn_scene *scene, int32_t collider,
+static firn_status add_collider(firn_renderer *renderer, const firn_props *props, int32_t collider,
                                 double time, double far, const firn_bounds *room, firn_error *error)
 {
     enum { POINTS = 96 };
-    const firn_posed_collider pose = pose_of(scene, collider, time);
-    const int dimension = (int)scene->dimension;
+    const firn_posed_collider pose = pose_of(props, collider, time);
+    const int dimension = (int)props->scene->dimension;
     for (int i = 0; i < POINTS; i++) {
         const double up = 1 - (2 * i + 1) / (double)POINTS, turn = 2.39996323 * i; /* evenly */
         const double flat = sqrt(1 - up * up), way[3] = {flat * cos(turn), up, flat * sin(turn)};
@@ -243,7 +244,7 @@ static firn_status add_collider(firn_renderer *renderer, const firn_scene *scene
         for (int a = 0; a < dimension; a++) point[a] = pose.position[a] + far * way[a];
         const double distance = firn_collider_distance(&pose, dimension, point, normal);
         for (int a = 0; a < dimension; a++) point[a] -= distance * normal[a];
-        if (!is_seen(scene, collider, time, point, room)) continue;
+        if (!is_seen(props, collider, time, point, room)) continue;
         firn_bounds box = firn_bounds_empty();
         firn_bounds_add_point(&box, point);
         const firn_status st = add_box(renderer, box, error);
@@ -263,9 +264,10 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
         room.low[a] -= 0.25 * span;
         room.high[a] += 0.25 * span;
     }
-    firn_status st = FIRN_OK;
+    firn_props props;
+    firn_status st = firn_props_open(&props, scene, 0, renderer->options.render.threads, error);
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
-        const firn_collider_def def = firn_job_collider(&scene->collider[i]);
+        const firn_collider_def def = firn_props_collider(&props, i);
         double low[3], high[3], far = 0;
         if (!scene->collider[i].visible ||
             !firn_shape_bounds(&def, (int32_t)scene->dimension, low, high)) {
@@ -274,9 +276,10 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
         for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
             const double time = def.key_count ? def.keys[k].time : 0;
-            st = add_collider(renderer, scene, i, time, far, &room, error);
+            st = add_collider(renderer, &props, i, time, far, &room, error);
         }
     }
+    firn_props_close(&props);
     return st;
 }
 
@@ -360,21 +363,28 @@ static firn_status make_colors(const firn_renderer *renderer, const firn_points 
     return st;
 }
 
-/* Visible colliders where they are at the frame's time. To be freed; NULL: no memory. */
-static firn_render_collider *pose_colliders(const firn_renderer_frame *frame, int32_t *count)
+/* Visible colliders where they are at the frame's time. Their meshes are those of `props`, which is to be
+ * closed after them. */
+static firn_status pose_colliders(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                                  firn_props *props, firn_render_collider **out, int32_t *count,
+                                  firn_error *error)
 {
     const firn_scene *scene = frame->scene;
+    *props = (firn_props){0};
     *count = 0;
-    firn_render_collider *out =
-        calloc((size_t)(scene ? scene->collider_count : 0) + 1, sizeof *out);
-    for (int32_t i = 0; out && scene && i < scene->collider_count; i++) {
+    *out = calloc((size_t)(scene ? scene->collider_count : 0) + 1, sizeof **out);
+    if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
+    if (!scene) return FIRN_OK;
+    const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
+    const firn_status st =
+        firn_props_open(props, scene, time, renderer->options.render.threads, error);
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
         if (!scene->collider[i].visible) continue;
-        const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
-        firn_render_collider *posed = &out[(*count)++];
-        posed->pose = pose_of(scene, i, time);
+        firn_render_collider *posed = &(*out)[(*count)++];
+        posed->pose = pose_of(props, i, time);
         memcpy(posed->color, scene->collider[i].color, sizeof posed->color);
     }
-    return out;
+    return st;
 }
 
 static int up_of(const firn_scene *scene)
@@ -556,9 +566,9 @@ firn_status firn_renderer_draw(const firn_renderer *renderer, const firn_rendere
 {
     float *color = NULL;
     int32_t collider_count = 0;
-    firn_render_collider *collider = pose_colliders(frame, &collider_count);
-    firn_status st =
-        collider ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
+    firn_props props;
+    firn_render_collider *collider;
+    firn_status st = pose_colliders(renderer, frame, &props, &collider, &collider_count, error);
     if (st == FIRN_OK) st = make_colors(renderer, frame->points, &color, error);
     if (st == FIRN_OK) {
         st = (renderer->flat ? flat_picture : solid_picture)(renderer, frame, color, collider,
@@ -567,5 +577,6 @@ firn_status firn_renderer_draw(const firn_renderer *renderer, const firn_rendere
     if (st == FIRN_OK) write_over(renderer, frame, out);
     free(color);
     free(collider);
+    firn_props_close(&props);
     return st;
 }

@@ -476,7 +476,7 @@ firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_job *job, fir
         to->carried = from->carried;
         from->carried = (firn_points){0};
     }
-    return st;
+    return st == FIRN_OK ? firn_props_resume(&job->props, job->sim, error) : st;
 }
 
 void firn_checkpoint_free(firn_checkpoint *checkpoint)

@@ -143,12 +143,12 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body,
 }
 
 /* Heat as the sim takes it; `sources` has room for the scene's. */
-static firn_heat_def heat_def(const firn_scene *scene, firn_heat_source *sources)
+static firn_heat_def heat_def(const firn_props *props, firn_heat_source *sources)
 {
-    const firn_scene_heat *h = &scene->heat;
+    const firn_scene_heat *h = &props->scene->heat;
     for (int32_t i = 0; i < h->source_count; i++) {
         const firn_scene_heat_source *s = &h->source[i];
-        sources[i] = (firn_heat_source){firn_job_collider(&s->body), s->power, s->start, s->end};
+        sources[i] = (firn_heat_source){firn_props_source(props, i), s->power, s->start, s->end};
     }
     firn_heat_def def = h->def;
     def.sources = sources;
@@ -229,9 +229,10 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     int32_t parted = 0;
     if (st == FIRN_OK) st = choose_bodies(scene, body, &parted, error);
     if (st == FIRN_OK) st = choose_contacts(scene, body, contacts, error);
+    if (st == FIRN_OK) st = firn_props_open(&job->props, scene, 0, options->threads, error);
     if (st == FIRN_OK) {
         for (int32_t i = 0; i < scene->collider_count; i++) {
-            colliders[i] = firn_job_collider(&scene->collider[i]);
+            colliders[i] = firn_props_collider(&job->props, i);
         }
         if (walls) colliders[scene->collider_count] = domain_walls(scene);
         firn_sim_def def = scene->simulation.def;
@@ -245,7 +246,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         def.object_count = parted;
         def.contacts = contacts;
         def.contact_count = scene->contact_count;
-        if (scene->heat_value) def.heat = heat_def(scene, sources);
+        if (scene->heat_value) def.heat = heat_def(&job->props, sources);
         def.threads = options->threads;
         def.isa = options->isa;
         def.log = options->log;
@@ -255,6 +256,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         st = firn_sim_create(&def, &job->sim, &inner);
         if (st != FIRN_OK) st = firn_scene_refuse(scene, &inner, error);
     }
+    if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);
     free(contacts);
     free(colliders);
     free(sources);
@@ -269,6 +271,7 @@ void firn_job_deinit(firn_job *job)
         firn_points_free(&job->object[i].carried);
     }
     free(job->object);
+    firn_props_close(&job->props); /* after the sim, which looks at its meshes */
     firn_variants_free(&job->variants);
     firn_sources_close(&job->sources);
     *job = (firn_job){0};
@@ -479,11 +482,11 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
     const int dim = (int)scene->dimension;
     firn_job_object *o = &job->object[index];
     for (int32_t c = 0; c < scene->collider_count; c++) {
-        const firn_collider_def def = firn_job_collider(&scene->collider[c]);
+        const firn_collider_def def = firn_props_collider(&job->props, c);
         firn_posed_collider posed;
         int64_t inside = 0;
         firn_collider_pose(&def, dim, 0, &posed);
-        const bool moves = posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
+        const bool moves = firn_prop_moves(&job->props.collider[c].prop) || posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
                            posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||
                            posed.spin[2] != 0;
         for (int64_t i = 0; i < b->count; i++) {
@@ -640,6 +643,7 @@ static firn_status emit_until(firn_job *job, double time, firn_error *error)
         if (isinf(next) || next > time + rounding) continue;
         st = open_sources(job, error);
         firn_batch b = {0};
+        if (st == FIRN_OK) st = firn_sources_move(&job->sources, i, next, error);
         if (st == FIRN_OK) st = firn_sources_fill(&job->sources, i, false, &b, error);
         if (st == FIRN_OK && b.count > 0) st = add_object(job, i, &b, error);
         /* Once, also where the scene has changed and several would be due: they would overlap. */
@@ -685,7 +689,8 @@ static firn_status remove_leavers(firn_job *job, firn_error *error)
     const firn_scene *scene = job->scene;
     if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
     const keeper k = {job, firn_sim_time(job->sim)};
-    const firn_status st = scene->sink_count ? open_sources(job, error) : FIRN_OK;
+    firn_status st = scene->sink_count ? open_sources(job, error) : FIRN_OK;
+    if (st == FIRN_OK) st = firn_sources_move_sinks(&job->sources, k.time, error);
     return st == FIRN_OK ? firn_sim_remove(job->sim, keep, (void *)&k, NULL, error) : st;
 }
 
@@ -701,7 +706,7 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
     *report = (firn_report){.dt_least = INFINITY};
     firn_status st = emit_until(job, firn_sim_time(job->sim), error);
     while (st == FIRN_OK && target - firn_sim_time(job->sim) > 1e-9 * target) {
-        double until = target;
+        double until = fmin(target, firn_props_next(&job->props));
         for (int32_t i = 0; i < job->scene->object_count; i++) {
             until = fmin(until, next_emission(job, i));
         }
@@ -725,6 +730,7 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
         if (st == FIRN_OK && until < target) {
             st = emit_until(job, firn_sim_time(job->sim), error);
         }
+        if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);
     }
     return st == FIRN_OK ? remove_leavers(job, error) : st;
 }

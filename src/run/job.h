@@ -4,8 +4,9 @@
 #define FIRN_JOB_INTERNAL_H
 
 #include "io/io.h"
-#include "scene/scene.h"
+#include "run/prop.h"
 #include "run/variant.h"
+#include "scene/scene.h"
 
 /* What filling did with one object. */
 typedef struct firn_job_object {
@@ -28,6 +29,7 @@ struct firn_job {
     firn_sim *sim;
     firn_log log;
     firn_variants variants; /* the sim's materials */
+    firn_props props;       /* meshes of its colliders */
     firn_job_object *object;
     bool filled;
     firn_sources sources; /* open from when they are needed first until the last time */
@@ -43,7 +45,7 @@ bool firn_job_fits(const firn_job *job);
 /* Emits from every emitter, whatever the time. */
 firn_status firn_job_emit(firn_job *job, firn_error *error);
 
-/* A collider as the sim takes it; its keys are the scene's. */
+/* A collider as the sim takes it, but for a mesh; its keys are the scene's. */
 firn_collider_def firn_job_collider(const firn_scene_collider *collider);
 
 /* ---- attributes.c ---- */

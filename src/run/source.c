@@ -9,12 +9,17 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "geometry/fill.h"
+#include "mesh/mesh.h"
+#include "run/prop.h"
 
 struct firn_source {
     bool filled; /* whether there is a region; particle files have none */
     firn_region region;
     firn_mesh *mesh; /* what the region points to */
     firn_voxels voxels;
+    firn_prop prop;  /* where the mesh comes from, if it may move */
+    double time;     /* s, of the file, that the mesh is of */
+    firn_placement place;
 };
 
 void firn_batch_free(firn_batch *b)
@@ -64,10 +69,43 @@ static firn_placement own_place(const firn_scene_shape *s)
     return own;
 }
 
+/* Makes the mesh of a source that of a time of its file. */
+static firn_status make_mesh(firn_source *out, double file_time, firn_error *error)
+{
+    firn_polygons polygons = {0};
+    firn_mesh *mesh = NULL;
+    firn_status st = firn_prop_read(&out->prop, file_time, &polygons, error);
+    if (st == FIRN_OK) st = firn_prop_mesh(&out->prop, &polygons, 0, &mesh, error);
+    firn_polygons_free(&polygons);
+    if (st != FIRN_OK) return st;
+    firn_mesh_destroy(out->mesh);
+    out->mesh = mesh;
+    out->time = file_time;
+    firn_error inner = {0};
+    st = firn_region_of_mesh(mesh, &out->place, &out->region, &inner);
+    if (st != FIRN_OK) return firn_value_pass(out->prop.shape->where, &inner, error);
+    out->filled = true;
+    return FIRN_OK;
+}
+
+/* Follows the file of a source to a time of the scene. */
+static firn_status move_source(firn_source *s, double time, firn_error *error)
+{
+    if (!firn_prop_moves(&s->prop)) return FIRN_OK;
+    const double file_time = firn_prop_file_time(&s->prop, time);
+    return file_time == s->time ? FIRN_OK : make_mesh(s, file_time, error);
+}
+
 /* The shape in its own place, then as the object turns and moves it: one placement after another. */
 static firn_status open_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
                               const firn_placement *then, firn_error *error)
 {
+    const firn_status opened = firn_prop_open(&out->prop, scene, s, error);
+    if (opened != FIRN_OK) return opened;
+    if (out->prop.shape) {
+        out->place = *then;
+        return make_mesh(out, firn_prop_file_time(&out->prop, 0), error);
+    }
     const int dim = (int)scene->dimension;
     const firn_placement own = own_place(s);
     firn_region *r = &out->region;
@@ -158,6 +196,7 @@ static void close_source(firn_source *s)
 {
     firn_mesh_destroy(s->mesh);
     firn_voxels_free(&s->voxels);
+    firn_prop_close(&s->prop);
 }
 
 void firn_sources_close(firn_sources *sources)
@@ -176,6 +215,20 @@ void firn_sources_close(firn_sources *sources)
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3])
 {
     return firn_region_inside(&sources->sink[index].region, position);
+}
+
+firn_status firn_sources_move(firn_sources *sources, int32_t index, double time, firn_error *error)
+{
+    return move_source(&sources->object[index], time, error);
+}
+
+firn_status firn_sources_move_sinks(firn_sources *sources, double time, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < sources->scene->sink_count && st == FIRN_OK; i++) {
+        st = move_source(&sources->sink[i], time, error);
+    }
+    return st;
 }
 
 double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],
@@ -252,6 +305,43 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
     return FIRN_OK;
 }
 
+/* Gives particles the velocity of the mesh they were filled into: that of its nearest point, within the
+ * part of its motion that the time belongs to. */
+static firn_status inherit_velocity(const firn_source *s, double part_of_it, firn_batch *b,
+                                    firn_error *error)
+{
+    const double speed = s->prop.shape->mesh.speed;
+    const firn_prop_part part =
+        firn_prop_part_at(&s->prop, (s->time - s->prop.first) / speed); /* loops leave no trace */
+    const double seconds = part.end - part.begin;
+    b->velocity = calloc(3 * (size_t)b->count + 1, sizeof *b->velocity);
+    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (!isfinite(seconds)) return FIRN_OK; /* it stands still */
+    firn_polygons at = {0};
+    double *next = NULL;
+    firn_status st = firn_prop_read(&s->prop, part.file_begin, &at, error);
+    if (st == FIRN_OK) st = firn_prop_next(&s->prop, &part, &at, &next, error);
+    for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
+        double p[3], v[3] = {0};
+        firn_affine_to_local(&s->region.affine, b->position + 3 * i, p);
+        const firn_mesh_hit hit = firn_mesh_nearest(s->mesh, p, INFINITY, -1);
+        for (int c = 0; c < 3; c++) {
+            const int64_t k = s->mesh->source[s->mesh->triangle[3 * (int64_t)hit.triangle + c]];
+            for (int a = 0; a < 3; a++) {
+                v[a] += hit.weight[c] * (next[3 * k + a] - at.vertex[3 * k + a]) / seconds;
+            }
+        }
+        for (int a = 0; a < 3; a++) {
+            const double *row = s->region.affine.matrix[a];
+            b->velocity[3 * i + a] =
+                part_of_it * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+        }
+    }
+    free(next);
+    firn_polygons_free(&at);
+    return st;
+}
+
 /* ---- particle files ---- */
 
 /* Leaves out the particles marked, from every array and column. */
@@ -323,6 +413,9 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
     const firn_scene_object *o = &sources->scene->object[index];
     firn_status st = o->particles ? fill_from_file(sources, index, out, error)
                                   : fill_region(sources, index, apart, out, error);
+    if (st == FIRN_OK && o->inherit != 0) {
+        st = inherit_velocity(&sources->object[index], o->inherit, out, error);
+    }
     if (st != FIRN_OK) firn_batch_free(out);
     return st;
 }

@@ -40,6 +40,9 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
 double firn_particle_bytes(const firn_scene *scene);
 /* About how many particles that will be; 0 for particle files, which are not read before. */
 double firn_sources_expected(const firn_sources *sources, int32_t index);
+/* Follow the files of meshes that move to a time of the scene: an object's; all sinks'. */
+firn_status firn_sources_move(firn_sources *sources, int32_t index, double time, firn_error *error);
+firn_status firn_sources_move_sinks(firn_sources *sources, double time, firn_error *error);
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3]);
 /* How deep a place is below the surface of an object that is not a particle file, m, up to `limit`. */
 double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],

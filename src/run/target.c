@@ -161,14 +161,29 @@ static firn_status check_input(const firn_targets *t, const char *file, firn_err
     return st;
 }
 
+/* The same for the file of a shape, if it has one. */
+static firn_status check_shape_input(const firn_targets *t, const firn_scene_shape *shape,
+                                     firn_error *error)
+{
+    if (!shape->mesh.file) return FIRN_OK;
+    char *path = firn_beside(shape->where->file, shape->mesh.file);
+    const firn_status st = path ? check_input(t, path, error) : no_memory(error);
+    free(path);
+    return st;
+}
+
 static firn_status check_inputs(const firn_targets *t, const firn_scene *scene, firn_error *error)
 {
     firn_status st = FIRN_OK;
     for (int i = 0; i < scene->tree.file_count && st == FIRN_OK; i++) {
         st = check_input(t, scene->tree.files[i], error);
     }
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
+        st = check_shape_input(t, &scene->collider[i].shape, error);
+    }
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_scene_object *o = &scene->object[i];
+        if (o->has_shape) st = check_shape_input(t, &o->shape, error);
         const char *file = o->mesh ? o->mesh : o->voxels ? o->voxels : o->particles;
         if (!file) continue;
         char *path = firn_beside(o->where->file, file);

@@ -254,6 +254,10 @@ static firn_status read_shape(const firn_scene *scene, const firn_value *v, bool
     st = use_keys(scene, firn_shape_get(row.kind), out, error);
     if (st != FIRN_OK) return st;
     out->def.shape = row.kind;
+    if (firn_shape_get(row.kind)->from_file) { /* what it is made of is read later */
+        return out->mesh.file ? FIRN_OK
+                              : firn_value_fail(entry, error, "%s needs a file", entry->key);
+    }
     firn_error inner = {0};
     st = firn_shape_check(&out->def, &inner);
     return st == FIRN_OK ? st : firn_value_pass(entry, &inner, error);
@@ -581,6 +585,11 @@ static firn_status read_objects(firn_scene *scene, firn_error *error)
         if (o->shape_value) {
             o->has_shape = true;
             st = read_shape(scene, o->shape_value, true, &o->shape, error);
+        }
+        if (st == FIRN_OK && o->inherit != 0 &&
+            !(o->has_shape && firn_shape_get(o->shape.def.shape)->from_file)) {
+            st = firn_value_fail(firn_value_get(v, "inherit"), error,
+                                 "only a shape from a file moves, as {mesh: {file: x.abc}}");
         }
         if (st == FIRN_OK && o->emit_value) {
             o->emits = true;

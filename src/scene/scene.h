@@ -11,12 +11,22 @@
 #include "scene/view.h"
 #include "shape/shape.h"
 
+/* A file that a shape comes from, and how its time goes with the scene's. */
+typedef struct firn_scene_mesh {
+    const char *file, *path;
+    double thickness, scale; /* m, 1 */
+    double fps, start;       /* 1/s, s */
+    double speed;
+    bool loop;
+} firn_scene_mesh;
+
 /* A shape as a scene gives it. */
 typedef struct firn_scene_shape {
     firn_given given;
     const firn_value *where;
     double key[FIRN_SHAPE_KEYS][3]; /* in the order of the shape's keys */
     const firn_value *points_value;
+    firn_scene_mesh mesh; /* of a shape that comes from a file */
     /* Read from the above. */
     firn_collider_def def; /* shape, size, points (owned) and the pose the shape has by itself */
     double up[3];          /* where its y points, of any length */
@@ -95,7 +105,7 @@ typedef struct firn_scene_object {
     const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
     double translate[3], rotate[3], scale[3];
     double velocity[3], spin[3];
-    double density, separation;
+    double density, separation, inherit;
     double temperature, concentration;
     int64_t count, seed, per_voxel, refine;
     double refine_distance;
@@ -217,7 +227,7 @@ extern const firn_section firn_section_scene, firn_section_frames, firn_section_
     firn_section_material, firn_section_noise, firn_section_object, firn_section_shell,
     firn_section_temperature_noise, firn_section_emit, firn_section_contact, firn_section_collider,
     firn_section_heat, firn_section_heat_source, firn_section_sink, firn_section_domain,
-    firn_section_output, firn_section_checkpoint;
+    firn_section_output, firn_section_checkpoint, firn_section_mesh;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
 

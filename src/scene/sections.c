@@ -190,6 +190,9 @@ static const firn_param object_rows[] = {
     {"velocity", FIRN_VECTOR, "m/s", "[0, 0, 0]", ANY, "at the start", AT(velocity), NULL, NULL},
     {"spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY, "about the object's centre of mass",
      AT(spin), NULL, NULL},
+    {"inherit", FIRN_REAL, "", "0", -100, 100,
+     "part of the velocity of its moving mesh that particles start with, besides velocity",
+     AT(inherit), NULL, NULL},
     {"density", FIRN_REAL, "kg/m3", "", 1e-6, 1e6, "instead of the material's", AT(density), NULL,
      NULL},
     {"pattern", FIRN_CHOICE, "", "jittered", ANY, "how particles are placed", AT(pattern),
@@ -305,6 +308,31 @@ static const firn_param domain_rows[] = {
     {"high", FIRN_VECTOR, "m", "[1e6, 1e6, 1e6]", ANY, "highest corner", AT(high), NULL, NULL},
     {"leaving", FIRN_CHOICE, "", "stop", ANY, "what happens to particles at its walls", AT(leaving),
      leaving_words, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_shape
+static const firn_param mesh_rows[] = {
+    {"file", FIRN_TEXT, "", "", ANY,
+     "Alembic, OBJ, PLY or STL; with $F4 for a number, a sequence of files", AT(mesh.file), NULL,
+     NULL},
+    {"path", FIRN_TEXT, "", "", ANY,
+     "objects of an Alembic file, as /rig/foot* or **/sole; all meshes by default", AT(mesh.path),
+     NULL, NULL},
+    {"thickness", FIRN_REAL, "m", "0", NOT_NEGATIVE,
+     "of a sheet, which may be open; 0: the mesh is closed, and solid", AT(mesh.thickness), NULL,
+     NULL},
+    {"scale", FIRN_REAL, "", "1", 1e-9, 1e9, "of its lengths: 0.01 if they are centimetres",
+     AT(mesh.scale), NULL, NULL},
+    {"fps", FIRN_REAL, "1/s", "", 1e-3, 1e6, "of a sequence of files; by default the scene's",
+     AT(mesh.fps), NULL, NULL},
+    {"start", FIRN_REAL, "s", "", ANY,
+     "time of the file at the scene's first frame; by default that of the frame with its number",
+     AT(mesh.start), NULL, NULL},
+    {"speed", FIRN_REAL, "", "1", 1e-6, 1e6, "how many times as fast as the scene its time goes",
+     AT(mesh.speed), NULL, NULL},
+    {"loop", FIRN_FLAG, "", "false", ANY, "begin again after the last sample", AT(mesh.loop), NULL,
+     NULL},
     END};
 #undef STRUCT
 
@@ -441,6 +469,7 @@ const firn_section firn_section_collider = {"a collider", "an entry of colliders
 const firn_section firn_section_sink = {"a sink", "an entry of sinks", sink_rows};
 const firn_section firn_section_domain = {"domain", "a box around everything", domain_rows};
 const firn_section firn_section_output = {"an output", "an entry of output", output_rows};
+const firn_section firn_section_mesh = {"mesh", "a mesh from a file", mesh_rows};
 const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
 
 const firn_section firn_section_look = {"a look", "of a material: its look in pictures", look_rows};
@@ -513,6 +542,7 @@ bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out)
                                           .dimensions = here,
                                           .filled = here & shape->bounded};
             for (int i = 0; shape->key[i].role; i++) out->rows[i] = shape_row(&shape->key[i], i);
+            if (shape->from_file) out->section.rows = mesh_rows;
             return true;
         }
     }

@@ -29,6 +29,8 @@ static double volume(const firn_shape_values *v, int dimension)
 
 const firn_shape firn_shape_mesh = {
     .name = "mesh",
+    .word = {NULL, "mesh"},
+    .from_file = true,
     .help = "a closed triangle mesh, or a sheet",
     .bounded = FIRN_3D,
     .solid = true,
