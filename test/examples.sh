@@ -19,3 +19,7 @@ grep -q '^1000 particles in 1 m3$' filled.txt
 grep -q '^frame 2 of 2: ' ran.txt
 if "$examples/run_scene" nowhere.yaml 2>failed.txt; then exit 1; fi
 grep -q 'nowhere.yaml' failed.txt
+
+# A host moves the vertices of a collider.
+"$examples/deform" | tee deformed.txt
+[ "$(wc -l <deformed.txt)" = 12 ]

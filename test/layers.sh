@@ -22,7 +22,7 @@ src/io         | base
 src/geometry   | base mesh io
 src/scene      | base shape io geometry
 src/run        | base mesh shape collider io geometry scene
-src/render     | base shape collider io scene run
+src/render     | base mesh shape collider io scene run
 src/validation |
 apps/firn      | validation
 examples       |

@@ -17,7 +17,7 @@ typedef struct facets {
     int32_t *corner; /* x 3 */
 } facets;
 
-static inline facets surface_new(int32_t vertices, int32_t triangles)
+static inline facets facets_new(int32_t vertices, int32_t triangles)
 {
     facets s = {vertices, triangles, malloc((size_t)vertices * 3 * sizeof(double)),
                 malloc((size_t)triangles * 3 * sizeof(int32_t))};
@@ -25,13 +25,13 @@ static inline facets surface_new(int32_t vertices, int32_t triangles)
     return s;
 }
 
-static inline void surface_free(facets *s)
+static inline void facets_free(facets *s)
 {
     free(s->vertex);
     free(s->corner);
 }
 
-static inline firn_mesh *surface_mesh(const facets *s, double thickness)
+static inline firn_mesh *facets_mesh(const facets *s, double thickness)
 {
     firn_mesh_def def = firn_mesh_def_default();
     def.vertices = s->vertex;
@@ -51,10 +51,10 @@ static inline firn_mesh *surface_mesh(const facets *s, double thickness)
 
 /* A grid of rows x columns vertices, two triangles per cell; where `round`, the last column joins the
  * first, and where `ring` the last row the first. Places are the caller's. */
-static inline facets surface_grid(int32_t rows, int32_t columns, int round, int ring)
+static inline facets facets_grid(int32_t rows, int32_t columns, int round, int ring)
 {
     const int32_t down = rows - !ring, across = columns - !round;
-    facets s = surface_new(rows * columns, 2 * down * across);
+    facets s = facets_new(rows * columns, 2 * down * across);
     int32_t *c = s.corner;
     for (int32_t i = 0; i < down; i++) {
         for (int32_t j = 0; j < across; j++) {
@@ -73,7 +73,7 @@ static inline facets surface_grid(int32_t rows, int32_t columns, int round, int 
 static inline facets sphere_surface(double radius, int n)
 {
     const double turn_half = acos(-1);
-    facets s = surface_grid(n + 1, 2 * n, 1, 0);
+    facets s = facets_grid(n + 1, 2 * n, 1, 0);
     for (int i = 0; i <= n; i++) {
         for (int j = 0; j < 2 * n; j++) {
             const double up = i == 0 ? 1 : i == n ? -1 : cos(turn_half * i / n);
@@ -90,7 +90,7 @@ static inline facets sphere_surface(double radius, int n)
 static inline facets torus_surface(double ring, double tube, int n)
 {
     const double turn_half = acos(-1);
-    facets s = surface_grid(2 * n, n, 1, 1);
+    facets s = facets_grid(2 * n, n, 1, 1);
     for (int i = 0; i < 2 * n; i++) {
         for (int j = 0; j < n; j++) {
             const double out = ring + tube * cos(2 * turn_half * j / n);
@@ -108,7 +108,7 @@ static inline facets box_surface(double x, double y, double z)
     static const int32_t corner[12][3] = {{0, 2, 3}, {0, 3, 1}, {4, 5, 7}, {4, 7, 6},
                                           {0, 1, 5}, {0, 5, 4}, {2, 6, 7}, {2, 7, 3},
                                           {0, 4, 6}, {0, 6, 2}, {1, 3, 7}, {1, 7, 5}};
-    facets s = surface_new(8, 12);
+    facets s = facets_new(8, 12);
     memcpy(s.corner, corner, sizeof corner);
     for (int v = 0; v < 8; v++) {
         s.vertex[3 * v] = v & 1 ? x : -x;
@@ -121,7 +121,7 @@ static inline facets box_surface(double x, double y, double z)
 /* A flat sheet across y, n cells per axis. */
 static inline facets sheet_surface(double half, int n)
 {
-    facets s = surface_grid(n + 1, n + 1, 0, 0);
+    facets s = facets_grid(n + 1, n + 1, 0, 0);
     for (int i = 0; i <= n; i++) {
         for (int j = 0; j <= n; j++) {
             double *p = s.vertex + 3 * (i * (n + 1) + j);
@@ -145,13 +145,13 @@ static inline const firn_mesh *octahedron(double radius)
     int i = 0;
     while (kept[i].mesh && kept[i].radius != radius) i++;
     if (!kept[i].mesh) {
-        facets s = surface_new(6, 8);
+        facets s = facets_new(6, 8);
         memset(s.vertex, 0, 18 * sizeof *s.vertex);
         for (int v = 0; v < 6; v++) s.vertex[3 * v + v / 2] = v % 2 ? -radius : radius;
         memcpy(s.corner, corner, sizeof corner);
         kept[i].radius = radius;
-        kept[i].mesh = surface_mesh(&s, 0);
-        surface_free(&s);
+        kept[i].mesh = facets_mesh(&s, 0);
+        facets_free(&s);
     }
     return kept[i].mesh;
 }

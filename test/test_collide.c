@@ -976,7 +976,7 @@ static void bad_defs_are_refused_by_name(void **state)
     def = good, def.shape = (firn_shape_kind)-1;
     assert_refused(&def, "colliders[1].shape -1");
     def = good, def.boundary = FIRN_BOUNDARY_COUNT;
-    assert_refused(&def, "colliders[1].boundary 3");
+    assert_refused(&def, "colliders[1].boundary 4");
     def = good, def.friction = -0.1;
     assert_refused(&def, "colliders[1].friction -0.1");
     def = good, def.friction = NAN;

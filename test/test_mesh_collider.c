@@ -53,8 +53,8 @@ static firn_mesh *mesh_of_solid(const solid *s)
     facets f = s->shape == FIRN_SPHERE ? sphere_surface(s->size[0], 60)
                : s->shape == FIRN_BOX  ? box_surface(s->size[0], s->size[1], s->size[2])
                                        : torus_surface(s->size[0], s->size[1], 60);
-    firn_mesh *mesh = surface_mesh(&f, 0);
-    surface_free(&f);
+    firn_mesh *mesh = facets_mesh(&f, 0);
+    facets_free(&f);
     return mesh;
 }
 
@@ -83,7 +83,8 @@ static void the_tree_tells_distances_of_shapes(void **state)
     }
 }
 
-/* In the band the distance is within 0.05 voxels and the normal within 3 degrees, but near edges; beyond it
+/* In the band the distance is within 0.05 voxels and within a voxel of the surface the normal
+ * within 8 degrees where that bends with a radius of 6 voxels, but near edges; beyond it
  * what is deep inside is pushed out the right way, and outside nothing seems further than it is. */
 static void a_level_set_tells_distances_of_shapes(void **state)
 {
@@ -117,7 +118,7 @@ static void a_level_set_tells_distances_of_shapes(void **state)
             if (fabs(want) < 2.5 * voxel) {
                 near++;
                 assert_close(d, want, (edge ? 0.45 : 0.05) * voxel);
-                if (!edge) assert_true(turn > 0.9986);
+                if (!edge && fabs(want) < voxel) assert_true(turn > 0.9903);
             } else if (want > 0) {
                 assert_at_most(d, want + (edge ? 0.45 : 0.05) * voxel);
                 assert_true(d > 2.4 * voxel);
@@ -142,7 +143,7 @@ static void level_sets_are_the_same_bytes_on_any_threads(void **state)
     (void)state;
     facets f = sphere_surface(0.5, 30);
     for (int v = 0; v < f.vertices; v++) f.vertex[3 * v] *= 1 + 0.2 * f.vertex[3 * v + 1];
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     firn_levelset one = level_set_of(mesh, 1);
     for (int32_t threads = 2; threads <= 3; threads++) {
         firn_levelset set = level_set_of(mesh, threads);
@@ -154,7 +155,7 @@ static void level_sets_are_the_same_bytes_on_any_threads(void **state)
     }
     drop_level_set(&one);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* A sheet a voxel thick is solid wherever it lies between the nodes, and ends at its rim. */
@@ -165,7 +166,7 @@ static void a_sheet_is_solid_through_its_thickness(void **state)
         facets f = sheet_surface(0.5, 4);
         const double y = 0.25 * at * voxel;
         for (int v = 0; v < f.vertices; v++) f.vertex[3 * v + 1] += y;
-        firn_mesh *mesh = surface_mesh(&f, 0.5 * voxel); /* counts as a voxel */
+        firn_mesh *mesh = facets_mesh(&f, 0.5 * voxel); /* counts as a voxel */
         assert_int_equal(firn_mesh_get_info(mesh).closed, false);
         firn_levelset set = level_set_of(mesh, 1);
         assert_close(set.half, 0.5 * voxel, 1e-15);
@@ -186,7 +187,7 @@ static void a_sheet_is_solid_through_its_thickness(void **state)
         }
         drop_level_set(&set);
         firn_mesh_destroy(mesh);
-        surface_free(&f);
+        facets_free(&f);
     }
 }
 
@@ -218,7 +219,7 @@ static void an_open_mesh_needs_a_thickness(void **state)
     f.corner[4] = 9;
     assert_int_equal(firn_mesh_create(&def, &mesh, &refusal), FIRN_INVALID);
     assert_non_null(strstr(refusal.message, "mesh:2: a face names a vertex"));
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* ---- still meshes in sims ---- */
@@ -242,7 +243,7 @@ static void a_mesh_box_is_a_box(void **state)
 {
     (void)state;
     facets f = box_surface(0.21, 0.1, 0.21);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     for (size_t p = 0; p < PATHS; p++) {
         for (int implicit = 0; implicit < 2; implicit++) {
             double *x[2];
@@ -279,7 +280,7 @@ static void a_mesh_box_is_a_box(void **state)
         }
     }
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* ---- motion ---- */
@@ -315,7 +316,7 @@ static void a_rigid_deformation_is_a_motion(void **state)
     enum { FRAMES = 4 };
     const double frame = 1.0 / 48;
     facets f = box_surface(0.13, 0.05, 0.11); /* its middle is the origin */
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     double *x[2] = {NULL, NULL}, *from = malloc((size_t)f.vertices * 24),
            *to = malloc((size_t)f.vertices * 24);
     int64_t count = 0;
@@ -359,7 +360,7 @@ static void a_rigid_deformation_is_a_motion(void **state)
     free(from);
     free(to);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* The field of a mesh collider in a sim, at a time that is not over yet. */
@@ -371,7 +372,7 @@ static void a_growing_sphere_is_where_it_should_be(void **state)
     (void)state;
     const double r0 = 0.5, r1 = 0.6, way[3] = {0.04, 0.1, -0.02}, h = 0.025;
     facets f = sphere_surface(r0, 50);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     double *to = malloc((size_t)f.vertices * 24);
     for (int i = 0; i < 3 * f.vertices; i++) to[i] = f.vertex[i] * r1 / r0 + way[i % 3];
     world w = world_default(3, h);
@@ -411,7 +412,7 @@ static void a_growing_sphere_is_where_it_should_be(void **state)
     firn_sim_destroy(sim);
     free(to);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* A sheet a voxel thick whose halves move apart by three voxels each is whole all the way. */
@@ -420,7 +421,7 @@ static void a_thin_sheet_does_not_fade_on_its_way(void **state)
     (void)state;
     const double h = 0.05;
     facets f = sheet_surface(1, 40);
-    firn_mesh *mesh = surface_mesh(&f, h);
+    firn_mesh *mesh = facets_mesh(&f, h);
     double *to = malloc((size_t)f.vertices * 24);
     memcpy(to, f.vertex, (size_t)f.vertices * 24);
     for (int v = 0; v < f.vertices; v++) to[3 * v + 1] = 3 * h * sin(3 * f.vertex[3 * v]);
@@ -442,7 +443,7 @@ static void a_thin_sheet_does_not_fade_on_its_way(void **state)
     firn_sim_destroy(sim);
     free(to);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 #include "sim/sim.h"
@@ -460,7 +461,7 @@ static void a_fast_mesh_does_not_tunnel(void **state)
 {
     (void)state;
     facets f = sphere_surface(0.06, 16);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     for (size_t p = 0; p < PATHS; p++) {
         for (int snow = 0; snow < 2; snow++) {
             world w = world_default(3, 0.02);
@@ -487,7 +488,7 @@ static void a_fast_mesh_does_not_tunnel(void **state)
         }
     }
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* A plough through snow: none inside, and the snow in front moves as the plough does. */
@@ -495,7 +496,7 @@ static void a_plough_takes_snow_along(void **state)
 {
     (void)state;
     facets f = box_surface(0.05, 0.1, 0.1);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     world w = world_default(3, 0.02);
     w.material[0] = firn_material_def_preset(firn_preset_find("snow"));
     w.def.gravity[1] = -9.81;
@@ -532,7 +533,7 @@ static void a_plough_takes_snow_along(void **state)
     free(v);
     firn_sim_destroy(sim);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* A bowl of a sheet one cell thick holds water. */
@@ -551,7 +552,7 @@ static void a_thin_sheet_holds_water(void **state)
         p[1] *= 1.5;
         p[1] += 0.007;
     }
-    firn_mesh *mesh = surface_mesh(&f, h);
+    firn_mesh *mesh = facets_mesh(&f, h);
     world w = world_default(3, h);
     w.material[0] = firn_material_def_preset(firn_preset_find("water"));
     w.material[0].bulk = 1e5;
@@ -574,7 +575,123 @@ static void a_thin_sheet_holds_water(void **state)
     free(x);
     firn_sim_destroy(sim);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
+}
+
+/* ---- pins ---- */
+
+/* The upper half of a jelly block is within a collider that moves and turns: it goes along exactly and the
+ * rest with it, until it is let go. */
+static void what_is_held_follows_until_it_is_let_go(void **state)
+{
+    (void)state;
+    facets f = box_surface(0.1, 0.05, 0.1);
+    firn_mesh *mesh = facets_mesh(&f, 0);
+    const double h = 0.02, angle = 0.8;
+    for (int kind = 0; kind < 2 * PATHS + 1; kind++) {
+        const bool implicit = kind == 2 * PATHS, is_mesh = kind % 2;
+        world w = world_default(3, h);
+        w.def.path = both_paths[implicit ? 0 : kind / 2];
+        w.def.integrator = implicit ? FIRN_IMPLICIT : FIRN_EXPLICIT;
+        w.def.gravity[1] = -9.81;
+        w.material[0].young = 1e5;
+        w.def.collider_count = 1;
+        w.collider[0] = mesh_collider(mesh);
+        if (!is_mesh) w.collider[0].shape = FIRN_BOX;
+        memcpy(w.collider[0].size, (double[3]){0.1, 0.05, 0.1}, 24);
+        w.collider[0].boundary = FIRN_HOLD;
+        w.collider[0].until = 0.2;
+        w.collider[0].key_count = 2;
+        w.key[0][0] = (firn_pose_key){0, {0, 0.05, 0}, {1, 0, 0, 0}};
+        w.key[0][1] = (firn_pose_key){0.2, {0.1, 0.15, 0}, {cos(angle / 2), 0, sin(angle / 2), 0}};
+        firn_sim *sim = world_create(&w);
+        const brick b = {.low = {-3, -4, -3}, .cells = {6, 8, 6}, .per_axis = 2};
+        brick_add(sim, &w, &b);
+        const int64_t n = firn_sim_count(sim);
+        double *from = read_all(sim, 3, FIRN_POSITION);
+        assert_int_equal(totals_of(sim).outside, 0); /* not in a wall */
+        assert_ok(firn_sim_advance(sim, 0.199, NULL, &error));
+        const double s = 0.199 / 0.2;
+        double *x = read_all(sim, 3, FIRN_POSITION), worst = 0, below = 0;
+        for (int64_t i = 0; i < n; i++) {
+            const double *p = from + 3 * i, *q = x + 3 * i, t = s * angle;
+            const double want[3] = {cos(t) * p[0] + sin(t) * p[2] + 0.1 * s, p[1] + 0.1 * s,
+                                    cos(t) * p[2] - sin(t) * p[0]};
+            double away = 0;
+            for (int a = 0; a < 3; a++) away = fmax(away, fabs(q[a] - want[a]));
+            if (p[1] > 0)
+                worst = fmax(worst, away);
+            else
+                below = fmax(below, away);
+        }
+        assert_at_most(worst / h, 0.05);
+        assert_at_most(below / h, 1);
+        firn_reaction r;
+        assert_ok(firn_sim_read_reaction(sim, 0, &r, &error));
+        const firn_totals held = totals_of(sim);
+        assert_true(r.force[1] < 0); /* its weight */
+        assert_ok(firn_sim_advance(sim, 0.101, NULL, &error));
+        const firn_totals freed = totals_of(sim);
+        assert_close((freed.momentum[1] - held.momentum[1]) / held.mass, -9.81 * 0.1, 0.05);
+        free(from);
+        free(x);
+        firn_sim_destroy(sim);
+    }
+    firn_mesh_destroy(mesh);
+    facets_free(&f);
+}
+
+/* ---- masks ---- */
+
+static void a_mask_is_the_solid_of_its_cells(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    uint8_t full[N][N][N] = {{{0}}};
+    int cells = 0;
+    random_state = 4;
+    for (int i = 0; i < N * N * N; i++) {
+        uint8_t *to = &full[i / (N * N)][i / N % N][i % N];
+        *to = random_below(3) == 0;
+        cells += *to;
+    }
+    firn_mask_def def = firn_mask_def_default();
+    def.full = full[0][0];
+    for (int a = 0; a < 3; a++) def.size[a] = N, def.low[a] = -0.3;
+    def.edge = 0.1;
+    firn_mesh *mesh = NULL;
+    assert_ok(firn_mesh_create_mask(&def, &mesh, &error));
+    const firn_collider_def shape = mesh_collider(mesh);
+    assert_close(firn_shape_volume(&shape, 3), cells * 1e-3, 1e-12);
+    for (int k = 0; k < 2000; k++) {
+        double p[3], n[3], square = INFINITY;
+        for (int a = 0; a < 3; a++) p[a] = uniform(-0.45, 0.45);
+        int at[3];
+        for (int a = 0; a < 3; a++) at[a] = (int)floor((p[a] + 0.3) / 0.1);
+#define FULL(x, y, z)                                                                              \
+    ((x) >= 0 && (x) < N && (y) >= 0 && (y) < N && (z) >= 0 && (z) < N && full[x][y][z])
+        const bool inside = FULL(at[0], at[1], at[2]);
+        for (int i = 0; i < (N + 4) * (N + 4) * (N + 4); i++) { /* the nearest of the other kind */
+            const int c[3] = {i / ((N + 4) * (N + 4)) - 2, i / (N + 4) % (N + 4) - 2,
+                              i % (N + 4) - 2};
+            if (FULL(c[0], c[1], c[2]) == inside) continue;
+            double d = 0;
+            for (int a = 0; a < 3; a++) {
+                const double low = -0.3 + 0.1 * c[a];
+                const double gap = fmax(fmax(low - p[a], p[a] - low - 0.1), 0);
+                d += gap * gap;
+            }
+            square = fmin(square, d);
+        }
+#undef FULL
+        assert_close(firn_shape_distance(&shape, 3, p, n), (inside ? -1 : 1) * sqrt(square), 1e-12);
+    }
+    firn_mesh_destroy(mesh);
+    memset(full, 0, sizeof full);
+    firn_error refusal = {0};
+    assert_int_equal(firn_mesh_create_mask(&def, &mesh, &refusal), FIRN_INVALID);
+    def.size[1] = 0;
+    assert_int_equal(firn_mesh_create_mask(&def, &mesh, &refusal), FIRN_INVALID);
 }
 
 /* ---- bytes ---- */
@@ -621,7 +738,7 @@ static void a_deforming_mesh_gives_the_same_bytes_on_any_threads(void **state)
 {
     (void)state;
     facets f = sphere_surface(0.1, 14);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     for (size_t p = 0; p < PATHS; p++) {
         firn_hash first = {{0}};
         for (int32_t threads = 1; threads <= 3; threads++) {
@@ -639,7 +756,7 @@ static void a_deforming_mesh_gives_the_same_bytes_on_any_threads(void **state)
         }
     }
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* Saved within a motion, a sim goes on with the same bytes once it knows mesh and motion again, whether
@@ -648,7 +765,7 @@ static void a_state_within_a_motion_goes_on_with_the_same_bytes(void **state)
 {
     (void)state;
     facets f = sphere_surface(0.1, 14);
-    firn_mesh *mesh = surface_mesh(&f, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0);
     world w = wobbling_world(mesh, FIRN_PATH_AUTO, 1);
     firn_sim *sim = world_create(&w);
     random_state = 21;
@@ -679,7 +796,7 @@ static void a_state_within_a_motion_goes_on_with_the_same_bytes(void **state)
     free(saved.data);
     firn_sim_destroy(sim);
     firn_mesh_destroy(mesh);
-    surface_free(&f);
+    facets_free(&f);
 }
 
 /* Memory that fails at any request leaves the collider as it was. */
@@ -700,7 +817,7 @@ static void failed_calls_change_nothing(void **state)
 {
     (void)state;
     facets f = sphere_surface(0.1, 8), g = box_surface(0.1, 0.1, 0.1);
-    firn_mesh *mesh = surface_mesh(&f, 0), *other = surface_mesh(&g, 0);
+    firn_mesh *mesh = facets_mesh(&f, 0), *other = facets_mesh(&g, 0);
     double *to = malloc((size_t)f.vertices * 24), *on = malloc((size_t)f.vertices * 24);
     wobble(&f, 1, to);
     wobble(&f, 2, on);
@@ -752,8 +869,8 @@ static void failed_calls_change_nothing(void **state)
     free(on);
     firn_mesh_destroy(mesh);
     firn_mesh_destroy(other);
-    surface_free(&f);
-    surface_free(&g);
+    facets_free(&f);
+    facets_free(&g);
 }
 
 int main(void)
@@ -771,6 +888,8 @@ int main(void)
         cmocka_unit_test(a_fast_mesh_does_not_tunnel),
         cmocka_unit_test(a_plough_takes_snow_along),
         cmocka_unit_test(a_thin_sheet_holds_water),
+        cmocka_unit_test(what_is_held_follows_until_it_is_let_go),
+        cmocka_unit_test(a_mask_is_the_solid_of_its_cells),
         cmocka_unit_test(a_deforming_mesh_gives_the_same_bytes_on_any_threads),
         cmocka_unit_test(a_state_within_a_motion_goes_on_with_the_same_bytes),
         cmocka_unit_test(failed_calls_change_nothing),

@@ -118,7 +118,7 @@ static void a_default_is_in_its_range_or_stands_for_none(void **state)
         assert_null(tables[t].row(-1));
         assert_null(tables[t].row(10000));
     }
-    assert_int_equal(none, 2); /* temperature and transfer of a collider */
+    assert_int_equal(none, 4); /* temperature, transfer, voxel and until of a collider */
     firn_sim *sim = NULL;
     assert_ok(firn_sim_create(&d.sim, &sim, &error));
     firn_sim_destroy(sim);

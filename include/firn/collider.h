@@ -32,7 +32,8 @@ typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT
 #define FIRN_BOUNDARIES(X)                                                                         \
     X(STICKY, sticky, "material takes the surface's velocity")                                     \
     X(SLIP, slip, "no velocity through the surface either way, free along it")                     \
-    X(SEPARATE, separate, "may leave; pressed against it, Coulomb friction")
+    X(SEPARATE, separate, "may leave; pressed against it, Coulomb friction")                       \
+    X(HOLD, hold, "what is inside stays there and moves with it, as if pinned")
 typedef enum firn_boundary { FIRN_BOUNDARIES(FIRN_LIST_ENUM) FIRN_BOUNDARY_COUNT } firn_boundary;
 
 /* The position and rotation of the shape's frame at a time. Between keys position is linear and
@@ -77,7 +78,9 @@ typedef struct firn_collider_motion {
       "INFINITY keeps the surface at its temperature", NULL)                                       \
     X(REAL, voxel, "m", 0, 1e-9, 1e9,                                                              \
       "of a mesh: spacing of the distances it collides by; by default the cell size",              \
-      "0 is the cell size", NULL)
+      "0 is the cell size", NULL)                                                                  \
+    X(REAL, until, "s", INFINITY, 0, 1e12, "when it vanishes: a gate opens, a pin lets go",        \
+      "INFINITY is never", NULL)
 
 /* Make one with firn_collider_def_default. Keys and points are copied when a sim is created; a mesh is
  * not, and must outlive the sim, or its place in it. A sim makes a level set of it: distances on nodes

@@ -59,6 +59,22 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_mesh_create(const firn_mesh_def *def, 
                                                       firn_error *error);
 FIRN_API void firn_mesh_destroy(firn_mesh *mesh); /* NULL is fine */
 
+/* The full cells of a grid as a solid: its surface is that of the cells, two triangles for each of their
+ * outer sides. Make one with firn_mask_def_default. */
+typedef struct firn_mask_def {
+    const uint8_t *full; /* size[0] x size[1] x size[2], the last axis fastest; not 0 is full */
+    int32_t size[3];
+    double low[3];        /* m, corner of the first cell */
+    double edge;          /* m, of a cell */
+    const char *name;     /* begins messages; NULL is "mask" */
+    int32_t threads;      /* 1 by default */
+    firn_task_hook tasks; /* the host's threads, if it has a hook */
+    uint32_t stamp;       /* set by the default function */
+} firn_mask_def;
+FIRN_API firn_mask_def firn_mask_def_default(void);
+FIRN_API FIRN_MUST_CHECK firn_status firn_mesh_create_mask(const firn_mask_def *def,
+                                                           firn_mesh **mesh, firn_error *error);
+
 typedef struct firn_mesh_info {
     int64_t vertex_count;   /* as given */
     int32_t triangle_count; /* as kept */

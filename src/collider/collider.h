@@ -23,6 +23,12 @@ typedef struct firn_posed_collider {
     double friction;
 } firn_posed_collider;
 
+/* Whether material at it has all of its surface's velocity. */
+static inline bool firn_boundary_holds(firn_boundary boundary)
+{
+    return boundary == FIRN_STICKY || boundary == FIRN_HOLD;
+}
+
 /* FIRN_OK or what is wrong with a def, by field name; `where` leads to it, as "colliders[2]". */
 firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
                                 firn_error *error);
@@ -113,7 +119,7 @@ bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t cou
 
 /* The same for a particle that is inside, or was `dt` seconds ago on another side of something thin;
  * it is also pushed out, to `slack` metres off the surface so that rounding does not leave it
- * inside. */
+ * inside. One that a collider holds is carried along instead. */
 bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, int32_t dim,
                            double slack, const double before[3], double dt, double position[3],
                            double velocity[3], double mass, const firn_impulses *taken);

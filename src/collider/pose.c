@@ -101,10 +101,29 @@ static void end_pose(const firn_collider_def *def, int dimension, firn_posed_col
     }
 }
 
+static double nowhere(const firn_shape_values *v, const double point[3], double normal[3])
+{
+    (void)v, (void)point;
+    normal[0] = normal[2] = 0;
+    normal[1] = 1;
+    return INFINITY;
+}
+
+void firn_collider_pose_nowhere(firn_posed_collider *posed)
+{
+    static const firn_shape shape = {.name = "nowhere", .distance = nowhere};
+    memset(posed, 0, sizeof *posed);
+    posed->shape = &shape;
+}
+
 void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
                         firn_posed_collider *posed)
 {
     assert(dimension == 2 || dimension == 3);
+    if (time >= def->until) {
+        firn_collider_pose_nowhere(posed);
+        return;
+    }
     begin_pose(def, dimension, posed);
     if (def->key_count == 0) {
         pose_still(def->position, def->rotation, dimension, posed);
@@ -139,21 +158,6 @@ void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider
         posed->spin[a] = moving ? spin[a] : 0;
     }
     end_pose(def, dimension, posed);
-}
-
-static double nowhere(const firn_shape_values *v, const double point[3], double normal[3])
-{
-    (void)v, (void)point;
-    normal[0] = normal[2] = 0;
-    normal[1] = 1;
-    return INFINITY;
-}
-
-void firn_collider_pose_nowhere(firn_posed_collider *posed)
-{
-    static const firn_shape shape = {.name = "nowhere", .distance = nowhere};
-    memset(posed, 0, sizeof *posed);
-    posed->shape = &shape;
 }
 
 firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimension,
@@ -272,7 +276,8 @@ bool firn_collider_respond(const firn_posed_collider *c, const double point[3],
     double keep = 0; /* fraction of `along` that remains; nothing of vn ever does */
     bool changed = true;
     switch (c->boundary) {
-    case FIRN_STICKY: changed = relative[0] != 0 || relative[1] != 0 || relative[2] != 0; break;
+    case FIRN_STICKY:
+    case FIRN_HOLD: changed = relative[0] != 0 || relative[1] != 0 || relative[2] != 0; break;
     case FIRN_SLIP:
         changed = vn != 0;
         keep = 1;
@@ -351,21 +356,28 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
     return hits > 0;
 }
 
+/* Where a point that moves with the collider has come to in dt seconds (midpoint rule). */
+static void carry(const firn_posed_collider *c, const double before[3], double dt, double to[3])
+{
+    double v[3], middle[3];
+    firn_collider_surface_velocity(c, before, v);
+    for (int a = 0; a < 3; a++) middle[a] = before[a] + 0.5 * dt * v[a];
+    firn_collider_surface_velocity(c, middle, v);
+    for (int a = 0; a < 3; a++) to[a] = before[a] + dt * v[a];
+}
+
 /* Takes a particle that has passed through a thin solid back into its near half, from where it is
  * pushed out to the side it came from. On its way the nearest surface changes sides: within the solid,
  * or beside it, where it may go on. */
 static void stop_in_solid(const firn_posed_collider *c, int32_t dim, const double before[3],
                           double dt, double position[3])
 {
-    if (c->shape->half_space || c->shape->faces) return;
-    double v[3], from[3], way[3], length = 0, near[3], far[3];
+    if (c->shape->half_space || c->shape->faces || c->boundary == FIRN_HOLD) return;
+    double from[3], way[3], length = 0, near[3], far[3];
     const double past = firn_collider_distance(c, dim, position, far);
-    /* Where it came from, as seen from the collider, which has moved by then (midpoint rule). */
-    firn_collider_surface_velocity(c, before, v);
-    for (int a = 0; a < 3; a++) from[a] = before[a] + 0.5 * dt * v[a];
-    firn_collider_surface_velocity(c, from, v);
+    /* Where it came from, as seen from the collider, which has moved by then. */
+    carry(c, before, dt, from);
     for (int a = 0; a < 3; a++) {
-        from[a] = before[a] + dt * v[a];
         way[a] = position[a] - from[a];
         length += way[a] * way[a];
     }
@@ -400,6 +412,12 @@ bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, 
         double normal[3];
         double distance = firn_collider_distance(&colliders[i], dim, position, normal);
         if (distance >= 0) continue;
+        if (colliders[i].boundary == FIRN_HOLD) {
+            double to[3];
+            carry(&colliders[i], before, dt, to);
+            for (int a = 0; a < dim; a++) position[a] = to[a];
+            continue;
+        }
         for (int a = 0; a < dim; a++) position[a] += (slack - distance) * normal[a];
     }
     return true;

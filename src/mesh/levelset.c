@@ -290,32 +290,35 @@ bool firn_levelset_ask(const firn_levelset *set, const double point[3], double *
     }
     const int64_t first =
         (int64_t)block->nodes * NODES + (cell[0] * SIDE + cell[1]) * SIDE + cell[2];
-    int64_t node[8];
-    double d[8], weight[8];
-    for (int k = 0; k < 8; k++) {
-        const int up[3] = {k >> 2, k >> 1 & 1, k & 1};
-        node[k] = first + (up[0] * SIDE + up[1]) * SIDE + up[2];
-        d[k] = (double)set->distance[node[k]];
-        weight[k] = 1;
-        for (int a = 0; a < 3; a++) weight[k] *= up[a] ? part[a] : 1 - part[a];
-    }
+    static const int32_t step[8] = {0,           1,        SIDE,
+                                    SIDE + 1,    SIDE * SIDE, SIDE * SIDE + 1,
+                                    SIDE * SIDE + SIDE, SIDE * SIDE + SIDE + 1};
+    const float *value = set->distance + first;
+    double d[8];
+    for (int k = 0; k < 8; k++) d[k] = (double)value[step[k]];
     if (set->away) { /* sides of a sheet, as seen from the nearest node */
         const int near = (part[0] >= 0.5) << 2 | (part[1] >= 0.5) << 1 | (part[2] >= 0.5);
-        const float *n = set->away[node[near]];
+        const float *n = set->away[first + step[near]];
         for (int k = 0; k < 8; k++) {
-            const float *m = set->away[node[k]];
+            const float *m = set->away[first + step[k]];
             if (n[0] * m[0] + n[1] * m[1] + n[2] * m[2] < 0) d[k] = -d[k];
         }
     }
-    double sum = 0;
-    for (int k = 0; k < 8; k++) sum += weight[k] * d[k];
-    for (int a = 0; a < 3; a++) {
-        const int b = (a + 1) % 3, c = (a + 2) % 3, up = 4 >> a, ub = 4 >> b, uc = 4 >> c;
-        normal[a] = (1 - part[b]) * (1 - part[c]) * (d[up] - d[0]) +
-                    part[b] * (1 - part[c]) * (d[up | ub] - d[ub]) +
-                    (1 - part[b]) * part[c] * (d[up | uc] - d[uc]) +
-                    part[b] * part[c] * (d[7] - d[ub | uc]);
+    /* Along z, then y, then x; the gradient on the way. */
+    double slope[4], at_z[4], slope_y[2], at_y[2], slope_z[2];
+    for (int k = 0; k < 4; k++) {
+        slope[k] = d[2 * k + 1] - d[2 * k];
+        at_z[k] = d[2 * k] + part[2] * slope[k];
     }
+    for (int k = 0; k < 2; k++) {
+        slope_y[k] = at_z[2 * k + 1] - at_z[2 * k];
+        slope_z[k] = slope[2 * k] + part[1] * (slope[2 * k + 1] - slope[2 * k]);
+        at_y[k] = at_z[2 * k] + part[1] * slope_y[k];
+    }
+    normal[0] = at_y[1] - at_y[0];
+    normal[1] = slope_y[0] + part[0] * (slope_y[1] - slope_y[0]);
+    normal[2] = slope_z[0] + part[0] * (slope_z[1] - slope_z[0]);
+    const double sum = at_y[0] + part[0] * normal[0];
     const double length = sqrt(dot(normal, normal));
     if (length > 1e-6 * set->voxel) {
         const double sign = set->away && sum < 0 ? -1 : 1;
@@ -325,7 +328,11 @@ bool firn_levelset_ask(const firn_levelset *set, const double point[3], double *
     }
     *distance = (set->away ? fabs(sum) : sum) - set->half;
     for (int k = 0; k < 8 && shift && set->shift; k++) {
-        for (int a = 0; a < 3; a++) shift[a] += weight[k] * (double)set->shift[node[k]][a];
+        const double weight = (k >> 2 ? part[0] : 1 - part[0]) *
+                              (k >> 1 & 1 ? part[1] : 1 - part[1]) *
+                              (k & 1 ? part[2] : 1 - part[2]);
+        const float *s = set->shift[first + step[k]];
+        for (int a = 0; a < 3; a++) shift[a] += weight * (double)s[a];
     }
     return true;
 }

@@ -81,4 +81,9 @@ FIRN_API double firn_mesh_distance(const firn_mesh *mesh, const double point[3],
 /* The same without a limit, and the outward unit normal. */
 double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double normal[3]);
 
+/* Where a ray first meets the surface, not counting a sheet's thickness: how many `direction`s from
+ * `origin`, below `most`. Returns the triangle, or -1. */
+FIRN_API int32_t firn_mesh_ray(const firn_mesh *mesh, const double origin[3],
+                               const double direction[3], double most, double *at);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const double FAR = 4; /* voxels: from there on distances are lower bounds */
+
 static void to_frame(const firn_morph *f, const double point[3], double y[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -20,16 +22,18 @@ static void turn(const firn_morph *f, const double v[3], double out[3])
 }
 
 /* What a level set says of y when the surface has gone `way` shifts since; two rounds find the shift where
- * that surface is. Outside of the band the distance is less by as much as the surface may have moved. */
+ * that surface is. Outside of the band, and where no contact is near, one does: the distance is less by as
+ * much as the surface may have moved. */
 static double ask_moved(const firn_levelset *set, const double y[3], double way, double most,
                         double normal[3], double shift[3])
 {
+    const double moved = fabs(way) * most;
     double distance = 0, at[3] = {y[0], y[1], y[2]};
     for (int round = 0; round < 3; round++) {
         if (!firn_levelset_ask(set, at, &distance, normal, shift)) {
-            const double moved = fabs(way) * most;
             return distance > 0 ? fmax(distance - moved, 0.5 * set->band) : distance;
         }
+        if (round == 0 && distance - moved > FAR * set->voxel) return distance - moved;
         for (int a = 0; a < 3; a++) at[a] = y[a] - way * shift[a];
     }
     return distance;
@@ -44,8 +48,9 @@ static double ask(const firn_morph *f, const double y[3], double normal[3], doub
     }
     const double s = f->part;
     double other[3], moved[3], square = 0;
-    distance = (1 - s) * ask_moved(f->from, y, s, f->most, normal, shift) +
-               s * ask_moved(f->to, y, s - 1, f->most, other, moved);
+    distance = ask_moved(f->from, y, s, f->most, normal, shift);
+    if (distance > FAR * f->from->voxel) return distance;
+    distance = (1 - s) * distance + s * ask_moved(f->to, y, s - 1, f->most, other, moved);
     for (int a = 0; a < 3; a++) {
         normal[a] = (1 - s) * normal[a] + s * other[a];
         shift[a] = (1 - s) * shift[a] + s * moved[a];

@@ -563,3 +563,80 @@ double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double nor
     const double distance = sqrt(hit.square) - half;
     return inside ? -distance : distance;
 }
+
+/* ---- rays of any direction ---- */
+
+/* The part of the ray within a box begins before *most. */
+static bool ray_meets(const firn_mesh_box *box, const double origin[3], const double inverse[3],
+                      double most)
+{
+    double enter = 0, leave = most;
+    for (int a = 0; a < 3; a++) {
+        const double p = (box->low[a] - origin[a]) * inverse[a];
+        const double q = (box->high[a] - origin[a]) * inverse[a];
+        enter = larger(enter, smaller(p, q)); /* both NaN: along a side of it */
+        leave = smaller(leave, larger(p, q));
+    }
+    return enter <= leave * (1 + 1e-12);
+}
+
+/* Moeller and Trumbore 1997. */
+static bool ray_crosses(const firn_mesh *mesh, int32_t t, const double origin[3],
+                        const double direction[3], double *at)
+{
+    const double *a = corner_of(mesh, t, 0), *b = corner_of(mesh, t, 1), *c = corner_of(mesh, t, 2);
+    double u[3], v[3], to[3], across[3], turned[3];
+    for (int i = 0; i < 3; i++) {
+        u[i] = b[i] - a[i];
+        v[i] = c[i] - a[i];
+        to[i] = origin[i] - a[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        across[i] = direction[j] * v[k] - direction[k] * v[j];
+        turned[i] = to[j] * u[k] - to[k] * u[j];
+    }
+    const double det = dot(u, across);
+    if (det == 0) return false;
+    const double p = dot(to, across) / det, q = dot(direction, turned) / det;
+    if (!(p >= 0 && q >= 0 && p + q <= 1)) return false;
+    *at = dot(v, turned) / det;
+    return *at > 0;
+}
+
+typedef struct ray {
+    double origin[3], direction[3], inverse[3], at;
+    int32_t triangle;
+} ray;
+
+static void follow_ray(const firn_mesh *mesh, int32_t level, int32_t index, ray *r)
+{
+    if (!ray_meets(mesh->box + mesh->level_start[level] + index, r->origin, r->inverse, r->at)) {
+        return;
+    }
+    const int32_t total =
+        level == 0 ? mesh->triangle_count : mesh->level_start[level] - mesh->level_start[level - 1];
+    for (int32_t i = FOUR * index; i < FOUR * (index + 1) && i < total; i++) {
+        double at;
+        if (level > 0) {
+            follow_ray(mesh, level - 1, i, r);
+        } else if (ray_crosses(mesh, i, r->origin, r->direction, &at) && at < r->at) {
+            r->at = at;
+            r->triangle = i;
+        }
+    }
+}
+
+int32_t firn_mesh_ray(const firn_mesh *mesh, const double origin[3], const double direction[3],
+                      double most, double *at)
+{
+    ray r = {.at = most, .triangle = -1};
+    for (int a = 0; a < 3; a++) {
+        r.origin[a] = origin[a];
+        r.direction[a] = direction[a];
+        r.inverse[a] = 1 / direction[a];
+    }
+    follow_ray(mesh, mesh->level_count - 1, 0, &r);
+    *at = r.at;
+    return r.triangle;
+}

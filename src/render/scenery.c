@@ -1,7 +1,9 @@
-/* Colliders in the picture: found by walking along the ray by the distance to them. */
+/* Colliders in the picture: found by walking along the ray by the distance to them; closed meshes by their
+ * triangles. */
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "mesh/mesh.h"
 #include "render/world.h"
 
 /* A point of the picture's frame (voxels, y up) in the colliders' (m), and back for directions. */
@@ -60,6 +62,10 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         s.center = firn_render_world_point(w, c->pose.position);
         s.plane = c->pose.shape->half_space;
         s.convex = c->pose.shape->convex;
+        if (c->pose.values.mesh && c->pose.shape == firn_shape_get(FIRN_MESH) &&
+            c->pose.values.mesh->thickness == 0) {
+            s.mesh = c->pose.values.mesh;
+        }
         if (s.plane) {
             const double n[3] = {c->pose.rotation[0][1], c->pose.rotation[1][1],
                                  c->pose.rotation[2][1]};
@@ -91,6 +97,27 @@ static bool enter_bound(const firn_scenery *s, firn_ray ray, float *from, float 
     return *from < *to;
 }
 
+/* Whether a ray meets a mesh between from and *to, where *to then is. */
+static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float from,
+                      float *to, vec3 *normal)
+{
+    const firn_posed_collider *c = s->pose;
+    double ends[2][3], origin[3], direction[3], at;
+    to_world(w, v3_along(ray.origin, ray.direction, from), ends[0]);
+    to_world(w, v3_along(ray.origin, ray.direction, from + 1), ends[1]);
+    for (int a = 0; a < 3; a++) {
+        origin[a] = direction[a] = 0;
+        for (int b = 0; b < 3; b++) {
+            origin[a] += c->rotation[b][a] * (ends[0][b] - c->position[b]);
+            direction[a] += c->rotation[b][a] * (ends[1][b] - ends[0][b]);
+        }
+    }
+    if (firn_mesh_ray(s->mesh, origin, direction, (double)(*to - from), &at) < 0) return false;
+    *to = from + (float)at;
+    distance(w, s, v3_along(ray.origin, ray.direction, *to), normal);
+    return true;
+}
+
 int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, float *t,
                            vec3 *normal)
 {
@@ -109,6 +136,12 @@ int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, f
         }
         float at = 0, end = to;
         if (!enter_bound(s, ray, &at, &end)) continue;
+        if (s->mesh) {
+            if (!meet_mesh(w, s, ray, at, &end, normal)) continue;
+            *t = to = end;
+            found = i;
+            continue;
+        }
         for (int step = 0; step < 128 && at < end; step++) {
             vec3 n;
             const float d = distance(w, s, v3_along(ray.origin, ray.direction, at), &n);

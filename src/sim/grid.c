@@ -507,7 +507,7 @@ void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_po
     const firn_collider_slot *slot = &sim->slots[i];
     const firn_collider_motion *m = &slot->motion;
     const bool is_mesh = sim->colliders[i].shape == FIRN_MESH;
-    if (slot->removed || (is_mesh && !sim->colliders[i].mesh)) {
+    if (slot->removed || time >= sim->colliders[i].until || (is_mesh && !sim->colliders[i].mesh)) {
         firn_collider_pose_nowhere(posed);
         return;
     }

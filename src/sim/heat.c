@@ -283,6 +283,7 @@ static double free_part(const heat_job *job, int64_t block, int n)
     double part = 1;
     for (int32_t k = 0; k < sim->def.collider_count; k++) {
         double x[3] = {0}, normal[3];
+        if (sim->colliders[k].boundary == FIRN_HOLD) continue; /* takes no room */
         firn_grid_node_position(sim, sim->at->coord[block], n, x);
         part *= kernel_above(
             firn_collider_distance((const firn_posed_collider *)sim->posed_pool.data + k, job->dim,
@@ -399,7 +400,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
             firn_collider_distance((const firn_posed_collider *)sim->posed_pool.data + k, job->dim,
                                    x, normal) /
             job->h;
-        inside |= away < 0;
+        inside |= away < 0 && c->boundary != FIRN_HOLD;
         if (fabs(away) >= 1 || c->temperature == 0 || c->transfer == 0) continue;
         const double way = WALL_WAY * job->h / fmax((double)node->conductivity, 1e-30);
         add_surface(job, link, n, side * (1 - fabs(away)) * (double)node->full,

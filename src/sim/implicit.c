@@ -285,7 +285,7 @@ static void revise_block(void *context, int64_t block, int32_t thread)
         for (int k = c->held - 1; k >= 0; k--) {
             firn_wall *t = &c->wall[c->cause[k]];
             holding[c->cause[k]] = true;
-            if (t->boundary == FIRN_STICKY) break;
+            if (firn_boundary_holds(t->boundary)) break;
             const real impulse = dot(hold, c->direction[k]) / dot(t->normal, c->direction[k]);
             for (int a = 0; a < 3; a++) hold[a] -= impulse * t->normal[a];
             if (t->boundary != FIRN_SEPARATE || impulse >= -impulse_slack) continue;
@@ -459,7 +459,7 @@ static void book_walls(const implicit_job *job, int64_t block, const block_view 
     }
     for (int k = c->held - 1; k >= 0; k--) {
         const firn_wall *t = &c->wall[c->cause[k]];
-        if (t->boundary == FIRN_STICKY) break;
+        if (firn_boundary_holds(t->boundary)) break;
         const real impulse = dot(hold, c->direction[k]) / dot(t->normal, c->direction[k]);
         real given[3];
         for (int a = 0; a < 3; a++) {

@@ -47,7 +47,7 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
     double normal[3];
     for (int32_t k = 0; k < sim->def.collider_count; k++) {
         const firn_posed_collider *c = (const firn_posed_collider *)sim->posed_pool.data + k;
-        if (firn_collider_distance(c, dim, x, normal) < 0) {
+        if (c->boundary != FIRN_HOLD && firn_collider_distance(c, dim, x, normal) < 0) {
             t->outside++;
             break;
         }

@@ -8,7 +8,7 @@
  *     turning rubs them;
  *   - its velocity is then theirs mirrored, the normal part scaled by depth over height, so that
  *     velocities that vanish at the wall and grow away from it are met exactly (reflect).
- * Nodes that leave a wall, are in a sticky one, in several or in a corner respond by themselves.
+ * Nodes that leave a wall, are in one that holds them, in several or in a corner respond by themselves.
  *
  * Sources of a fold are inside a collider and what it changes is not. So blocks list their mirrors,
  * then each takes its share from its neighbours' lists in a fixed order: results do not depend on
@@ -70,7 +70,7 @@ static bool is_pressed(const firn_sim *sim, int64_t block, int n, const real *no
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         const int faces = firn_collider_faces(&collider[i], dim, position, inner_slack(sim), face);
         if (faces == 0) continue;
-        if (faces > 1 || in || collider[i].boundary == FIRN_STICKY) return false;
+        if (faces > 1 || in || firn_boundary_holds(collider[i].boundary)) return false;
         in = &collider[i];
         wall = face[0];
     }

@@ -108,7 +108,7 @@ void firn_wall_settle(firn_wall_node *c, int32_t dim)
     c->held = 0;
     for (int i = 0; i < c->count; i++) {
         const firn_wall *t = &c->wall[i];
-        if (!t->holds || t->boundary != FIRN_STICKY) continue;
+        if (!t->holds || !firn_boundary_holds(t->boundary)) continue;
         memset(c->direction, 0, sizeof c->direction);
         for (c->held = 0; c->held < dim; c->held++) {
             c->direction[c->held][c->held] = 1;
