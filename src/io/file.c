@@ -249,9 +249,10 @@ void firn_output_print(firn_output *out, const char *format, ...)
 void firn_output_patch(firn_output *out, uint64_t at, const void *data, size_t size)
 {
     if (out->failed) return;
-    if (fseeko(out->file, (off_t)at, SEEK_SET) != 0) out->failed = errno;
+    const off_t end = ftello(out->file); /* memory as a file has forgotten it afterwards */
+    if (end < 0 || fseeko(out->file, (off_t)at, SEEK_SET) != 0) out->failed = errno;
     firn_output_write(out, data, size);
-    if (fseeko(out->file, 0, SEEK_END) != 0 && !out->failed) out->failed = errno;
+    if (!out->failed && fseeko(out->file, end, SEEK_SET) != 0) out->failed = errno;
 }
 
 static void flush(firn_output *out)
