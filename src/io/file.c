@@ -168,10 +168,9 @@ static FILE *create(const char *path)
 /* The existing file, cut off at a byte and at its end; NULL and errno on failure. */
 static FILE *reopen(const char *path, uint64_t size)
 {
-    const int descriptor = firn_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+    const int descriptor = firn_descriptor_raise(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
     FILE *file = NULL;
-    if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0 &&
-        lseek(descriptor, 0, SEEK_END) >= 0) {
+    if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0) {
         file = fdopen(descriptor, "r+b");
     }
     if (file && fseeko(file, 0, SEEK_END) == 0) return file;
