@@ -272,6 +272,53 @@ SIGKILL() {
     resume
     return $code
 }
+# Three frames more than the newest checkpoint, whose one file is as that of an undisturbed run.
+resume_sequence() {
+    local newest; newest=$(ls states | tail -1)
+    newest=${newest%.ckpt}; newest=$((10#${newest##*.} + 3))
+    run --resume --frames 1:$newest || complain "resume: $(cat err.txt)"
+    mv out/x.abc resumed.abc; rm -r states
+    run --frames 1:$newest || complain "undisturbed: $(cat err.txt)"
+    expect_same resumed.abc out/x.abc
+    local rest; rest=$(find . -name '*.part' -o -name '*.lock')
+    [ -z "$rest" ] || complain "left: $rest"
+}
+sequence() { scene "$1"; sed -i 's#out/x.$F4.csv#out/x.abc#' s.yaml; }
+Ctrl_C_while_one_file_takes_all_frames() {
+    sequence 2000
+    launch
+    wait_for $first 'frame 3/'
+    kill -INT $first; wait $first; local code=$?
+    "$firn" info out/x.abc > info.txt || complain "the file cannot be read"
+    expect_text info.txt 'frames 1 to '
+    resume_sequence
+    return $code
+}
+SIGKILL_while_one_file_takes_all_frames() {
+    sequence 2000
+    launch
+    wait_for $first 'frame 3/'
+    kill -9 $first; wait $first 2> /dev/null; local code=$?
+    [ -e out/x.abc.part ] || complain "there is no unfinished file"
+    [ -e out/x.abc ] && complain "there is a finished file"
+    resume_sequence
+    return $code
+}
+the_disk_fills_up_under_a_file_of_all_frames() {
+    export -f sequence resume_sequence
+    fills_sequence() {
+        sequence 600
+        "$firn" run s.yaml > out.txt 2> ../err.txt & local first=$!
+        wait_for $first 'frame 2/'
+        head -c 200m /dev/zero > ballast 2> /dev/null
+        wait $first; local code=$?
+        expect_text ../err.txt 'No space left'
+        rm ballast
+        resume_sequence
+        return $code
+    }
+    on_disk 100m fills_sequence
+}
 all_checkpoints_are_later_than_the_last_frame() {
     scene 12
     run

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "io/abc.h"
+#include "io/abc_writer.h"
 
 #define DATA FIRN_TEST_DATA "/alembic/"
 
@@ -581,6 +581,196 @@ static void hostile_files_are_refused_with_a_reason(void **state)
     assert_non_null(strstr(error.message, "folder"));
 }
 
+/* ---- instances ---- */
+
+/* A file made by hand: an object is a word of a group, and headers of it for its parent. */
+typedef struct by_hand {
+    firn_output out;
+    firn_ogawa_writer file;
+    char *text;
+    size_t size;
+} by_hand;
+
+static uint64_t add_sample(by_hand *h, const void *data, size_t size, bool array)
+{
+    static const uint8_t key[FIRN_OGAWA_KEY];
+    const uint64_t words[2] = {firn_ogawa_add_data(&h->file, key, sizeof key, data, size),
+                               FIRN_OGAWA_NO_DATA};
+    return firn_ogawa_add_group(&h->file, words, array ? 2 : 1);
+}
+
+/* A constant property with one sample, or a compound. */
+static void put_property(firn_abc_buffer *b, firn_abc_form form, firn_abc_pod pod, uint32_t extent,
+                         const char *name)
+{
+    const uint8_t one = 1, length = (uint8_t)strlen(name);
+    const uint32_t info = (uint32_t)form | (uint32_t)pod << 4 | extent << 12 | FIRN_ABC_CONSTANT;
+    firn_abc_put(b, &info, sizeof info);
+    if (form != FIRN_ABC_COMPOUND) firn_abc_put(b, &one, 1);
+    firn_abc_put(b, &length, 1);
+    firn_abc_put(b, name, length);
+}
+
+static uint64_t end_compound(by_hand *h, uint64_t *words, size_t count, firn_abc_buffer *b)
+{
+    words[count] = firn_ogawa_add_data(&h->file, b->data, b->size, NULL, 0);
+    free(b->data);
+    *b = (firn_abc_buffer){0};
+    return firn_ogawa_add_group(&h->file, words, count + 1);
+}
+
+/* One compound in another, as objects have their schema. */
+static uint64_t wrap(by_hand *h, uint64_t compound, const char *name)
+{
+    firn_abc_buffer b = {0};
+    uint64_t words[2] = {compound};
+    put_property(&b, FIRN_ABC_COMPOUND, 0, 0, name);
+    return end_compound(h, words, 1, &b);
+}
+
+static uint64_t hand_mesh(by_hand *h)
+{
+    static const float P[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    static const int32_t corner[3] = {0, 2, 1}, face = 3;
+    firn_abc_buffer b = {0};
+    uint64_t words[4] = {add_sample(h, P, sizeof P, true),
+                         add_sample(h, corner, sizeof corner, true),
+                         add_sample(h, &face, sizeof face, true)};
+    put_property(&b, FIRN_ABC_ARRAY, FIRN_ABC_F32, 3, "P");
+    put_property(&b, FIRN_ABC_ARRAY, FIRN_ABC_I32, 1, ".faceIndices");
+    put_property(&b, FIRN_ABC_ARRAY, FIRN_ABC_I32, 1, ".faceCounts");
+    return wrap(h, end_compound(h, words, 3, &b), ".geom");
+}
+
+static uint64_t hand_xform(by_hand *h, double x, double y, double z)
+{
+    const double vals[3] = {x, y, z};
+    const uint8_t ops = 0x10;
+    firn_abc_buffer b = {0};
+    uint64_t words[3] = {add_sample(h, &ops, 1, false), add_sample(h, vals, sizeof vals, false)};
+    put_property(&b, FIRN_ABC_SCALAR, FIRN_ABC_U8, 1, ".ops");
+    put_property(&b, FIRN_ABC_SCALAR, FIRN_ABC_F64, 3, ".vals");
+    return wrap(h, end_compound(h, words, 2, &b), ".xform");
+}
+
+static uint64_t hand_instance(by_hand *h, const char *source)
+{
+    firn_abc_buffer b = {0};
+    uint64_t words[2] = {add_sample(h, source, strlen(source) + 1, false)};
+    put_property(&b, FIRN_ABC_SCALAR, FIRN_ABC_STRING, 1, ".instanceSource");
+    return end_compound(h, words, 1, &b);
+}
+
+/* Objects in an object: names, metadata and words, which end with a NULL. */
+typedef struct child {
+    const char *name, *metadata;
+    uint64_t word;
+} child;
+
+static uint64_t hand_object(by_hand *h, uint64_t properties, const child *c)
+{
+    static const uint8_t hashes[32];
+    const uint8_t inside = FIRN_ABC_INLINE;
+    firn_abc_buffer b = {0};
+    uint64_t words[8] = {properties};
+    size_t count = 1;
+    for (; c && c->name; c++) {
+        const uint32_t length = (uint32_t)strlen(c->name), more = (uint32_t)strlen(c->metadata);
+        firn_abc_put(&b, &length, sizeof length);
+        firn_abc_put(&b, c->name, length);
+        firn_abc_put(&b, &inside, 1);
+        firn_abc_put(&b, &more, sizeof more);
+        firn_abc_put(&b, c->metadata, more);
+        words[count++] = c->word;
+    }
+    firn_abc_put(&b, hashes, sizeof hashes);
+    return end_compound(h, words, count, &b);
+}
+
+#define XFORM "schema=AbcGeom_Xform_v3"
+#define MESH "schema=AbcGeom_PolyMesh_v1"
+#define INSTANCE "isInstance=1"
+
+/* /a moves by x, /a/src by y, /a/src/shape is a triangle; /b moves by z, and /b/inst stands for `source`. If
+ * `inner`, so does /a/src/inner. */
+static firn_bytes hand_file(by_hand *h, const char *source, const char *inner)
+{
+    *h = (by_hand){.out.path = "by hand"};
+    h->out.file = open_memstream(&h->text, &h->size);
+    assert_non_null(h->out.file);
+    firn_ogawa_begin(&h->file, &h->out);
+    const child in_src[] = {{"shape", MESH, hand_object(h, hand_mesh(h), NULL)},
+                            {inner ? "inner" : NULL, INSTANCE,
+                             inner ? hand_object(h, hand_instance(h, inner), NULL) : 0},
+                            {0}};
+    const child in_a[] = {{"src", XFORM, hand_object(h, hand_xform(h, 0, 2, 0), in_src)}, {0}};
+    const child in_b[] = {{"inst", INSTANCE, hand_object(h, hand_instance(h, source), NULL)}, {0}};
+    const child top[] = {{"a", XFORM, hand_object(h, hand_xform(h, 1, 0, 0), in_a)},
+                         {"b", XFORM, hand_object(h, hand_xform(h, 0, 0, 5), in_b)},
+                         {0}};
+    const int32_t version[2] = {0, 10800};
+    const uint32_t one = 1;
+    const double times[2] = {1, 0};
+    uint8_t sampling[24];
+    memcpy(sampling, &one, 4);
+    memcpy(sampling + 4, &times[0], 8);
+    memcpy(sampling + 12, &one, 4);
+    memcpy(sampling + 16, &times[1], 8);
+    const uint64_t words[6] = {firn_ogawa_add_data(&h->file, &version[0], 4, NULL, 0),
+                               firn_ogawa_add_data(&h->file, &version[1], 4, NULL, 0),
+                               hand_object(h, FIRN_OGAWA_NO_GROUP, top),
+                               FIRN_OGAWA_NO_DATA,
+                               firn_ogawa_add_data(&h->file, sampling, sizeof sampling, NULL, 0),
+                               FIRN_OGAWA_NO_DATA};
+    firn_ogawa_finish(&h->file, firn_ogawa_add_group(&h->file, words, 6));
+    assert_int_equal(fclose(h->out.file), 0);
+    assert_int_equal(h->out.failed, 0);
+    return (firn_bytes){(uint8_t *)h->text, h->size};
+}
+
+static void instances_are_what_they_stand_for(void **state)
+{
+    (void)state;
+    by_hand h;
+    firn_bytes in = hand_file(&h, "/a/src", NULL);
+    firn_alembic *a = NULL;
+    firn_error error = {0};
+    take(firn_alembic_open_bytes(&in, &a, &error), &error);
+    assert_int_equal(firn_alembic_get_file(a).object_count, 6);
+    const firn_alembic_object inst = object_of(a, "/b/inst");
+    assert_int_equal(inst.kind, FIRN_ALEMBIC_XFORM);
+    assert_int_equal(inst.instance_of, find(a, "/a/src"));
+    assert_int_equal(object_of(a, "/a/src").instance_of, -1);
+    firn_alembic_mesh m = mesh_at(a, "/a/src/shape", 0);
+    near3(m.vertex + 3, 2, 2, 0, 0);
+    firn_alembic_mesh_free(&m);
+    m = mesh_at(a, "/b/inst/shape", 0);
+    near3(m.vertex, 0, 2, 5, 0);
+    near3(m.vertex + 3, 1, 2, 5, 0);
+    firn_alembic_mesh_free(&m);
+    firn_alembic_close(a);
+    free(in.data);
+    /* One without its source is listed, and no more. */
+    in = hand_file(&h, "/a/nothing", NULL);
+    take(firn_alembic_open_bytes(&in, &a, &error), &error);
+    assert_int_equal(object_of(a, "/b/inst").kind, FIRN_ALEMBIC_INSTANCE);
+    assert_int_equal(firn_alembic_get_file(a).object_count, 5);
+    firn_alembic_close(a);
+    free(in.data);
+    /* An instance within what it stands for never ends. */
+    in = hand_file(&h, "/a/src", "/a");
+    refuse_bytes(&in, "contains itself");
+    free(in.data);
+    /* One instance in another: /b/inst has /a/src's inner, which is /a/src/shape. */
+    in = hand_file(&h, "/a/src", "/a/src/shape");
+    take(firn_alembic_open_bytes(&in, &a, &error), &error);
+    m = mesh_at(a, "/b/inst/inner", 0);
+    near3(m.vertex, 0, 2, 5, 0);
+    firn_alembic_mesh_free(&m);
+    firn_alembic_close(a);
+    free(in.data);
+}
+
 /* ---- writing ---- */
 
 static char folder[] = "/tmp/firn_test_alembic_XXXXXX";
@@ -998,6 +1188,11 @@ static void files_of_one_frame_are_a_format(void **state)
     take(firn_points_write(path_of("a.abc"), &p, &options, &error), &error);
     take(firn_points_read(path_of("a.abc"), &q, &error), &error);
     assert_same_points(&p, &q);
+    size_t bytes = 0;
+    struct stat about;
+    take(firn_points_size(path_of("a.abc"), &p, &options, &bytes, &error), &error);
+    assert_int_equal(stat(path_of("a.abc"), &about), 0);
+    assert_int_equal(bytes, about.st_size);
     firn_alembic *a = open_file(path_of("a.abc"));
     near(object_of(a, "particlesShape").first_time, 0.25, 1e-12);
     firn_alembic_close(a);
@@ -1007,8 +1202,53 @@ static void files_of_one_frame_are_a_format(void **state)
     assert_non_null(strstr(error.message, "has no points"));
 }
 
-int main(void)
+static int64_t memory_frames = 200, memory_points = 10000;
+
+/* Bytes of memory that the process uses; 0: the system does not say. */
+static double used_memory(void)
 {
+    FILE *f = fopen("/proc/self/statm", "r");
+    long size = 0, resident = 0;
+    if (f && fscanf(f, "%ld %ld", &size, &resident) != 2) resident = 0;
+    if (f) fclose(f);
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* test_alembic FRAMES POINTS measures more. */
+static void memory_does_not_grow_with_frames(void **state)
+{
+    (void)state;
+    firn_points p = {.count = memory_points};
+    float *P = add(&p, "P", FIRN_TYPE_f32, 3)->data, *v = add(&p, "v", FIRN_TYPE_f32, 3)->data;
+    int64_t *id = add(&p, "id", FIRN_TYPE_i64, 1)->data;
+    for (int64_t i = 0; i < p.count; i++) id[i] = i;
+    firn_alembic_writer *w = create(path_of("a.abc"));
+    const int32_t object = add_points(w);
+    firn_error error = {0};
+    double before = 0;
+    for (int64_t f = 0; f < memory_frames; f++) {
+        for (int64_t i = 0; i < 3 * p.count; i++) P[i] = (float)(i + f), v[i] = (float)(i - f);
+        take(firn_alembic_writer_points(w, object, &p, &error), &error);
+        take(firn_alembic_writer_commit(w, f, &error), &error);
+        if (f == memory_frames / 10) before = used_memory();
+    }
+    const double after = used_memory();
+    finish(w);
+    const double written = 24.0 * (double)(memory_frames * memory_points);
+    print_message("%.1f MB more for %.1f MB written\n", 1e-6 * (after - before), 1e-6 * written);
+    assert_true(after - before < 0.1 * written);
+    firn_alembic *a = open_file(path_of("a.abc"));
+    assert_int_equal(object_of(a, "snowShape").sample_count, memory_frames);
+    firn_alembic_close(a);
+    firn_points_free(&p);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2) {
+        memory_frames = strtoll(argv[1], NULL, 10);
+        memory_points = strtoll(argv[2], NULL, 10);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_cube_stands_where_the_library_says),
         cmocka_unit_test(faces_are_counter_clockwise_from_outside),
@@ -1023,6 +1263,7 @@ int main(void)
         cmocka_unit_test(keys_are_murmurs),
         cmocka_unit_test(damaged_files_do_no_more_than_fail),
         cmocka_unit_test(hostile_files_are_refused_with_a_reason),
+        cmocka_unit_test(instances_are_what_they_stand_for),
         cmocka_unit_test(points_come_back_as_they_were),
         cmocka_unit_test(meshes_come_back_as_they_were),
         cmocka_unit_test(what_comes_late_or_goes_is_empty_elsewhere),
@@ -1031,6 +1272,7 @@ int main(void)
         cmocka_unit_test(a_file_killed_anywhere_is_recovered),
         cmocka_unit_test(a_resumed_file_keeps_its_frames_per_second),
         cmocka_unit_test(files_of_one_frame_are_a_format),
+        cmocka_unit_test(memory_does_not_grow_with_frames),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -65,7 +65,7 @@ static firn_status write(const firn_points *points, const firn_write_options *op
 const firn_format firn_format_abc = {
     .name = "abc",
     .extensions = ".abc",
-    .help = "Alembic points, Ogawa; one file can hold all frames",
+    .help = "Alembic points; without $F one file holds all frames",
     .recognise = firn_ogawa_recognise,
     .read = read,
     .read_file = read_file,

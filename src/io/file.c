@@ -168,10 +168,9 @@ static FILE *create(const char *path)
 /* The existing file, cut off at a byte and at its end; NULL and errno on failure. */
 static FILE *reopen(const char *path, uint64_t size)
 {
-    const int descriptor = firn_descriptor_raise(open(path, O_RDWR | O_CLOEXEC));
+    const int descriptor = firn_descriptor_raise(open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
     FILE *file = NULL;
-    if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0 &&
-        lseek(descriptor, 0, SEEK_END) >= 0) {
+    if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) == 0) {
         file = fdopen(descriptor, "r+b");
     }
     if (file && fseeko(file, 0, SEEK_END) == 0) return file;
@@ -249,9 +248,10 @@ void firn_output_print(firn_output *out, const char *format, ...)
 void firn_output_patch(firn_output *out, uint64_t at, const void *data, size_t size)
 {
     if (out->failed) return;
-    if (fseeko(out->file, (off_t)at, SEEK_SET) != 0) out->failed = errno;
+    const off_t end = ftello(out->file); /* memory as a file has forgotten it afterwards */
+    if (end < 0 || fseeko(out->file, (off_t)at, SEEK_SET) != 0) out->failed = errno;
     firn_output_write(out, data, size);
-    if (fseeko(out->file, 0, SEEK_END) != 0 && !out->failed) out->failed = errno;
+    if (!out->failed && fseeko(out->file, end, SEEK_SET) != 0) out->failed = errno;
 }
 
 static void flush(firn_output *out)

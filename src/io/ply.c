@@ -617,7 +617,7 @@ static firn_status write_points(const firn_points *points, const firn_write_opti
 const firn_format firn_format_ply = {
     .name = "ply",
     .extensions = ".ply",
-    .help = "Stanford polygons: positions, colours, scalars; no compression",
+    .help = "Stanford polygons: positions, colours, scalars",
     .recognise = recognise,
     .read = read_points,
     .write = write_points,

@@ -629,7 +629,7 @@ static firn_status try_outputs(run *r, firn_error *error)
     if (st == FIRN_OK) {
         const int64_t resumed = r->resumed ? r->frame : INT64_MIN;
         st = sequences_open(&r->writer, resumed, doubt, sizeof doubt, error);
-        if (st == FIRN_OK && doubt[0]) note(r, "%s", doubt);
+        if (st == FIRN_OK && doubt[0] && r->frame >= r->options->first) note(r, "%s", doubt);
     }
     firn_needs_free(&needs);
     return st;
