@@ -741,13 +741,13 @@ static void instances_are_what_they_stand_for(void **state)
     assert_int_equal(inst.kind, FIRN_ALEMBIC_XFORM);
     assert_int_equal(inst.instance_of, find(a, "/a/src"));
     assert_int_equal(object_of(a, "/a/src").instance_of, -1);
-    firn_alembic_mesh m = mesh_at(a, "/a/src/shape", 0);
+    firn_polygons m = mesh_at(a, "/a/src/shape", 0);
     near3(m.vertex + 3, 2, 2, 0, 0);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     m = mesh_at(a, "/b/inst/shape", 0);
     near3(m.vertex, 0, 2, 5, 0);
     near3(m.vertex + 3, 1, 2, 5, 0);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     firn_alembic_close(a);
     free(in.data);
     /* One without its source is listed, and no more. */
@@ -766,7 +766,7 @@ static void instances_are_what_they_stand_for(void **state)
     take(firn_alembic_open_bytes(&in, &a, &error), &error);
     m = mesh_at(a, "/b/inst/inner", 0);
     near3(m.vertex, 0, 2, 5, 0);
-    firn_alembic_mesh_free(&m);
+    firn_polygons_free(&m);
     firn_alembic_close(a);
     free(in.data);
 }

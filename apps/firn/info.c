@@ -18,7 +18,7 @@ typedef struct subject {
     size_t size; /* bytes */
     firn_points points;
     firn_alembic *alembic; /* in place of points; NULL: none */
-    bool has_volumes; /* in place of points */
+    bool has_volumes;      /* in place of points */
     firn_volumes volumes;
 } subject;
 

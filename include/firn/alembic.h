@@ -137,8 +137,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_times(const firn_alembic *alem
  * those hold. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_read_mesh(const firn_alembic *alembic,
                                                             int32_t object, double time,
-                                                            firn_polygons *out,
-                                                            firn_error *error);
+                                                            firn_polygons *out, firn_error *error);
 /* A stored sample of it, from 0, with transforms as at its time. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_read_mesh_sample(const firn_alembic *alembic,
                                                                    int32_t object, int64_t sample,

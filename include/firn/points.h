@@ -102,7 +102,7 @@ typedef struct firn_format_info {
     const char *extensions; /* ".prt", several separated by spaces; the longest match counts */
     const char *help;       /* one line */
     bool reads, writes;
-    bool sequence; /* one file can hold all frames */
+    bool sequence;            /* one file can hold all frames */
     const char *const *needs; /* columns that writing takes, then NULL; NULL: none */
 } firn_format_info;
 

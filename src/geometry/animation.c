@@ -95,7 +95,8 @@ static firn_status list_files(firn_animation *a, const char *pattern, firn_error
                              : firn_fail(error, FIRN_INVALID, "%s: %s", folder, strerror(errno));
     for (const struct dirent *entry; st == FIRN_OK && (entry = readdir(dir));) {
         int64_t number;
-        if (!is_numbered(entry->d_name, base, (size_t)(sign - base), tail, width, &number)) continue;
+        if (!is_numbered(entry->d_name, base, (size_t)(sign - base), tail, width, &number))
+            continue;
         const size_t room = folder_size + strlen(entry->d_name) + 1;
         char *path = malloc(room);
         if (path) snprintf(path, room, "%.*s%s", (int)folder_size, pattern, entry->d_name);
@@ -121,8 +122,7 @@ static firn_status open_files(firn_animation *a, const firn_animation_def *def, 
                        def->file);
     }
     if (st == FIRN_OK) {
-        st = sequence ? list_files(a, def->file, error)
-                      : add_file(a, strdup(def->file), 0, error);
+        st = sequence ? list_files(a, def->file, error) : add_file(a, strdup(def->file), 0, error);
     }
     if (st == FIRN_OK) a->time = malloc((size_t)a->time_count * sizeof *a->time);
     if (st == FIRN_OK && !a->time) st = no_memory(error);
@@ -193,8 +193,7 @@ static firn_status refuse_objects(const firn_animation_def *def, const firn_alem
                      meshes > 8 ? ", ..." : "");
 }
 
-static firn_status open_alembic(firn_animation *a, const firn_animation_def *def,
-                                firn_error *error)
+static firn_status open_alembic(firn_animation *a, const firn_animation_def *def, firn_error *error)
 {
     firn_status st = firn_alembic_open(def->file, &a->alembic, error);
     if (st != FIRN_OK) return st;
@@ -249,7 +248,7 @@ firn_status firn_animation_open(const firn_animation_def *def, firn_animation **
     a->name = strdup(def->file);
     const size_t length = strlen(def->file);
     const bool alembic = length > 4 && strcasecmp(def->file + length - 4, ".abc") == 0;
-    firn_status st = !a->name ? no_memory(error)
+    firn_status st = !a->name  ? no_memory(error)
                      : alembic ? open_alembic(a, def, error)
                                : open_files(a, def, error);
     if (st == FIRN_OK) {

@@ -68,8 +68,8 @@ const firn_format *firn_format_of(const char *path, firn_error *error)
 static firn_format_info info_of(const firn_format *f)
 {
     if (!f) return (firn_format_info){0};
-    return (firn_format_info){f->name,         f->extensions,    f->help,
-                              f->read != NULL, f->write != NULL, f->sequence, f->needs};
+    return (firn_format_info){f->name,          f->extensions, f->help, f->read != NULL,
+                              f->write != NULL, f->sequence,   f->needs};
 }
 
 firn_format_info firn_format_get_info(int32_t index)

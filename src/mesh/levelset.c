@@ -290,9 +290,14 @@ bool firn_levelset_ask(const firn_levelset *set, const double point[3], double *
     }
     const int64_t first =
         (int64_t)block->nodes * NODES + (cell[0] * SIDE + cell[1]) * SIDE + cell[2];
-    static const int32_t step[8] = {0,           1,        SIDE,
-                                    SIDE + 1,    SIDE * SIDE, SIDE * SIDE + 1,
-                                    SIDE * SIDE + SIDE, SIDE * SIDE + SIDE + 1};
+    static const int32_t step[8] = {0,
+                                    1,
+                                    SIDE,
+                                    SIDE + 1,
+                                    SIDE * SIDE,
+                                    SIDE * SIDE + 1,
+                                    SIDE * SIDE + SIDE,
+                                    SIDE * SIDE + SIDE + 1};
     const float *value = set->distance + first;
     double d[8];
     for (int k = 0; k < 8; k++) d[k] = (double)value[step[k]];

@@ -10,8 +10,8 @@ typedef struct firn_scenery {
     vec3 color;
     bool plane, convex;
     const firn_mesh *mesh; /* a solid that rays are traced to; NULL: found by distance */
-    vec3 center, normal; /* of a plane: a point on it and where it faces; else the middle */
-    float radius;        /* of a ball around it */
+    vec3 center, normal;   /* of a plane: a point on it and where it faces; else the middle */
+    float radius;          /* of a ball around it */
 } firn_scenery;
 
 typedef struct firn_render_world {

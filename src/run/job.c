@@ -486,7 +486,8 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
         firn_posed_collider posed;
         int64_t inside = 0;
         firn_collider_pose(&def, dim, 0, &posed);
-        const bool moves = firn_prop_moves(&job->props.collider[c].prop) || posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
+        const bool moves = firn_prop_moves(&job->props.collider[c].prop) ||
+                           posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
                            posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||
                            posed.spin[2] != 0;
         for (int64_t i = 0; i < b->count; i++) {

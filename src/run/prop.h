@@ -46,7 +46,7 @@ typedef struct firn_prop_slot {
     firn_prop prop;
     firn_mesh *mesh;        /* NULL: no prop */
     firn_polygons polygons; /* that it was made of */
-    double end;             /* s: until when its part of the motion lasts; -INFINITY: none has begun */
+    double end; /* s: until when its part of the motion lasts; -INFINITY: none has begun */
 } firn_prop_slot;
 
 typedef struct firn_props {

@@ -17,8 +17,8 @@ struct firn_source {
     firn_region region;
     firn_mesh *mesh; /* what the region points to */
     firn_voxels voxels;
-    firn_prop prop;  /* where the mesh comes from, if it may move */
-    double time;     /* s, of the file, that the mesh is of */
+    firn_prop prop; /* where the mesh comes from, if it may move */
+    double time;    /* s, of the file, that the mesh is of */
     firn_placement place;
 };
 
@@ -333,8 +333,7 @@ static firn_status inherit_velocity(const firn_source *s, double part_of_it, fir
         }
         for (int a = 0; a < 3; a++) {
             const double *row = s->region.affine.matrix[a];
-            b->velocity[3 * i + a] =
-                part_of_it * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+            b->velocity[3 * i + a] = part_of_it * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
         }
     }
     free(next);

@@ -74,7 +74,7 @@ typedef struct firn_shape {
     const char *size_name[3];                /* what those mean, for messages: "radius" */
     unsigned bounded; /* FIRN_2D | FIRN_3D: where it has an end, so that it can be filled */
     bool convex;
-    bool from_file; /* what it is made of: scenes name the file, see firn_section_mesh */
+    bool from_file;  /* what it is made of: scenes name the file, see firn_section_mesh */
     bool half_space; /* all that is below its x-z plane */
     bool solid;      /* has no section: 3D only */
     /* What the values must satisfy beyond sizes above 0. NULL: nothing. */
