@@ -1,0 +1,392 @@
+/* Meshes from files that move: sequences of files and Alembic, as colliders, objects and sinks of scenes. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <firn/alembic.h>
+#include <firn/geometry.h>
+#include <firn/scene.h>
+
+#include "run/job.h"
+
+static char folder[] = "/tmp/test_animation.XXXXXX";
+static firn_error error;
+
+#define assert_ok(call)                                                                            \
+    do {                                                                                           \
+        if ((call) != FIRN_OK) fail_msg("%s: %s", #call, error.message);                           \
+    } while (0)
+#define assert_near(a, b, tolerance)                                                               \
+    do {                                                                                           \
+        const double a_ = (a), b_ = (b);                                                           \
+        if (!(fabs(a_ - b_) <= (tolerance))) fail_msg("%s is %.9g, not %.9g", #a, a_, b_);         \
+    } while (0)
+
+/* ---- files ---- */
+
+static const int32_t box_face[6] = {4, 4, 4, 4, 4, 4};
+static const int32_t box_corner[24] = {0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4,
+                                       1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7};
+
+/* The corners of a box with the centre (x, 0, 0), as high as `high`. */
+static void make_box(double x, double high, double vertex[8][3])
+{
+    static const int way[8][3] = {{-1, -1, -1}, {1, -1, -1}, {1, -1, 1}, {-1, -1, 1},
+                                  {-1, 1, -1},  {1, 1, -1},  {1, 1, 1},  {-1, 1, 1}};
+    for (int i = 0; i < 8; i++) {
+        vertex[i][0] = x + 0.1 * way[i][0];
+        vertex[i][1] = 0.5 * high * way[i][1];
+        vertex[i][2] = 0.3 * way[i][2];
+    }
+}
+
+/* Where the box is at a second of its file, and how high: it goes along x and grows. */
+static double box_at(double second) { return -0.5 + 0.6 * second; }
+static double box_height(double second) { return 0.4 + 0.2 * second; }
+
+static void write_obj(const char *pattern, int number, double second)
+{
+    char name[64], path[128];
+    double v[8][3];
+    snprintf(name, sizeof name, pattern, number);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    make_box(box_at(second), box_height(second), v);
+    for (int i = 0; i < 8; i++) fprintf(f, "v %.17g %.17g %.17g\n", v[i][0], v[i][1], v[i][2]);
+    for (int i = 0; i < 6; i++) {
+        fprintf(f, "f %d %d %d %d\n", box_corner[4 * i] + 1, box_corner[4 * i + 1] + 1,
+                box_corner[4 * i + 2] + 1, box_corner[4 * i + 3] + 1);
+    }
+    assert_int_equal(fclose(f), 0);
+}
+
+/* The box by 30 frames per second, and a smaller one, "other", that stands still far away. */
+static void write_alembic(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/box.abc", folder);
+    firn_alembic_writer_def def = firn_alembic_writer_def_default();
+    def.fps = 30;
+    firn_alembic_writer *w = NULL;
+    int32_t box, other;
+    assert_ok(firn_alembic_writer_create(path, &def, &w, &error));
+    assert_ok(firn_alembic_writer_add(w, FIRN_ALEMBIC_MESH, "box", &box, &error));
+    assert_ok(firn_alembic_writer_add(w, FIRN_ALEMBIC_MESH, "other", &other, &error));
+    for (int f = 1; f <= 31; f++) {
+        const double second = f / 30.0;
+        for (int i = 0; i < 2; i++) {
+            double v[8][3];
+            firn_points points = {.count = 8};
+            firn_column *P = firn_points_add(&points, "P", FIRN_TYPE_f64, 3, &error);
+            assert_non_null(P);
+            make_box(i ? 9 : box_at(second), i ? 0.1 : box_height(second), v);
+            memcpy(P->data, v, sizeof v);
+            assert_ok(firn_alembic_writer_mesh(w, i ? other : box, &points, box_face, 6, box_corner,
+                                               24, &error));
+            firn_points_free(&points);
+        }
+        assert_ok(firn_alembic_writer_commit(w, f, &error));
+    }
+    assert_ok(firn_alembic_writer_finish(w, &error));
+    firn_alembic_writer_destroy(w);
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) return 1;
+    for (int n = 1; n <= 31; n++) write_obj("box.%04d.obj", n, n / 30.0);
+    write_alembic();
+    return 0;
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) != 0;
+}
+
+/* ---- scenes ---- */
+
+/* A scene of these lines, in the folder, with frames of 1/24 s. */
+static firn_scene *scene_of(const char *lines)
+{
+    char path[128];
+    static char text[4096];
+    snprintf(path, sizeof path, "%s/scene.yaml", folder);
+    snprintf(text, sizeof text,
+             "firn: 1\nresolution: 0.04\nsimulation: {gravity: [0, 0, 0]}\n"
+             "materials: {m: {preset: jelly}}\n%s\n",
+             lines);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = path;
+    def.text = text;
+    firn_scene *scene = NULL;
+    assert_ok(firn_scene_create(&def, &scene, &error));
+    return scene;
+}
+
+static firn_job *job_of(const firn_scene *scene, int threads)
+{
+    firn_job_options options = firn_job_options_default();
+    options.threads = threads;
+    firn_job *job = NULL;
+    assert_ok(firn_job_create(scene, &options, &job, &error));
+    return job;
+}
+
+/* Mean of a column's component over all particles. */
+static double mean(const firn_job *job, const char *name, int component)
+{
+    const char *names[] = {name, NULL};
+    firn_points points = {0};
+    assert_ok(firn_job_points(job, names, INT64_MAX, &points, &error));
+    const firn_column *c = firn_points_find(&points, name);
+    double sum = 0;
+    for (int64_t i = 0; i < points.count; i++) {
+        sum += firn_type_get(c->type, c->data, i * c->components + component);
+    }
+    sum /= (double)points.count;
+    firn_points_free(&points);
+    return sum;
+}
+
+#define BLOCK "objects: [{material: m, shape: {box: {center: [0.2, 0, 0], size: [0.3, 0.3, 0.3]}}}]\n"
+
+static void files_and_samples_are_read_at_any_time(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"box.$F4.obj", "box.abc"};
+    for (int k = 0; k < 2; k++) {
+        char path[128];
+        snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+        firn_animation_def def = firn_animation_def_default();
+        def.file = path;
+        def.path = k ? "/box/**" : NULL;
+        def.fps = 30;
+        def.scale = 2;
+        firn_animation *a = NULL;
+        assert_ok(firn_animation_open(&def, &a, &error));
+        const firn_animation_info info = firn_animation_get_info(a);
+        assert_int_equal(info.time_count, 31);
+        assert_near(info.times[0], 1 / 30.0, 1e-9);
+        assert_near(info.times[30], 31 / 30.0, 1e-9);
+        for (double second = 0; second < 1.3; second += 0.0619) {
+            firn_polygons p;
+            double v[8][3];
+            assert_ok(firn_animation_read(a, second, &p, &error));
+            const double inside = fmin(fmax(second, 1 / 30.0), 31 / 30.0);
+            make_box(box_at(inside), box_height(inside), v);
+            assert_int_equal(p.vertex_count, 8);
+            for (int i = 0; i < 24; i++) assert_near(p.vertex[i], 2 * v[0][i], k ? 1e-6 : 1e-12);
+            firn_polygons_free(&p);
+        }
+        firn_animation_close(a);
+    }
+}
+
+/* Sticky, so the block that it meets goes with it, at the speed that file and scene say. */
+static void a_collider_moves_as_its_file_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mesh;
+        double speed;
+    } cases[] = {
+        {"file: box.$F4.obj, fps: 30, start: 0.9333", 0.6},
+        {"file: box.abc, path: /box, start: 0.5", 0.6},
+        {"file: box.abc, path: 'box*', start: 0.2, speed: 2", 1.2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char lines[512];
+        snprintf(lines, sizeof lines,
+                 BLOCK "colliders: [{shape: {mesh: {%s}}, boundary: sticky, rotate: [0, 0, 0], "
+                       "translate: [%g, 0, 0]}]",
+                 cases[i].mesh, i == 0 ? 0.0 : i == 1 ? 0.05 : 0.18);
+        firn_scene *scene = scene_of(lines);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        assert_ok(firn_job_advance(job, 0.09, NULL, &error));
+        const double v = mean(job, "v", 0);
+        if (!(v > 0.5 * cases[i].speed && v < 1.6 * cases[i].speed)) {
+            fail_msg("%s: the block goes at %g m/s", cases[i].mesh, v);
+        }
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+static firn_hash hash_of(const firn_job *job)
+{
+    firn_hash hash;
+    assert_ok(firn_sim_hash(firn_job_sim(job), &hash, &error));
+    return hash;
+}
+
+static void a_run_resumes_in_the_middle_of_a_motion(void **state)
+{
+    (void)state;
+    firn_scene *scene = scene_of(
+        BLOCK "colliders: [{shape: {mesh: {file: box.abc, path: /box, start: 0.6, loop: true}}}]");
+    char path[128];
+    snprintf(path, sizeof path, "%s/x.ckpt", folder);
+    firn_job *whole = job_of(scene, 1), *rest = job_of(scene, 2);
+    assert_ok(firn_job_fill(whole, &error));
+    assert_ok(firn_job_advance(whole, 5 / 24.0, NULL, &error)); /* the file's frames are 1/30 s */
+    assert_ok(firn_job_save(whole, 6, path, &error));
+    assert_ok(firn_job_load(rest, path, NULL, &error));
+    assert_ok(firn_job_advance(whole, 14 / 24.0, NULL, &error)); /* through the loop's end */
+    assert_ok(firn_job_advance(rest, 14 / 24.0, NULL, &error));
+    const firn_hash a = hash_of(whole), b = hash_of(rest);
+    assert_memory_equal(&a, &b, sizeof a);
+    firn_job_destroy(whole);
+    firn_job_destroy(rest);
+    firn_scene_destroy(scene);
+}
+
+static void parts_follow_start_speed_and_loop(void **state)
+{
+    (void)state;
+    firn_scene *scene =
+        scene_of(BLOCK "colliders:\n"
+                       "  - {shape: {mesh: {file: box.abc, path: /box}}}\n"
+                       "  - {shape: {mesh: {file: box.abc, path: /box, start: -1}}}\n"
+                       "  - {shape: {mesh: {file: box.abc, path: /box, start: 0.1, speed: 3, "
+                       "loop: true}}}\n"
+                       "  - {shape: {mesh: {file: box.abc, path: /other}}}\n");
+    firn_props props;
+    assert_ok(firn_props_open(&props, scene, 0, 1, &error));
+    const firn_prop *by_frame = &props.collider[0].prop, *late = &props.collider[1].prop,
+                    *round = &props.collider[2].prop;
+    /* Frame 1 is time 0 and is 1/24 s in the file. */
+    assert_near(firn_prop_file_time(by_frame, 0), 1 / 24.0, 1e-12);
+    firn_prop_part part = firn_prop_part_at(by_frame, 0);
+    assert_near(part.file_begin, 1 / 30.0, 1e-9);
+    assert_near(part.file_end, 2 / 30.0, 1e-9);
+    assert_near(part.begin, 1 / 30.0 - 1 / 24.0, 1e-9);
+    assert_near(part.end, 2 / 30.0 - 1 / 24.0, 1e-9);
+    part = firn_prop_part_at(by_frame, 5); /* after the last */
+    assert_true(part.end == INFINITY && part.file_begin == part.file_end);
+    part = firn_prop_part_at(late, 0); /* before the first */
+    assert_true(part.begin == -INFINITY && part.file_begin == part.file_end);
+    assert_near(part.end, 1 + 1 / 30.0, 1e-9);
+    /* A round is one second of the file, a third of the scene's. */
+    const firn_prop_part first = firn_prop_part_at(round, 0.2),
+                         again = firn_prop_part_at(round, 0.2 + 5 / 3.0);
+    assert_near(again.begin, first.begin + 5 / 3.0, 1e-9);
+    assert_near(again.file_begin, first.file_begin, 1e-9);
+    assert_near(first.end - first.begin, 1 / 90.0, 1e-9);
+    assert_true(firn_prop_moves(round));
+    assert_false(firn_prop_moves(&props.collider[3].prop));
+    firn_props_close(&props);
+    firn_scene_destroy(scene);
+}
+
+static void what_is_filled_inherits_the_motion(void **state)
+{
+    (void)state;
+    firn_scene *scene = scene_of(
+        "objects: [{material: m, inherit: 1, rotate: [0, 0, 90], velocity: [0, 0, 1], shape: {mesh: "
+        "{file: box.abc, path: /box, start: 0.5}}}]");
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    assert_near(mean(job, "P", 1), box_at(0.5), 0.01); /* turned: x is up */
+    assert_near(mean(job, "v", 1), 0.6, 1e-4);
+    assert_near(mean(job, "v", 2), 1, 1e-6);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+}
+
+static void a_sheet_is_filled_by_its_thickness(void **state)
+{
+    (void)state;
+    firn_scene *scene = scene_of("objects: [{material: m, separation: 0.02, density: 1000, shape: "
+                                 "{mesh: {file: box.abc, path: /other, thickness: 0.04}}}]");
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    const double area = 2 * (0.2 * 0.1 + 0.2 * 0.6 + 0.1 * 0.6);
+    assert_near(mean(job, "mass", 0) * (double)firn_sim_count(firn_job_sim(job)),
+                1000 * area * 0.04, 1e-3);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+}
+
+static void emitters_and_sinks_follow_their_files(void **state)
+{
+    (void)state;
+    /* Emitted where the box is by then; a sink at the first position takes what the first filling left. */
+    firn_scene *scene = scene_of(
+        "objects: [{material: m, velocity: [0, 2, 0], emit: {start: 0.5}, shape: {mesh: {file: "
+        "box.abc, path: /box, start: 0.1}}}]\nframes: {end: 30}");
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    assert_int_equal(firn_sim_count(firn_job_sim(job)), 0);
+    assert_ok(firn_job_advance(job, 0.5001, NULL, &error));
+    assert_near(mean(job, "P", 0), box_at(0.6), 0.02);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+
+    scene = scene_of("objects: [{material: m, shape: {sphere: {radius: 0.05, center: [0, 0, 0]}}}]\n"
+                     "sinks: [{shape: {mesh: {file: box.abc, path: /box, start: 0.04}}}]");
+    job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    assert_ok(firn_job_advance(job, 0.2, NULL, &error)); /* the box is at -0.36 +- 0.1 */
+    assert_true(firn_sim_count(firn_job_sim(job)) > 0);
+    assert_ok(firn_job_advance(job, 0.8, NULL, &error)); /* at 0 */
+    assert_int_equal(firn_sim_count(firn_job_sim(job)), 0);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+}
+
+static void mistakes_are_refused_at_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mesh, *says;
+    } cases[] = {
+        {"{file: none.abc}", "none.abc"},
+        {"{file: none.$F4.obj}", "no such file"},
+        {"{file: box.$F4.obj, path: /box}", "only Alembic"},
+        {"{file: box.abc, path: /bx}", "/box/boxShape"},
+        {"{file: box.txt}", ".obj"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char lines[512];
+        snprintf(lines, sizeof lines, BLOCK "colliders: [{shape: {mesh: %s}}]", cases[i].mesh);
+        firn_scene *scene = scene_of(lines);
+        const firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        assert_int_not_equal(firn_job_create(scene, &options, &job, &error), FIRN_OK);
+        assert_null(job);
+        if (!strstr(error.message, cases[i].says) || !strstr(error.message, "scene.yaml:6:")) {
+            fail_msg("%s: %s", cases[i].mesh, error.message);
+        }
+        firn_scene_destroy(scene);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_samples_are_read_at_any_time),
+        cmocka_unit_test(a_collider_moves_as_its_file_does),
+        cmocka_unit_test(a_run_resumes_in_the_middle_of_a_motion),
+        cmocka_unit_test(parts_follow_start_speed_and_loop),
+        cmocka_unit_test(what_is_filled_inherits_the_motion),
+        cmocka_unit_test(a_sheet_is_filled_by_its_thickness),
+        cmocka_unit_test(emitters_and_sinks_follow_their_files),
+        cmocka_unit_test(mistakes_are_refused_at_their_line),
+    };
+    return cmocka_run_group_tests_name("animation", tests, prepare, clean);
+}
