@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from blender import OUT, check, check_close, go_to, mesh_at, new_scene, run, volume, y_up
+from blender import OUT, check, check_close, columns, go_to, mesh_at, new_scene, read_table, run, volume, y_up
 
 FIRST, LAST = 1, 8
 CUBE = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
@@ -205,14 +205,28 @@ def compare_velocities(path, scene):
     check_close("velocity attribute of fast (m/s)", ours[3]["fast"][2], y_up(theirs), 1e-5)
 
 
-def compare_listing():
-    """`firn info` names all that is in the file, with its kind."""
-    lines = run("firn", "info", "from_blender.abc").replace(",", "").splitlines()
-    listing = dict(line.split()[:2] for line in lines if " /" in line)
-    kinds = {"/parent": "xform", "/parent/rig/limb/limbShape": "mesh", "/eye/eye": "camera", "/wire/wire": "curves"}
-    for path, kind in kinds.items():
-        check(f"firn info: {path}", listing.get(path) == kind, kind)
-    check("firn info: objects hidden from renders are not in the file", not any("hidden" in p for p in listing))
+def compare_particles():
+    """Positions of a particle system. Its velocities in the file are distances per frame along the world's axes."""
+    scene = new_scene(24)
+    emitter = cube("emitter")
+    emitter.location, emitter.rotation_euler = (1, 2, 3), (0.3, 0.2, 0.1)
+    emitter.modifiers.new("spray", "PARTICLE_SYSTEM")
+    spray = emitter.particle_systems[0].settings
+    spray.count, spray.frame_start, spray.frame_end, spray.particle_size = 50, FIRST, FIRST, 0.1
+    export("particles.abc")
+    run("firn", "convert", "particles.abc", "particles.csv")
+    ours = read_table("particles.csv")
+    theirs = emitter.evaluated_get(go_to(scene, FIRST)).particle_systems[0].particles
+    check_close("particles.abc: positions", columns(ours, "P"), y_up(np.array([p.location[:] for p in theirs])), 1e-5)
+    check_close("particles.abc: pscale is half of Blender's size", ours["pscale"], [p.size / 2 for p in theirs], 1e-6)
+
+
+def check_listing(path, kinds):
+    """`firn info` names what is in a file, with its kind."""
+    lines = run("firn", "info", path).replace(",", "").splitlines()
+    listing = dict(line.split()[:2] for line in lines if line.startswith("  /"))
+    for name, kind in kinds.items():
+        check(f"firn info {path}: {name}", listing.get(name) == kind, kind or "is not there")
 
 
 if __name__ == "__main__":
@@ -223,13 +237,15 @@ if __name__ == "__main__":
         export("from_blender.abc", use_instancing=False)
         compare("from_blender.abc", scene, whole)
         compare_velocities("from_blender.abc", scene)
-    compare_listing()
+    check_listing("from_blender.abc", {"/parent": "xform", "/parent/rig/limb/limbShape": "mesh", "/eye/eye": "camera",
+                                       "/wire/wire": "curves", "/hidden": None})
     print("other options of the export")
-    # Flattened, Blender drops the shear of what an uneven scale is above of, and one of two instances.
+    # Flattened, Blender drops the shear below an unevenly scaled parent, and one of two instances.
     export("flat.abc", use_instancing=False, flatten=True)
     compare("flat.abc", scene, whole, without=("keyed", "brick-0"))
     export("subd.abc", use_instancing=False, subdiv_schema=True)
     compare("subd.abc", scene, whole)
+    check_listing("subd.abc", {"/smooth/smoothShape": "subd"})
     export("subdivided.abc", use_instancing=False, apply_subdiv=True)
     compare("subdivided.abc", scene, whole, cages=False)
     export("shutter.abc", use_instancing=False, xsamples=2, gsamples=2, sh_open=-0.5, sh_close=0.5)
@@ -241,3 +257,4 @@ if __name__ == "__main__":
             break
     else:
         print("  instances.abc: Blender wrote no instances")
+    compare_particles()

@@ -25,8 +25,8 @@ def copy_attribute(cloud, name, copy):
 
 
 def shade(cloud, attribute, low, high):
-    """Blue where an attribute is at most `low`, red where it is at least `high`. The material belongs to the object: what
-    a file brings has none."""
+    """Blue where an attribute is at most `low`, red where it is at least `high`. The material belongs to the object,
+    because the data of a file bring none."""
     material = bpy.data.materials.new("by_attribute")
     nodes, link = material.node_tree.nodes, material.node_tree.links.new
     value = nodes.new("ShaderNodeAttribute")
