@@ -1,9 +1,12 @@
 """Blender's Alembic files in Firn: world positions of every mesh at every frame are those that Blender evaluates."""
 
+import os
+import shutil
+
 import bpy
 import numpy as np
 
-from blender import OUT, check, check_close, columns, go_to, mesh_at, new_scene, read_table, run, volume, y_up
+from blender import (OUT, SOURCE, check, check_close, columns, go_to, mesh_at, new_scene, read_table, run, volume, y_up)
 
 FIRST, LAST = 1, 8
 CUBE = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
@@ -221,6 +224,22 @@ def compare_particles():
     check_close("particles.abc: pscale is half of Blender's size", ours["pscale"], [p.size / 2 for p in theirs], 1e-6)
 
 
+def compare_files():
+    """Meshes as OBJ, PLY and STL, with the axes that Firn wants: an object filled from each has the mesh's bounds."""
+    shutil.copy(os.path.join(SOURCE, "test/clients/fill.yaml"), OUT)
+    new_scene(24)
+    box = cube("box")
+    box.location, box.scale = (1, 2, 3), (1, 0.5, 0.25)
+    positions = mesh_at(bpy.context.evaluated_depsgraph_get(), box)[0]
+    for kind, write in (("obj", bpy.ops.wm.obj_export), ("ply", bpy.ops.wm.ply_export), ("stl", bpy.ops.wm.stl_export)):
+        write(filepath=f"{OUT}/box.{kind}", forward_axis="NEGATIVE_Z", up_axis="Y")
+        run("firn", "run", "fill.yaml", "--set", f"objects.box.mesh=box.{kind}")
+        filled = columns(read_table("fill.0001.csv"), "P")
+        bounds = np.stack([filled.min(axis=0), filled.max(axis=0)])
+        check_close(f"box.{kind}: bounds of a regular filling, half of its spacing from the faces", bounds,
+                    np.stack([positions.min(axis=0) + 0.025, positions.max(axis=0) - 0.025]), 1e-5)
+
+
 def check_listing(path, kinds):
     """`firn info` names what is in a file, with its kind."""
     lines = run("firn", "info", path).replace(",", "").splitlines()
@@ -258,3 +277,4 @@ if __name__ == "__main__":
     else:
         print("  instances.abc: Blender wrote no instances")
     compare_particles()
+    compare_files()
