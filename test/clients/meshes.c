@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_mesh(const firn_alembic_mesh *mesh, const char *path, double frame)
+static void print_mesh(const firn_polygons *mesh, const char *path, bool visible, double frame)
 {
     printf("mesh %.17g %lld %lld %d %d %s\n", frame, (long long)mesh->vertex_count,
-           (long long)mesh->face_count, mesh->velocity != NULL, mesh->visible, path);
+           (long long)mesh->face_count, mesh->velocity != NULL, visible, path);
     for (int64_t i = 0; i < mesh->vertex_count; i++) {
         const double *x = mesh->vertex + 3 * i;
         printf("%.17g %.17g %.17g", x[0], x[1], x[2]);
@@ -34,15 +34,19 @@ static firn_status read_frame(const firn_alembic *file, double frame, double fps
     firn_status status = FIRN_OK;
     for (int32_t k = 0; k < firn_alembic_get_file(file).object_count && status == FIRN_OK; k++) {
         firn_alembic_object object;
-        firn_alembic_mesh mesh = {0};
+        firn_polygons mesh = {0};
+        bool visible = false;
         status = firn_alembic_get_object(file, k, &object, error);
         if (status != FIRN_OK ||
             (object.kind != FIRN_ALEMBIC_MESH && object.kind != FIRN_ALEMBIC_SUBD)) {
             continue;
         }
         status = firn_alembic_read_mesh(file, k, frame / fps, &mesh, error);
-        if (status == FIRN_OK) print_mesh(&mesh, object.path, frame);
-        firn_alembic_mesh_free(&mesh);
+        if (status == FIRN_OK) {
+            status = firn_alembic_visible(file, k, frame / fps, &visible, error);
+        }
+        if (status == FIRN_OK) print_mesh(&mesh, object.path, visible, frame);
+        firn_polygons_free(&mesh);
     }
     return status;
 }
