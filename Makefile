@@ -5,6 +5,7 @@
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
 #   make torture     TORTURE_SCENES random scenes, checked as they run
 #   make kills       a run killed at 200 random moments, and resumed
+#   make test-clients  our files in Blender, and Blender's files in Firn
 #   make install PREFIX=/usr/local                 make format  make clean
 #   make gallery     stills of all scenes for doc/gallery.md
 #   make reference   doc/reference.md and doc/firn.1 from the program
@@ -25,7 +26,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference gallery fuzz torture kills
+.PHONY: reference gallery fuzz torture kills test-clients
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 .PHONY: check-valgrind
 
@@ -83,6 +84,22 @@ kills: deps-test
 	@$(configure) release
 	@$(build) $(BUILD) -j$(JOBS) --target test_kills
 	$(BUILD)/test/test_kills 200
+
+# Blender 5.0.1 as a module of Python 3.11: 374 MB from PyPI, once, and 970 MB on disk.
+$(BUILD)/clients/blender:
+	@tools/deps.sh clients
+	python3.11 -m venv $(BUILD)/clients
+	$(BUILD)/clients/bin/pip install --quiet bpy==5.0.1
+	@touch $@
+
+# Files stay in build/clients/out.
+test-clients: deps $(BUILD)/clients/blender
+	@$(configure) release
+	@$(build) $(BUILD) -j$(JOBS) --target firn client_meshes
+	@mkdir -p $(BUILD)/clients/out
+	@set -e; for script in $(filter-out %/blender.py,$(wildcard test/clients/*.py)); do \
+	    echo $$script; $(BUILD)/clients/bin/python -B $$script $(BUILD)/firn $(BUILD)/clients/out; \
+	done
 
 reference: firn
 	$(BUILD)/firn list --markdown > doc/reference.md

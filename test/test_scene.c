@@ -1565,6 +1565,31 @@ static void what_begins_inside_a_paddle_is_left_behind(void **state)
     assert_no_complaints();
 }
 
+/* A box that moves at 1 m/s carries the block within it as a whole. */
+static void what_begins_inside_a_collider_that_holds_is_carried(void **state)
+{
+    (void)state;
+    firn_scene scene = {0};
+    read_scene("firn: 1\nresolution: 0.04\nsimulation: {gravity: [0, 0, 0]}\n"
+               "materials: {m: {preset: jelly_hard}}\nobjects:\n"
+               "  - {name: block, shape: {box: {size: [0.2, 0.2, 0.2]}}}\ncolliders:\n"
+               "  - {name: hand, shape: {box: {size: [0.6, 0.6, 0.6]}}, boundary: hold, "
+               "keys: {0: {at: [0, 0, 0]}, 1: {at: [1, 0, 0]}}}\n",
+               &scene);
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 1};
+    firn_totals totals;
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
+    assert_int_equal(job.object[0].inside, 0);
+    assert_ok(firn_sim_advance(job.sim, 0.1, NULL, &error));
+    assert_ok(firn_sim_measure(job.sim, &totals, &error));
+    assert_float_equal(totals.momentum[0], totals.mass, 1e-5 * totals.mass);
+    assert_float_equal(totals.kinetic, 0.5 * totals.mass, 1e-5 * totals.mass);
+    firn_job_deinit(&job);
+    firn_scene_free(&scene);
+}
+
 static void file_names_take_the_name_of_the_scene(void **state)
 {
     (void)state;
@@ -2007,6 +2032,7 @@ int main(void)
         cmocka_unit_test(points_that_the_resolution_does_not_fit_are_warned_of),
         cmocka_unit_test(what_begins_where_it_cannot_be_is_said),
         cmocka_unit_test(what_begins_inside_a_paddle_is_left_behind),
+        cmocka_unit_test(what_begins_inside_a_collider_that_holds_is_carried),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),

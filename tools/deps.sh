@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: tools/deps.sh build|video|test|check...
+# Installs the Debian packages that are missing: tools/deps.sh build|video|test|check|clients...
 # `--list` prints the table.
 # The table below is the one place that lists what Firn needs, and why.
 set -euo pipefail
@@ -25,9 +25,19 @@ check | clang-tidy     | have clang-tidy            | finds bug patterns
 check | clang-format   | have clang-format          | lays out the code
 check | valgrind       | have valgrind              | finds memory that was never set, also in files
 check | cppcheck       | have cppcheck              | finds bug patterns, by other means
+clients | python3.11-venv | module ensurepip | runs Blender as a module of Python
+clients | libgl1 libsm6 libxext6 libxfixes3 libxi6 libxkbcommon0 libxrender1 | blender_libraries | Blender links with them, though it needs no screen
 '
 
 have() { command -v "$1" >/dev/null; }
+module() { python3.11 -c "import $1" 2>/dev/null; }
+blender_libraries() {
+    local known name
+    known=$(/sbin/ldconfig -p)
+    for name in GL SM Xext Xfixes Xi xkbcommon Xrender; do
+        [[ $known == *lib$name.so* ]] || return 1
+    done
+}
 header() { echo "#include <$1>" | gcc -E -xc - >/dev/null 2>&1; }
 
 if [ "${1-}" = --list ]; then
@@ -35,8 +45,8 @@ if [ "${1-}" = --list ]; then
     exit
 fi
 case " $* " in
-*' build '* | *' video '* | *' test '* | *' check '*) ;;
-*) echo "usage: tools/deps.sh --list, or with any of: build video test check" >&2; exit 2 ;;
+*' build '* | *' video '* | *' test '* | *' check '* | *' clients '*) ;;
+*) echo "usage: tools/deps.sh --list, or with any of: build video test check clients" >&2; exit 2 ;;
 esac
 
 packages=()

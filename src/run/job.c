@@ -475,7 +475,7 @@ static void put_behind(const firn_posed_collider *c, int dim, double slack, doub
 }
 
 /* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
- * those that begin beyond the domain. The former do so outside if it moves. */
+ * those that begin beyond the domain. The former do so outside if it moves, unless it holds them. */
 static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
 {
     const firn_scene *scene = job->scene;
@@ -485,6 +485,7 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
         const firn_collider_def def = firn_props_collider(&job->props, c);
         firn_posed_collider posed;
         int64_t inside = 0;
+        if (def.boundary == FIRN_HOLD) continue;
         firn_collider_pose(&def, dim, 0, &posed);
         const bool moves = firn_prop_moves(&job->props.collider[c].prop) ||
                            posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
