@@ -17,7 +17,7 @@ src/data       | base
 src/material   | base
 src/solve      | base data
 src/transfer   | base data material collider
-src/sim        | base data material shape collider solve transfer
+src/sim        | base data material mesh shape collider solve transfer
 src/io         | base
 src/geometry   | base mesh io
 src/scene      | base shape io geometry

@@ -3,6 +3,7 @@
 
 #include "collider/collider.h"
 #include "memory_state.h"
+#include "mesh/mesh.h"
 #include "mesh/morph.h"
 
 static const double voxel = 0.05;

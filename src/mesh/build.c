@@ -594,6 +594,7 @@ void firn_mesh_destroy(firn_mesh *mesh)
     free(mesh->triangle);
     free(mesh->shell);
     free(mesh->box);
+    free(mesh->disc);
     free(mesh);
 }
 

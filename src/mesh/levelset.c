@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "mesh/mesh.h"
 
 enum { CELLS = 8, SIDE = CELLS + 1, NODES = SIDE * SIDE * SIDE };
 
@@ -21,7 +22,11 @@ static double dot(const double a[3], const double b[3])
 typedef struct making {
     const firn_mesh *mesh;
     firn_levelset *set;
+    double slack; /* of the nearest points */
 } making;
+
+/* Centres may take a point that is a little further: right in the middle of a ball all are alike. */
+static const double centre_slack = 0.05;
 
 /* A place on a line of queries: each starts from what the last one found. */
 typedef struct probe {
@@ -36,10 +41,10 @@ typedef struct probe {
 static void ask_mesh(const making *m, probe *p, double step, bool fresh)
 {
     const double before = p->unsigned_distance;
-    p->hit = firn_mesh_nearest(m->mesh, p->point, INFINITY, fresh ? -1 : p->hit.triangle);
+    p->hit = firn_mesh_nearest(m->mesh, p->point, INFINITY, fresh ? -1 : p->hit.triangle, m->slack);
     p->unsigned_distance = sqrt(p->hit.square);
     if (m->set->half > 0) return;
-    if (fresh || !(before + p->unsigned_distance > 1.000001 * step)) {
+    if (fresh || !((1 - m->slack) * (before + p->unsigned_distance) > 1.000001 * step)) {
         p->inside = firn_mesh_winding(m->mesh, p->point) != 0;
     }
 }
@@ -85,8 +90,9 @@ static void centre_task(void *context, int64_t row, int32_t thread)
         for (int a = 0; a < 3; a++) p.point[a] += 0.5 * step;
         ask_mesh(m, &p, step, i == 0);
         direction(m, &p, to->normal);
-        to->distance = (float)((p.inside ? -p.unsigned_distance : p.unsigned_distance) - set->half);
-        to->nodes = p.unsigned_distance <= reach ? 0 : -1;
+        const double least = (1 - m->slack) * p.unsigned_distance; /* but for the sign */
+        to->distance = (float)((p.inside ? -least : least) - set->half);
+        to->nodes = least <= reach ? 0 : -1;
     }
 }
 
@@ -187,13 +193,14 @@ firn_status firn_levelset_create(const firn_levelset_def *def, firn_levelset *ou
     *out = (firn_levelset){.voxel = def->voxel, .band = def->band};
     /* A sheet thinner than a voxel would fall between the nodes. */
     if (def->mesh->thickness > 0) out->half = 0.5 * fmax(def->mesh->thickness, def->voxel);
-    making m = {def->mesh, out};
+    making m = {def->mesh, out, centre_slack};
     firn_status st = make_blocks(def, out, error);
     if (st == FIRN_OK) {
         firn_workers_run(def->workers, (int64_t)out->size[0] * out->size[1], 1, centre_task, &m);
         st = make_nodes(def, out, error);
     }
     if (st == FIRN_OK) {
+        m.slack = 0;
         firn_workers_run(def->workers, out->count, 1, node_task, &m);
     } else {
         firn_levelset_free(out, def->allocator);

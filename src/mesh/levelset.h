@@ -15,8 +15,12 @@
 #ifndef FIRN_LEVELSET_H
 #define FIRN_LEVELSET_H
 
+#include <stdbool.h>
+
+#include <firn/mesh.h>
+
 #include "base/memory.h"
-#include "mesh/mesh.h"
+#include "base/parallel.h"
 
 typedef struct firn_levelset_block {
     float distance, normal[3]; /* m, at the centre */

@@ -12,7 +12,13 @@ typedef struct firn_mesh_box {
     double low[3], high[3];
 } firn_mesh_box;
 
-enum { FIRN_MESH_LEVELS = 20 };
+/* A flat cylinder: around triangles that lie side by side it is far tighter than a box, so that the nearest of
+ * many small ones is found without asking all of those about as near. */
+typedef struct firn_mesh_disc {
+    double center[3], normal[3], radius, half; /* half: of its height */
+} firn_mesh_disc;
+
+enum { FIRN_MESH_LEVELS = 20, FIRN_MESH_DISC_LEVELS = 3 };
 
 struct firn_mesh {
     int32_t vertex_count, triangle_count;
@@ -28,6 +34,7 @@ struct firn_mesh {
     double low[3], high[3]; /* of the vertices */
     /* Boxes around each four triangles; around each four of those; and so on to one. */
     firn_mesh_box *box;
+    firn_mesh_disc *disc; /* around the same, of the lowest levels */
     int32_t level_count;
     int32_t level_start[FIRN_MESH_LEVELS + 1];
 };
@@ -45,8 +52,10 @@ void firn_polygon_cut(const double *vertex, const int32_t *corner, int32_t n, do
 /* Orders triangles in space and builds the boxes. */
 firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error);
 
-/* Bounds and boxes of vertices that have moved. */
-void firn_mesh_refit(firn_mesh *mesh);
+/* The same mesh with its vertices elsewhere, count x 3. `memory`, aligned for doubles, of that many bytes, holds
+ * what is of these vertices: both are the caller's, and the result needs no freeing. */
+size_t firn_mesh_bend_size(const firn_mesh *mesh);
+firn_mesh firn_mesh_bend(const firn_mesh *mesh, double *vertex, void *memory);
 
 /* How many times the surface goes round the point; 0 is outside. On the surface, as for a point
  * nearby: always the same one, so that solids side by side share no point. */
@@ -66,10 +75,11 @@ typedef struct firn_mesh_hit {
     double square;    /* of the distance, m2 */
 } firn_mesh_hit;
 
-/* The point nearest to another within `limit` metres. `guess`, unless -1, is a triangle that may be near:
- * a good one saves most of the search and changes at most which of equally near points is found. */
+/* The point nearest to another within `limit` metres, or one that is further by no more than the part
+ * `slack` of the way. `guess`, unless -1, is a triangle that may be near: a good one saves most of the search
+ * and changes at most which of equally near points is found. */
 FIRN_API firn_mesh_hit firn_mesh_nearest(const firn_mesh *mesh, const double point[3], double limit,
-                                         int32_t guess);
+                                int32_t guess, double slack);
 
 /* Whether a point is in the solid, or in the sheet. */
 FIRN_API bool firn_mesh_inside(const firn_mesh *mesh, const double point[3]);

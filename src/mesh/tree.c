@@ -24,6 +24,20 @@ enum { FOUR = 4 };
 static double smaller(double a, double b) { return a < b ? a : b; }
 static double larger(double a, double b) { return a > b ? a : b; }
 
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Twice the area, along the outward normal. */
+static void triangle_normal(const double a[3], const double b[3], const double c[3], double n[3])
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        n[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]);
+    }
+}
+
 /* ---- building ---- */
 
 /* Every third bit. */
@@ -162,6 +176,58 @@ static void fill_boxes(firn_mesh *mesh)
     }
 }
 
+static int32_t disc_count(const firn_mesh *mesh)
+{
+    return mesh->level_start[mesh->level_count < FIRN_MESH_DISC_LEVELS ? mesh->level_count
+                                                                       : FIRN_MESH_DISC_LEVELS];
+}
+
+/* The disc around some triangles: across the mean of their normals. */
+static firn_mesh_disc make_disc(const firn_mesh *mesh, const firn_mesh_box *box, int32_t first,
+                                int32_t end)
+{
+    firn_mesh_disc d = {.normal = {0, 1, 0}};
+    double sum[3] = {0}, low = INFINITY, high = -INFINITY, radius2 = 0;
+    for (int32_t t = first; t < end; t++) {
+        double n[3];
+        triangle_normal(corner_of(mesh, t, 0), corner_of(mesh, t, 1), corner_of(mesh, t, 2), n);
+        for (int a = 0; a < 3; a++) sum[a] += n[a];
+    }
+    const double length = sqrt(dot(sum, sum));
+    for (int a = 0; a < 3; a++) {
+        d.center[a] = 0.5 * box->low[a] + 0.5 * box->high[a];
+        if (length > 0) d.normal[a] = sum[a] / length;
+    }
+    for (int32_t i = 3 * first; i < 3 * end; i++) {
+        const double *p = corner_of(mesh, i / 3, i % 3);
+        double away[3];
+        for (int a = 0; a < 3; a++) away[a] = p[a] - d.center[a];
+        const double height = dot(away, d.normal);
+        low = smaller(low, height);
+        high = larger(high, height);
+        radius2 = larger(radius2, dot(away, away) - height * height);
+    }
+    d.radius = sqrt(radius2);
+    d.half = 0.5 * (high - low);
+    for (int a = 0; a < 3; a++) d.center[a] += 0.5 * (low + high) * d.normal[a];
+    const double rounding = 1e-9 * (d.radius + d.half);
+    d.radius += rounding;
+    d.half += rounding;
+    return d;
+}
+
+static void fill_discs(firn_mesh *mesh)
+{
+    int64_t size = FOUR; /* triangles of one */
+    for (int32_t level = 0, b = 0; b < disc_count(mesh); level++, size *= FOUR) {
+        for (int64_t k = 0; b < mesh->level_start[level + 1]; b++, k++) {
+            const int64_t first = k * size, end = first + size, count = mesh->triangle_count;
+            mesh->disc[b] = make_disc(mesh, &mesh->box[b], (int32_t)first,
+                                      (int32_t)(end < count ? end : count));
+        }
+    }
+}
+
 firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error)
 {
     const int32_t count = mesh->triangle_count;
@@ -187,21 +253,37 @@ firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error)
         boxes += level_size;
     } while (level_size > 1);
     mesh->level_start[mesh->level_count] = boxes;
-    if (fine) mesh->box = malloc((size_t)boxes * sizeof *mesh->box);
-    if (!fine || !mesh->box) {
+    if (fine) {
+        mesh->box = malloc((size_t)boxes * sizeof *mesh->box);
+        mesh->disc = malloc((size_t)disc_count(mesh) * sizeof *mesh->disc);
+    }
+    if (!mesh->box || !mesh->disc) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a mesh of %d triangles",
                          (int)count);
     }
     fill_boxes(mesh);
+    fill_discs(mesh);
     return FIRN_OK;
 }
 
-void firn_mesh_refit(firn_mesh *mesh)
+size_t firn_mesh_bend_size(const firn_mesh *mesh)
 {
-    fill_boxes(mesh);
-    const firn_mesh_box *root = mesh->box + mesh->level_start[mesh->level_count - 1];
-    memcpy(mesh->low, root->low, sizeof mesh->low);
-    memcpy(mesh->high, root->high, sizeof mesh->high);
+    return (size_t)mesh->level_start[mesh->level_count] * sizeof *mesh->box +
+           (size_t)disc_count(mesh) * sizeof *mesh->disc;
+}
+
+firn_mesh firn_mesh_bend(const firn_mesh *mesh, double *vertex, void *memory)
+{
+    firn_mesh bent = *mesh;
+    bent.vertex = vertex;
+    bent.box = memory;
+    bent.disc = (void *)(bent.box + mesh->level_start[mesh->level_count]);
+    fill_boxes(&bent);
+    fill_discs(&bent);
+    const firn_mesh_box *root = bent.box + bent.level_start[bent.level_count - 1];
+    memcpy(bent.low, root->low, sizeof bent.low);
+    memcpy(bent.high, root->high, sizeof bent.high);
+    return bent;
 }
 
 /* ---- the ray ---- */
@@ -387,11 +469,6 @@ firn_status firn_mesh_excess(const firn_mesh *mesh, const firn_workers *workers,
 
 /* ---- the nearest point ---- */
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Squared distance from p to a segment, whose nearest point is a + *t (b - a). */
 static double segment_square(const double a[3], const double b[3], const double p[3], double *t)
 {
@@ -404,15 +481,6 @@ static double segment_square(const double a[3], const double b[3], const double 
     *t = length > 0 ? smaller(larger(dot(to, along) / length, 0), 1) : 0;
     for (int i = 0; i < 3; i++) to[i] -= *t * along[i];
     return dot(to, to);
-}
-
-/* Twice the area, along the outward normal. */
-static void triangle_normal(const double a[3], const double b[3], const double c[3], double n[3])
-{
-    for (int i = 0; i < 3; i++) {
-        const int j = (i + 1) % 3, k = (i + 2) % 3;
-        n[i] = (b[j] - a[j]) * (c[k] - a[k]) - (b[k] - a[k]) * (c[j] - a[j]);
-    }
 }
 
 /* Squared distance from p to a triangle, and the weights of its corners at the nearest point. That is over
@@ -464,6 +532,16 @@ static double box_square(const firn_mesh_box *box, const double p[3])
     return sum;
 }
 
+static double disc_square(const firn_mesh_disc *disc, const double p[3])
+{
+    double away[3];
+    for (int a = 0; a < 3; a++) away[a] = p[a] - disc->center[a];
+    const double height = dot(away, disc->normal), across2 = dot(away, away) - height * height;
+    const double above = larger(fabs(height) - disc->half, 0);
+    const double beside = larger(sqrt(larger(across2, 0)) - disc->radius, 0);
+    return above * above + beside * beside;
+}
+
 static void try_triangle(const firn_mesh *mesh, int32_t t, const double p[3], firn_mesh_hit *best)
 {
     double weight[3];
@@ -475,9 +553,9 @@ static void try_triangle(const firn_mesh *mesh, int32_t t, const double p[3], fi
     memcpy(best->weight, weight, sizeof weight);
 }
 
-/* Lowers *best to the least squared distance below it; nearer boxes first. */
+/* Lowers *best to the least squared distance below `keep` times it; nearer boxes first. */
 static void nearest(const firn_mesh *mesh, int32_t level, int32_t index, const double p[3],
-                    firn_mesh_hit *best)
+                    double keep, firn_mesh_hit *best)
 {
     const int32_t first = FOUR * index;
     if (level == 0) {
@@ -486,29 +564,31 @@ static void nearest(const firn_mesh *mesh, int32_t level, int32_t index, const d
         }
         return;
     }
-    const firn_mesh_box *box = mesh->box + mesh->level_start[level - 1];
-    const int32_t total = mesh->level_start[level] - mesh->level_start[level - 1];
+    const int32_t below = mesh->level_start[level - 1], total = mesh->level_start[level] - below;
     double square[FOUR];
     for (int i = 0; i < FOUR; i++) {
-        square[i] = first + i < total ? box_square(&box[first + i], p) : INFINITY;
+        const int32_t child = below + first + i;
+        square[i] = first + i >= total               ? INFINITY
+                    : level <= FIRN_MESH_DISC_LEVELS ? disc_square(&mesh->disc[child], p)
+                                                     : box_square(&mesh->box[child], p);
     }
     for (int done = 0; done < FOUR; done++) {
         int next = 0;
         for (int i = 1; i < FOUR; i++) {
             if (square[i] < square[next]) next = i;
         }
-        if (!(square[next] < best->square)) return;
-        nearest(mesh, level - 1, first + next, p, best);
+        if (!(square[next] < keep * best->square)) return;
+        nearest(mesh, level - 1, first + next, p, keep, best);
         square[next] = INFINITY;
     }
 }
 
 firn_mesh_hit firn_mesh_nearest(const firn_mesh *mesh, const double point[3], double limit,
-                                int32_t guess)
+                                int32_t guess, double slack)
 {
     firn_mesh_hit hit = {.triangle = -1, .square = limit * limit};
     if (guess >= 0) try_triangle(mesh, guess, point, &hit);
-    nearest(mesh, mesh->level_count - 1, 0, point, &hit);
+    nearest(mesh, mesh->level_count - 1, 0, point, (1 - slack) * (1 - slack), &hit);
     return hit;
 }
 
@@ -517,14 +597,14 @@ firn_mesh_hit firn_mesh_nearest(const firn_mesh *mesh, const double point[3], do
 bool firn_mesh_inside(const firn_mesh *mesh, const double point[3])
 {
     const double half = 0.5 * mesh->thickness;
-    return half > 0 ? firn_mesh_nearest(mesh, point, half, -1).triangle >= 0
+    return half > 0 ? firn_mesh_nearest(mesh, point, half, -1, 0).triangle >= 0
                     : firn_mesh_winding(mesh, point) != 0;
 }
 
 double firn_mesh_distance(const firn_mesh *mesh, const double point[3], double limit)
 {
     const double half = 0.5 * mesh->thickness;
-    const double away = sqrt(firn_mesh_nearest(mesh, point, limit + half, -1).square) - half;
+    const double away = sqrt(firn_mesh_nearest(mesh, point, limit + half, -1, 0).square) - half;
     const double distance = smaller(larger(away, -limit), limit);
     return half == 0 && firn_mesh_winding(mesh, point) != 0 ? -distance : distance;
 }
@@ -532,7 +612,7 @@ double firn_mesh_distance(const firn_mesh *mesh, const double point[3], double l
 double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double normal[3])
 {
     const double half = 0.5 * mesh->thickness;
-    const firn_mesh_hit hit = firn_mesh_nearest(mesh, point, INFINITY, -1);
+    const firn_mesh_hit hit = firn_mesh_nearest(mesh, point, INFINITY, -1, 0);
     const bool inside = half == 0 && firn_mesh_winding(mesh, point) != 0;
     const double *corner[3];
     for (int c = 0; c < 3; c++) corner[c] = corner_of(mesh, hit.triangle, c);

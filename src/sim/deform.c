@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/quaternion.h"
+#include "mesh/mesh.h"
 #include "sim/sim.h"
 
 /* What is left of a motion below this counts as rigid; a level set is made for as much of it. Voxels. */
@@ -306,14 +307,11 @@ firn_status firn_sim_set_mesh(firn_sim *sim, int32_t collider, const firn_mesh *
     return FIRN_OK;
 }
 
-/* Makes the level set of a shape. `boxes` has room for the tree's. */
-static firn_status make_set(const firn_levelset_def *def, const double *shape,
-                            const firn_pool *boxes, firn_levelset *out, firn_error *error)
+/* Makes the level set of a shape. `tree` has room for its boxes. */
+static firn_status make_set(const firn_levelset_def *def, double *shape, const firn_pool *tree,
+                            firn_levelset *out, firn_error *error)
 {
-    firn_mesh bent = *def->mesh;
-    bent.vertex = (double *)shape;
-    bent.box = boxes->data;
-    firn_mesh_refit(&bent);
+    const firn_mesh bent = firn_mesh_bend(def->mesh, shape, tree->data);
     firn_levelset_def made = *def;
     made.mesh = &bent;
     return firn_levelset_create(&made, out, error);
@@ -330,13 +328,11 @@ static firn_status make_sets(const firn_sim *sim, const firn_levelset_def *def,
     *reuses = before->set_count > 0 &&
               ((firn_levelset *)before->sets.data)[before->set_count - 1].shift &&
               memcmp(vertices(before, mesh, LAST), first, size) == 0;
-    firn_pool boxes = {0}, between = {0};
+    firn_pool tree = {0}, between = {0};
     firn_status st =
         firn_pool_reserve(sim->allocator, &d->sets, (size_t)count * sizeof(firn_levelset), error);
     if (st == FIRN_OK) {
-        st = firn_pool_reserve(sim->allocator, &boxes,
-                               (size_t)mesh->level_start[mesh->level_count] * sizeof(firn_mesh_box),
-                               error);
+        st = firn_pool_reserve(sim->allocator, &tree, firn_mesh_bend_size(mesh), error);
     }
     if (st == FIRN_OK) st = firn_pool_reserve(sim->allocator, &between, size, error);
     firn_levelset *set = d->sets.data;
@@ -349,7 +345,7 @@ static firn_status make_sets(const firn_sim *sim, const firn_levelset_def *def,
         for (size_t i = 0; i < numbers; i++) {
             shape[i] = k == count - 1 && k > 0 ? last[i] : first[i] + s * (last[i] - first[i]);
         }
-        st = make_set(def, shape, &boxes, &set[k], error);
+        st = make_set(def, shape, &tree, &set[k], error);
     }
     if (st == FIRN_OK) { /* from here on nothing fails */
         double *way = between.data;
@@ -359,7 +355,7 @@ static firn_status make_sets(const firn_sim *sim, const firn_levelset_def *def,
             firn_levelset_follow(&set[k], mesh, way, 1.0 / (count - 1), def->workers);
         }
     }
-    firn_pool_free(sim->allocator, &boxes);
+    firn_pool_free(sim->allocator, &tree);
     firn_pool_free(sim->allocator, &between);
     return st;
 }
