@@ -469,57 +469,62 @@ firn_status firn_mesh_excess(const firn_mesh *mesh, const firn_workers *workers,
 
 /* ---- the nearest point ---- */
 
-/* Squared distance from p to a segment, whose nearest point is a + *t (b - a). */
-static double segment_square(const double a[3], const double b[3], const double p[3], double *t)
+/* Squared distance from p to a + s u + t v. */
+static double point_square(const double to[3], const double u[3], double s, const double v[3],
+                           double t)
 {
-    double along[3], to[3];
+    double sum = 0;
     for (int i = 0; i < 3; i++) {
-        along[i] = b[i] - a[i];
-        to[i] = p[i] - a[i];
+        const double d = to[i] - s * u[i] - t * v[i];
+        sum += d * d;
     }
-    const double length = dot(along, along);
-    *t = length > 0 ? smaller(larger(dot(to, along) / length, 0), 1) : 0;
-    for (int i = 0; i < 3; i++) to[i] -= *t * along[i];
-    return dot(to, to);
+    return sum;
 }
 
-/* Squared distance from p to a triangle, and the weights of its corners at the nearest point. That is over
- * the face when p is on the inner side of all three sides; else on one of them. */
+/* Squared distance from p to a triangle, and the weights of its corners at the nearest point. Products of
+ * its sides with the ways from its corners tell over which corner, side or face p is. */
 static double triangle_square(const double a[3], const double b[3], const double c[3],
                               const double p[3], double weight[3])
 {
-    const double *corner[4] = {a, b, c, a};
-    double n[3], to[3];
-    triangle_normal(a, b, c, n);
-    for (int i = 0; i < 3; i++) to[i] = p[i] - a[i];
-    const double square = dot(n, n);
-    bool above = square > 0;
-    for (int s = 0; s < 3 && above; s++) {
-        const double *from = corner[s], *next = corner[s + 1];
-        double side = 0;
-        for (int i = 0; i < 3; i++) {
-            const int j = (i + 1) % 3, k = (i + 2) % 3;
-            side += n[i] * ((next[j] - from[j]) * (p[k] - from[k]) -
-                            (next[k] - from[k]) * (p[j] - from[j]));
-        }
-        above = side >= 0;
-        weight[(s + 2) % 3] = side / square;
+    double u[3], v[3], to[3];
+    for (int i = 0; i < 3; i++) {
+        u[i] = b[i] - a[i];
+        v[i] = c[i] - a[i];
+        to[i] = p[i] - a[i];
     }
-    if (above) {
-        const double height = dot(n, to);
+    const double uu = dot(u, u), uv = dot(u, v), vv = dot(v, v);
+    const double pu = dot(to, u), pv = dot(to, v); /* along the sides from a... */
+    const double qu = pu - uu, qv = pv - uv;       /* ... from b... */
+    const double ru = pu - uv, rv = pv - vv;       /* ... and from c */
+    const double over_c = pu * qv - qu * pv, over_b = ru * pv - pu * rv, over_a = qu * rv - ru * qv;
+    double s = 0, t = 0; /* of b and of c */
+    bool over_bc = false;
+    if (pu <= 0 && pv <= 0) {
+    } else if (qu >= 0 && qv <= qu) {
+        s = 1;
+    } else if (rv >= 0 && ru <= rv) {
+        t = 1;
+    } else if (over_c <= 0 && pu >= 0 && qu <= 0) {
+        s = uu > 0 ? pu / uu : 0;
+    } else if (over_b <= 0 && pv >= 0 && rv <= 0) {
+        t = vv > 0 ? pv / vv : 0;
+    } else if (over_a <= 0 && qv >= qu && ru >= rv) {
+        t = (qv - qu) / ((qv - qu) + (ru - rv));
+        s = 1 - t;
+        over_bc = true;
+    } else {
+        double n[3];
+        triangle_normal(a, b, c, n);
+        const double square = dot(n, n), height = dot(n, to), sum = over_a + over_b + over_c;
+        weight[0] = over_a / sum;
+        weight[1] = over_b / sum;
+        weight[2] = over_c / sum;
         return height * height / square;
     }
-    double best = INFINITY;
-    for (int s = 0; s < 3; s++) {
-        double t;
-        const double near = segment_square(corner[s], corner[s + 1], p, &t);
-        if (!(near < best)) continue;
-        best = near;
-        weight[s] = 1 - t;
-        weight[(s + 1) % 3] = t;
-        weight[(s + 2) % 3] = 0;
-    }
-    return best;
+    weight[0] = over_bc ? 0 : 1 - s - t; /* of one beside the face, no rounding */
+    weight[1] = s;
+    weight[2] = t;
+    return point_square(to, u, s, v, t);
 }
 
 static double box_square(const firn_mesh_box *box, const double p[3])
