@@ -195,7 +195,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_add(firn_alembic_writer
 
 /* Gives an object its sample of the frame under way. Column P is needed, v becomes velocities, id the ids of
  * points (their order without it), pscale half their width; all other columns become attributes of the same
- * type. P, v and pscale are stored as 32-bit floats. */
+ * type. P, v, pscale, colours and normals are stored as 32-bit floats. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_writer_points(firn_alembic_writer *writer,
                                                                 int32_t object,
                                                                 const firn_points *points,

@@ -275,9 +275,11 @@ static firn_status put_attribute(firn_alembic_writer *w, int32_t shape, const fi
     about.attribute = true;
     if (c->words) return put_text(w, shape, c, count, &about, error);
     about.pod = pod_of(c->type);
-    if (strcmp(firn_abc_interpretation(c->name, about.pod, about.extent), "quat") == 0) {
-        return put_quaternions(w, shape, c, count, &about, error);
-    }
+    const char *meaning = firn_abc_interpretation(c->name, about.pod, about.extent);
+    if (strcmp(meaning, "quat") == 0) return put_quaternions(w, shape, c, count, &about, error);
+    /* Readers know no colours and normals of 64 bits. */
+    const bool known = strncmp(meaning, "rgb", 3) == 0 || strcmp(meaning, "normal") == 0;
+    if (known && about.pod == FIRN_ABC_F64) about.pod = FIRN_ABC_F32;
     return put_column(w, shape, c, count, &about, 1, error);
 }
 

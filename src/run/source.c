@@ -324,7 +324,7 @@ static firn_status inherit_velocity(const firn_source *s, double part_of_it, fir
     for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
         double p[3], v[3] = {0};
         firn_affine_to_local(&s->region.affine, b->position + 3 * i, p);
-        const firn_mesh_hit hit = firn_mesh_nearest(s->mesh, p, INFINITY, -1);
+        const firn_mesh_hit hit = firn_mesh_nearest(s->mesh, p, INFINITY, -1, 0);
         for (int c = 0; c < 3; c++) {
             const int64_t k = s->mesh->source[s->mesh->triangle[3 * (int64_t)hit.triangle + c]];
             for (int a = 0; a < 3; a++) {

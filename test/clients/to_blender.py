@@ -21,7 +21,7 @@ def run_scene():
     rows = ["P.x,P.y,P.z,id,age,tag,Cd.r,Cd.g,Cd.b"]
     for k in range(27):
         x, y, z = (0.02 * (k // n % 3) for n in (1, 3, 9))
-        rows.append(f"{x},{y},{z},{1000 - k},{0.25 * k},{k - 5},{k / 32},{1 - k / 32},0.5")
+        rows.append(f"{x},{y},{z},{1000 - k},{0.25 * k},{k - 5},{k / 26},{1 - k / 26},0.5")
     with open(os.path.join(OUT, "own.csv"), "w") as file:
         file.write("\n".join(rows) + "\n")
     shutil.copy(os.path.join(SOURCE, "test/clients/scene.yaml"), OUT)
