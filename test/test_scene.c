@@ -315,12 +315,14 @@ static void every_shape_for_objects_can_be_filled(void **state)
     for (int i = 0; firn_scene_shape_get(i, &s); i++) {
         for (int dim = 2; dim <= 3; dim++) {
             if (!(s.filled & (dim == 2 ? FIRN_2D : FIRN_3D))) continue;
-            char text[300];
+            char text[600];
             snprintf(text, sizeof text,
                      "{firn: 1, dimension: %d, resolution: 0.1, materials: {m: {}}, objects: "
                      "[{shape: {%s: {%s}}}]}",
                      dim, s.section.name,
-                     s.rows[0].kind == FIRN_VALUE ? "points: [[0, 0], [1, 0], [0, 1]]" : "");
+                     s.section.rows[0].kind == FIRN_VALUE  ? "points: [[0, 0], [1, 0], [0, 1]]"
+                     : s.section.rows[0].kind == FIRN_TEXT ? "file: " FIRN_SCENES "/cube.obj"
+                                                           : "");
             firn_scene scene = {0};
             firn_job job = {0};
             const firn_job_options options = {.threads = 1};

@@ -33,8 +33,8 @@ typedef struct firn_animation firn_animation;
 typedef struct firn_animation_def {
     /* Alembic, OBJ, PLY or STL; with $F4 or $F in its name, as many files as there are numbers for it. */
     const char *file;
-    /* Which meshes of an Alembic file: a pattern, see firn_alembic_find; NULL: all. Hidden ones are not
-     * there while they are hidden. */
+    /* Which meshes of an Alembic file: a pattern of their paths, see firn_alembic_find, or of what they are
+     * in; NULL: all. Hidden ones are not there while they are hidden. */
     const char *path;
     double fps;   /* 1/s: a file of number n is at n / fps seconds; 24 by default */
     double scale; /* of lengths: 0.01 takes centimetres to metres; 1 by default */

@@ -201,11 +201,16 @@ static firn_status open_alembic(firn_animation *a, const firn_animation_def *def
     a->object = malloc(((size_t)count + 1) * sizeof *a->object);
     if (!a->object) return no_memory(error);
     a->constant = true;
+    bool *chosen = calloc((size_t)count + 1, sizeof *chosen);
+    if (!chosen) return no_memory(error);
     const char *pattern = def->path ? def->path : "**";
-    for (int32_t i = -1; st == FIRN_OK && (i = firn_alembic_find(a->alembic, pattern, i)) >= 0;) {
+    for (int32_t i = -1; (i = firn_alembic_find(a->alembic, pattern, i)) >= 0;) chosen[i] = true;
+    for (int32_t i = 0; i < count && st == FIRN_OK; i++) {
         firn_alembic_object o;
         st = firn_alembic_get_object(a->alembic, i, &o, error);
-        if (st != FIRN_OK || (o.kind != FIRN_ALEMBIC_MESH && o.kind != FIRN_ALEMBIC_SUBD)) continue;
+        if (st != FIRN_OK) break;
+        if (o.parent >= 0 && chosen[o.parent]) chosen[i] = true; /* with all that is in it */
+        if (!chosen[i] || (o.kind != FIRN_ALEMBIC_MESH && o.kind != FIRN_ALEMBIC_SUBD)) continue;
         a->object[a->object_count++] = i;
         a->constant = a->constant && o.constant_topology && !o.visible_changes;
         for (int32_t p = o.parent; p >= 0 && st == FIRN_OK; p = o.parent) {
@@ -214,6 +219,7 @@ static firn_status open_alembic(firn_animation *a, const firn_animation_def *def
         }
         if (st == FIRN_OK) st = add_times(a, i, error);
     }
+    free(chosen);
     if (st == FIRN_OK && a->object_count == 0) st = refuse_objects(def, a->alembic, error);
     if (st != FIRN_OK) return st;
     merge_times(a);

@@ -27,7 +27,6 @@ firn_status firn_prop_open(firn_prop *p, const firn_scene *scene, const firn_sce
 {
     *p = (firn_prop){0};
     if (!firn_shape_get(shape->def.shape)->from_file) return FIRN_OK;
-    p->shape = shape;
     firn_animation_def def = firn_animation_def_default();
     char *file = firn_beside(shape->where->file, shape->mesh.file);
     if (!file) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -38,7 +37,10 @@ firn_status firn_prop_open(firn_prop *p, const firn_scene *scene, const firn_sce
     firn_error inner = {0};
     const firn_status st = firn_animation_open(&def, &p->animation, &inner);
     free(file);
-    if (st != FIRN_OK) return firn_value_pass(where_of(p), &inner, error);
+    if (st != FIRN_OK) {
+        return firn_value_pass(firn_value_get(shape->where, "file"), &inner, error);
+    }
+    p->shape = shape;
     const bool given = firn_section_given(&firn_section_mesh, shape, "start");
     p->first = given ? shape->mesh.start : (double)scene->frames.start / scene->frames.fps;
     return FIRN_OK;

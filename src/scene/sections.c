@@ -339,7 +339,7 @@ static const firn_param mesh_rows[] = {
 #define STRUCT firn_scene_output
 static const firn_param output_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY,
-     "name with $F or $F4 for the frame and $NAME for the scene; its extension selects the format",
+     "name with $F4 for the frame, $NAME for the scene",
      AT(file), NULL, NULL},
     {"of", FIRN_CHOICE, "", "particles", ANY, "whose attributes",
      AT(of), output_words, NULL},
