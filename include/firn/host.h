@@ -65,8 +65,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_deform_collider(firn_sim *sim, int
                                                               const firn_mesh_motion *motion,
                                                               firn_error *error);
 
-/* Replaces the mesh of a mesh collider at once; its motion by firn_sim_deform_collider ends. A mesh collider
- * that was added and came back by firn_sim_load is nowhere until it gets its mesh by this. */
+/* Replaces the mesh of a mesh collider at once; its motion by firn_sim_deform_collider ends. With NULL it is
+ * nowhere until it gets another, as one that was added and came back by firn_sim_load. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_mesh(firn_sim *sim, int32_t collider,
                                                        const firn_mesh *mesh, firn_error *error);
 

@@ -379,7 +379,8 @@ static firn_status pose_colliders(const firn_renderer *renderer, const firn_rend
     const firn_status st =
         firn_props_open(props, scene, time, renderer->options.render.threads, error);
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
-        if (!scene->collider[i].visible) continue;
+        if (!scene->collider[i].visible || props->collider[i].hidden) continue;
+        if (time >= scene->collider[i].def.until) continue;
         firn_render_collider *posed = &(*out)[(*count)++];
         posed->pose = pose_of(props, i, time);
         memcpy(posed->color, scene->collider[i].color, sizeof posed->color);

@@ -155,36 +155,60 @@ static void close_slot(firn_prop_slot *s)
     *s = (firn_prop_slot){0};
 }
 
-/* Makes the mesh of a slot that of a time of its file; the one before is destroyed, unless `kept` takes
- * it. Failure changes nothing. */
+/* Makes the mesh of a slot that of a time of its file, in the sim too unless that is NULL. Failure changes
+ * nothing. */
 static firn_status make_mesh(const firn_props *props, firn_prop_slot *s, double file_time,
-                             firn_mesh **kept, firn_error *error)
+                             firn_sim *sim, firn_error *error)
 {
     firn_polygons polygons = {0};
     firn_mesh *mesh = NULL;
     firn_status st = firn_prop_read(&s->prop, file_time, &polygons, error);
     if (st == FIRN_OK) st = firn_prop_mesh(&s->prop, &polygons, props->threads, &mesh, error);
+    if (st == FIRN_OK && sim) {
+        st = firn_sim_set_mesh(sim, (int32_t)(s - props->collider), mesh, error);
+    }
     if (st != FIRN_OK) {
+        firn_mesh_destroy(mesh);
         firn_polygons_free(&polygons);
         return st;
     }
-    if (kept)
-        *kept = s->mesh;
-    else
-        firn_mesh_destroy(s->mesh);
+    firn_mesh_destroy(s->mesh);
     firn_polygons_free(&s->polygons);
     s->mesh = mesh;
     s->polygons = polygons;
     return FIRN_OK;
 }
 
+/* A time of the file at which something of the slot is visible: this one or, if nothing is, that of the
+ * first such sample. */
+static firn_status find_visible(firn_prop_slot *s, double *file_time, firn_error *error)
+{
+    const firn_animation_info info = firn_animation_get_info(s->prop.animation);
+    for (int64_t i = -1; i < info.time_count; i++) {
+        const double time = i < 0 ? *file_time : info.times[i];
+        firn_polygons polygons;
+        const firn_status st = firn_prop_read(&s->prop, time, &polygons, error);
+        if (st != FIRN_OK) return st;
+        const bool visible = polygons.vertex_count > 0;
+        firn_polygons_free(&polygons);
+        s->hidden = i < 0 && !visible ? true : s->hidden;
+        *file_time = time;
+        if (visible) return FIRN_OK;
+    }
+    return firn_value_fail(where_of(&s->prop), error, "nothing of it is ever visible");
+}
+
 static firn_status open_slot(const firn_props *props, firn_prop_slot *s,
                              const firn_scene_shape *shape, double time, firn_error *error)
 {
-    const firn_status st = firn_prop_open(&s->prop, props->scene, shape, error);
+    firn_status st = firn_prop_open(&s->prop, props->scene, shape, error);
     s->end = firn_prop_moves(&s->prop) ? -INFINITY : INFINITY;
     if (st != FIRN_OK || !s->prop.shape) return st;
-    return make_mesh(props, s, firn_prop_file_time(&s->prop, time), NULL, error);
+    double file_time = firn_prop_file_time(&s->prop, time);
+    if (!firn_animation_get_info(s->prop.animation).constant) {
+        st = find_visible(s, &file_time, error);
+    }
+    return st == FIRN_OK ? make_mesh(props, s, file_time, NULL, error) : st;
 }
 
 firn_status firn_props_open(firn_props *props, const firn_scene *scene, double time,
@@ -252,13 +276,15 @@ static firn_status begin_part(const firn_props *props, firn_sim *sim, int32_t in
 {
     firn_prop_slot *s = &props->collider[index];
     firn_polygons at = {0};
-    firn_mesh *before = NULL;
     double *to = NULL;
     firn_status st = firn_prop_read(&s->prop, part->file_begin, &at, error);
-    if (st == FIRN_OK && !firn_polygons_alike(&at, &s->polygons)) {
-        st = make_mesh(props, s, part->file_begin, &before, error);
-        if (st == FIRN_OK) st = firn_sim_set_mesh(sim, index, s->mesh, error);
-        firn_mesh_destroy(before);
+    if (st != FIRN_OK) return st;
+    if (at.vertex_count == 0) { /* hidden: what comes next gets a mesh of its own */
+        firn_polygons_free(&s->polygons);
+        return firn_sim_set_mesh(sim, index, NULL, error);
+    }
+    if (!firn_polygons_alike(&at, &s->polygons)) {
+        st = make_mesh(props, s, part->file_begin, sim, error);
     }
     if (st == FIRN_OK) st = firn_prop_next(&s->prop, part, &at, &to, error);
     if (st == FIRN_OK) {
@@ -284,7 +310,7 @@ firn_status firn_props_move(firn_props *props, firn_sim *sim, firn_error *error)
         s->end = part.end;
         /* One that begins by standing still needs no motion. */
         const bool still = part.file_begin == part.file_end;
-        if (still && part.begin == firn_prop_part_at(&s->prop, 0).begin) continue;
+        if (still && !s->hidden && part.begin == firn_prop_part_at(&s->prop, 0).begin) continue;
         st = begin_part(props, sim, i, &part, error);
     }
     return st;
@@ -299,8 +325,8 @@ static firn_status find_mesh(const firn_props *props, firn_sim *sim, int32_t ind
     firn_prop_part part = firn_prop_part_at(&s->prop, firn_sim_time(sim)), first = part;
     firn_polygons now = {0};
     firn_status st = firn_prop_read(&s->prop, part.file_begin, &now, error);
-    bool alike = true;
-    while (st == FIRN_OK && alike && first.begin > start) {
+    bool alike = true; /* also where nothing is visible */
+    while (st == FIRN_OK && alike && now.vertex_count > 0 && first.begin > start) {
         firn_polygons before = {0};
         part = firn_prop_part_at(&s->prop, first.begin - 10 * SLACK);
         st = firn_prop_read(&s->prop, part.file_begin, &before, error);
@@ -310,11 +336,7 @@ static firn_status find_mesh(const firn_props *props, firn_sim *sim, int32_t ind
     }
     firn_polygons_free(&now);
     if (st != FIRN_OK || alike) return st; /* the one that it began with */
-    firn_mesh *before = NULL;
-    st = make_mesh(props, s, first.file_begin, &before, error);
-    if (st == FIRN_OK) st = firn_sim_set_mesh(sim, index, s->mesh, error);
-    firn_mesh_destroy(before);
-    return st;
+    return make_mesh(props, s, first.file_begin, sim, error);
 }
 
 firn_status firn_props_resume(firn_props *props, firn_sim *sim, firn_error *error)

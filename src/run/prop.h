@@ -46,6 +46,7 @@ typedef struct firn_prop_slot {
     firn_prop prop;
     firn_mesh *mesh;        /* NULL: no prop */
     firn_polygons polygons; /* that it was made of */
+    bool hidden;            /* nothing of it was visible when it was opened */
     double end; /* s: until when its part of the motion lasts; -INFINITY: none has begun */
 } firn_prop_slot;
 
