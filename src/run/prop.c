@@ -180,8 +180,9 @@ static firn_status open_slot(const firn_props *props, firn_prop_slot *s,
                              const firn_scene_shape *shape, double time, firn_error *error)
 {
     const firn_status st = firn_prop_open(&s->prop, props->scene, shape, error);
+    if (st != FIRN_OK) return st;
     s->end = firn_prop_moves(&s->prop) ? -INFINITY : INFINITY;
-    if (st != FIRN_OK || !s->prop.shape) return st;
+    if (!s->prop.shape) return FIRN_OK;
     return make_mesh(props, s, firn_prop_file_time(&s->prop, time), NULL, error);
 }
 
