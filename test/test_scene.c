@@ -1565,6 +1565,35 @@ static void what_begins_inside_a_paddle_is_left_behind(void **state)
     assert_no_complaints();
 }
 
+/* In a pin that moves by keys at 0.5 m/s: all of it goes along. */
+static void what_begins_inside_a_pin_stays_there(void **state)
+{
+    (void)state;
+    enum { COUNT = 64 };
+    firn_scene scene = {0};
+    read_scene("firn: 1\nresolution: 0.01\nframes: {end: 3}\nmaterials: {m: {}}\nobjects:\n"
+               "  - {pattern: regular, shape: {box: {size: [0.04, 0.04, 0.04]}}}\ncolliders:\n"
+               "  - {shape: {box: {size: [0.1, 0.1, 0.1]}}, boundary: hold,"
+               " keys: {0: {at: [0, 0, 0]}, 1: {at: [0.5, 0, 0]}}}\n",
+               &scene);
+    firn_job job = {0};
+    const firn_job_options options = {.threads = 1};
+    double before[COUNT][3], after[COUNT][3];
+    firn_report report;
+    assert_ok(firn_job_init(&job, &scene, &options, &error));
+    assert_ok(firn_job_fill(&job, &error));
+    assert_int_equal(job.object[0].inside, 0);
+    assert_ok(firn_sim_read(job.sim, FIRN_POSITION, 0, COUNT, before[0], &error));
+    assert_ok(firn_job_advance(&job, 0.1, &report, &error));
+    assert_ok(firn_sim_read(job.sim, FIRN_POSITION, 0, COUNT, after[0], &error));
+    for (int i = 0; i < 3 * COUNT; i++) {
+        const double moved = after[i / 3][i % 3] - before[i / 3][i % 3];
+        assert_true(fabs(before[i / 3][i % 3]) < 0.02 && fabs(moved - (i % 3 ? 0 : 0.05)) < 1e-6);
+    }
+    firn_job_deinit(&job);
+    firn_scene_free(&scene);
+}
+
 static void file_names_take_the_name_of_the_scene(void **state)
 {
     (void)state;
@@ -2007,6 +2036,7 @@ int main(void)
         cmocka_unit_test(points_that_the_resolution_does_not_fit_are_warned_of),
         cmocka_unit_test(what_begins_where_it_cannot_be_is_said),
         cmocka_unit_test(what_begins_inside_a_paddle_is_left_behind),
+        cmocka_unit_test(what_begins_inside_a_pin_stays_there),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),

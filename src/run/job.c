@@ -485,6 +485,7 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
         const firn_collider_def def = firn_props_collider(&job->props, c);
         firn_posed_collider posed;
         int64_t inside = 0;
+        if (def.boundary == FIRN_HOLD) continue; /* takes no room */
         firn_collider_pose(&def, dim, 0, &posed);
         const bool moves = firn_prop_moves(&job->props.collider[c].prop) || posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
                            posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||
