@@ -23,3 +23,11 @@ grep -q 'nowhere.yaml' failed.txt
 # A host moves the vertices of a collider.
 "$examples/deform" | tee deformed.txt
 [ "$(wc -l <deformed.txt)" = 12 ]
+
+# The animated meshes beside the scenes are those that the example makes.
+for name in plough boots figure trampoline; do
+    "$examples/animate" "$name" "$name.abc"
+    cmp "$name.abc" "$source/scenes/$name.abc"
+done
+if "$examples/animate" nothing nothing.abc 2>failed.txt; then exit 1; fi
+grep -q '^usage: ' failed.txt
