@@ -25,8 +25,9 @@ static inline firn_status firn_failed(firn_status status)
 
 FIRN_API firn_status firn_fail_at(firn_error *error, firn_status status, const char *file, int line,
                                   const char *format, ...) __attribute__((format(printf, 5, 6)));
-firn_status firn_fail_field_at(firn_error *error, firn_status status, const char *file, int line,
-                               const char *format, ...) __attribute__((format(printf, 5, 6)));
+FIRN_API firn_status firn_fail_field_at(firn_error *error, firn_status status, const char *file,
+                                        int line, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 /* Refuses a pointer that a caller must give: `FIRN_REQUIRE(def, error);`. */
 #define FIRN_REQUIRE(argument, error)                                                              \
