@@ -102,17 +102,29 @@ static bool contains(const int32_t origin[3], int32_t edge, const int32_t voxel[
     return in;
 }
 
+int64_t firn_volume_find_block(const firn_volume *v, const int32_t voxel[3])
+{
+    const int64_t b = find_last(v->block, v->block_count, sizeof *v->block, voxel);
+    return b >= 0 && contains(v->block[b].origin, FIRN_BLOCK_EDGE, voxel) ? b : -1;
+}
+
+int64_t firn_volume_find_tile(const firn_volume *v, const int32_t voxel[3])
+{
+    const int64_t t = find_last(v->tile, v->tile_count, sizeof *v->tile, voxel);
+    return t >= 0 && contains(v->tile[t].origin, v->tile[t].edge, voxel) ? t : -1;
+}
+
 bool firn_volume_get(const firn_volume *v, const int32_t voxel[3], float *value)
 {
     const float *from = v->background;
     bool active = false;
-    const int64_t b = find_last(v->block, v->block_count, sizeof *v->block, voxel);
-    const int64_t t = find_last(v->tile, v->tile_count, sizeof *v->tile, voxel);
-    if (b >= 0 && contains(v->block[b].origin, FIRN_BLOCK_EDGE, voxel)) {
+    const int64_t b = firn_volume_find_block(v, voxel);
+    const int64_t t = b >= 0 ? -1 : firn_volume_find_tile(v, voxel);
+    if (b >= 0) {
         const int32_t at = firn_tree_offset(voxel, 3, 0);
         from = v->value + (b * FIRN_BLOCK_VOXELS + at) * v->components;
         active = v->block[b].active[at / 64] >> (at % 64) & 1;
-    } else if (t >= 0 && contains(v->tile[t].origin, v->tile[t].edge, voxel)) {
+    } else if (t >= 0) {
         from = v->tile[t].value;
         active = v->tile[t].active;
     }
