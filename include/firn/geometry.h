@@ -68,6 +68,27 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_animation_read(const firn_animation *a
                                                          double time, firn_polygons *out,
                                                          firn_error *error);
 
+/* ---- meshes as volumes ---- */
+
+/* Make one with firn_voxelize_def_default. */
+typedef struct firn_voxelize_def {
+    const firn_mesh *mesh;
+    const double *velocities; /* m/s, of each vertex of the def that made the mesh; NULL: none */
+    double voxel;             /* m, its edge */
+    double band;              /* voxels on either side of the surface, 1 to 1000; 3 by default */
+    bool normals;
+    const char *name; /* begins messages; NULL is "mesh" */
+    int32_t threads;  /* 0, the default: all; the result does not depend on it */
+} firn_voxelize_def;
+FIRN_API firn_voxelize_def firn_voxelize_def_default(void);
+
+/* The level set `surface` of a solid or a sheet: its signed distance in a narrow band, exact at the voxels,
+ * which lie at whole multiples of their edge. With velocities also `v`, that of the nearest point of the
+ * surface; with normals `normal`, the unit vector away from the inside. A sheet is at least as thick as a
+ * voxel. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_volumes_voxelize(const firn_voxelize_def *def,
+                                                           firn_volumes *out, firn_error *error);
+
 /* ---- regions ---- */
 
 /* Where a thing stands: scaled, then turned about x, y and z by `rotate_deg`, then about `axis` by

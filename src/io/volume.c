@@ -62,6 +62,18 @@ firn_volume *firn_volumes_add(firn_volumes *volumes, const char *name, int32_t c
     return v;
 }
 
+firn_status firn_volume_add_note(firn_volume *v, const char *name, const char *text,
+                                 firn_error *error)
+{
+    if (!firn_grow(&v->note, v->note_count, sizeof *v->note)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    firn_volume_note *note = &v->note[v->note_count++];
+    snprintf(note->name, sizeof note->name, "%s", name);
+    snprintf(note->text, sizeof note->text, "%s", text);
+    return FIRN_OK;
+}
+
 /* ---- asking ---- */
 
 /* A file's tree is walked in this order: nodes of 4096 voxels, in them those of 128, in them blocks. */
@@ -203,6 +215,22 @@ const firn_volume *firn_volumes_find_velocity(const firn_volumes *volumes)
             if (v->components != 3) continue;
             if (n < 3 ? strcmp(v->name, names[n]) == 0 : v->kind == FIRN_VOLUME_STAGGERED) return v;
         }
+    }
+    return NULL;
+}
+
+const firn_volume *firn_volumes_find(const firn_volumes *volumes, const char *name)
+{
+    for (int32_t i = 0; i < volumes->count; i++) {
+        if (strcmp(volumes->volume[i].name, name) == 0) return &volumes->volume[i];
+    }
+    return NULL;
+}
+
+const char *firn_volume_find_note(const firn_volume *v, const char *name)
+{
+    for (int64_t i = 0; i < v->note_count; i++) {
+        if (strcmp(v->note[i].name, name) == 0) return v->note[i].text;
     }
     return NULL;
 }
