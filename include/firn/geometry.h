@@ -6,7 +6,7 @@
 
 #include <firn/collider.h>
 #include <firn/mesh.h>
-#include <firn/points.h>
+#include <firn/volume.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,13 +14,18 @@ extern "C" {
 
 /* ---- mesh files ---- */
 
-/* A mesh from an OBJ, PLY or STL file, by the end of its name, made on `threads` threads: a closed
- * solid, or a sheet if `thickness` (m) is above 0. */
+/* A mesh from an OBJ, PLY, STL, OpenVDB or binvox file, by the end of its name, made on `threads` threads:
+ * a closed solid, or a sheet if `thickness` (m) is above 0.
+ *
+ * An OpenVDB file is the zero level of its first level set; if it has none, the surface of its first fog
+ * volume, bool grid or mask, around the voxels above half of the largest value. Surfaces of voxels that are
+ * only full or empty are smoothed, by less than a voxel. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_mesh_read(const char *path, double thickness,
                                                     int32_t threads, firn_mesh **mesh,
                                                     firn_error *error);
 
-/* The polygons of such a file, as it has them. */
+/* The polygons of such a file, as it has them; of an OpenVDB file with velocities (vectors called v, vel or
+ * velocity, or staggered ones) also those. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_polygons_read(const char *path, firn_polygons *out,
                                                         firn_error *error);
 
@@ -31,7 +36,8 @@ typedef struct firn_animation firn_animation;
 
 /* Make one with firn_animation_def_default. */
 typedef struct firn_animation_def {
-    /* Alembic, OBJ, PLY or STL; with $F4 or $F in its name, as many files as there are numbers for it. */
+    /* Alembic, OBJ, PLY, STL, OpenVDB or binvox; with $F4 or $F in its name, as many files as there are
+     * numbers for it. */
     const char *file;
     /* Which meshes of an Alembic file: a pattern of their paths, see firn_alembic_find, or of what they are
      * in; NULL: all. Hidden ones are not there while they are hidden. */
@@ -51,15 +57,37 @@ typedef struct firn_animation_info {
     int64_t time_count;
     const double *times; /* s, rising: its samples; 0 alone if it stands still */
     bool constant;       /* it has the same faces at all times */
+    bool remade; /* each sample has vertices of its own, which are not those of another sample */
 } firn_animation_info;
 FIRN_API firn_animation_info firn_animation_get_info(const firn_animation *animation);
 
-/* Its polygons at a time (s): between samples with the same faces vertices go along straight lines, else the
- * sample before holds; before the first sample and after the last, those hold. Without a vertex if nothing is
+/* Its polygons at a time (s): between samples with the same faces vertices go along straight lines; if faces
+ * change or vertices are remade, the sample before holds; before the first sample and after the last, those hold. Without a vertex if nothing is
  * visible. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_animation_read(const firn_animation *animation,
                                                          double time, firn_polygons *out,
                                                          firn_error *error);
+
+/* ---- meshes as volumes ---- */
+
+/* Make one with firn_voxelize_def_default. */
+typedef struct firn_voxelize_def {
+    const firn_mesh *mesh;
+    const double *velocities; /* m/s, of each vertex of the def that made the mesh; NULL: none */
+    double voxel;             /* m, its edge */
+    double band;              /* voxels on either side of the surface, 1 to 1000; 3 by default */
+    bool normals;
+    const char *name; /* begins messages; NULL is "mesh" */
+    int32_t threads;  /* 0, the default: all; the result does not depend on it */
+} firn_voxelize_def;
+FIRN_API firn_voxelize_def firn_voxelize_def_default(void);
+
+/* The level set `surface` of a solid or a sheet: its signed distance in a narrow band, exact at the voxels,
+ * which lie at whole multiples of their edge. With velocities also `v`, that of the nearest point of the
+ * surface; with normals `normal`, the unit vector away from the inside. A sheet is at least as thick as a
+ * voxel. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_volumes_voxelize(const firn_voxelize_def *def,
+                                                           firn_volumes *out, firn_error *error);
 
 /* ---- regions ---- */
 

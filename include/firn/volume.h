@@ -80,6 +80,10 @@ FIRN_API void firn_volumes_free(firn_volumes *volumes);
 FIRN_API firn_volume *firn_volumes_add(firn_volumes *volumes, const char *name, int32_t components,
                                        double voxel, firn_error *error);
 
+/* Adds a note, which files keep; name and text are cut short to fit. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_volume_add_note(firn_volume *volume, const char *name,
+                                                          const char *text, firn_error *error);
+
 /* ---- asking ---- */
 
 /* The order of blocks and of tiles, by their origins: below 0, 0 or above as strcmp has it. */
@@ -99,6 +103,10 @@ FIRN_API const firn_volume *firn_volumes_find_level_set(const firn_volumes *volu
                                                         firn_error *error);
 /* The velocity: vectors by the name of v, vel or velocity, or the first staggered ones. NULL: none. */
 FIRN_API const firn_volume *firn_volumes_find_velocity(const firn_volumes *volumes);
+/* The volume of that name, or NULL. */
+FIRN_API const firn_volume *firn_volumes_find(const firn_volumes *volumes, const char *name);
+/* The text of a volume's note, or NULL. */
+FIRN_API const char *firn_volume_find_note(const firn_volume *volume, const char *name);
 
 /* ---- OpenVDB files ---- */
 

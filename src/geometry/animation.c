@@ -1,5 +1,6 @@
 /* Meshes that change over time, from files: the samples of Alembic objects, or numbered files. Between two
- * samples with the same faces vertices go along straight lines; otherwise the earlier sample holds. */
+ * samples with the same faces vertices go along straight lines; otherwise the earlier sample holds, as it
+ * does for surfaces of voxels, whose vertices belong to the voxels and not to the material. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -29,6 +30,7 @@ struct firn_animation {
     double *time; /* s, rising, of the samples or files; a still mesh has one */
     int64_t time_count;
     bool constant; /* topology */
+    bool remade;   /* vertices of one sample are not those of the next */
 };
 
 static firn_status no_memory(firn_error *error)
@@ -122,6 +124,7 @@ static firn_status open_files(firn_animation *a, const firn_animation_def *def, 
                        def->file);
     }
     if (st == FIRN_OK) {
+        a->remade = sequence && (format == FIRN_MESH_VDB || format == FIRN_MESH_BINVOX);
         st = sequence ? list_files(a, def->file, error) : add_file(a, strdup(def->file), 0, error);
     }
     if (st == FIRN_OK) a->time = malloc((size_t)a->time_count * sizeof *a->time);
@@ -279,7 +282,7 @@ void firn_animation_close(firn_animation *a)
 
 firn_animation_info firn_animation_get_info(const firn_animation *a)
 {
-    return (firn_animation_info){a->time_count, a->time, a->constant};
+    return (firn_animation_info){a->time_count, a->time, a->constant, a->remade};
 }
 
 /* ---- reading ---- */
@@ -363,7 +366,8 @@ static firn_status read_files(const firn_animation *a, double time, firn_polygon
 {
     const int64_t k = sample_at(a, time);
     firn_status st = firn_polygons_read(a->file[k].path, out, error);
-    if (st != FIRN_OK || k + 1 == a->time_count || time <= a->time[k] + 1e-9) return st;
+    if (st != FIRN_OK || a->remade || k + 1 == a->time_count || time <= a->time[k] + 1e-9)
+        return st;
     firn_polygons next = {0};
     st = firn_polygons_read(a->file[k + 1].path, &next, error);
     if (st == FIRN_OK && firn_polygons_alike(out, &next)) {

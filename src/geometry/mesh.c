@@ -15,6 +15,8 @@ static firn_status read_soup(firn_mesh_format format, const firn_bytes *in, firn
         [FIRN_MESH_OBJ] = firn_soup_read_obj,
         [FIRN_MESH_PLY] = firn_soup_read_ply,
         [FIRN_MESH_STL] = firn_soup_read_stl,
+        [FIRN_MESH_VDB] = firn_soup_read_vdb,
+        [FIRN_MESH_BINVOX] = firn_soup_read_binvox,
     };
     return readers[format](in, soup, error);
 }
@@ -55,13 +57,15 @@ static bool ends_with(const char *text, const char *end)
 firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn_error *error)
 {
     static const char *const ends[] = {
-        [FIRN_MESH_OBJ] = ".obj", [FIRN_MESH_PLY] = ".ply", [FIRN_MESH_STL] = ".stl"};
+        [FIRN_MESH_OBJ] = ".obj", [FIRN_MESH_PLY] = ".ply",       [FIRN_MESH_STL] = ".stl",
+        [FIRN_MESH_VDB] = ".vdb", [FIRN_MESH_BINVOX] = ".binvox"};
     for (int f = 0; f < (int)(sizeof ends / sizeof *ends); f++) {
         if (!ends_with(name, ends[f])) continue;
         *format = (firn_mesh_format)f;
         return FIRN_OK;
     }
-    return firn_fail(error, FIRN_INVALID, "%s: not a mesh file by its name; use .obj, .ply or .stl",
+    return firn_fail(error, FIRN_INVALID,
+                     "%s: not a mesh file by its name; use .abc, .obj, .ply, .stl, .vdb or .binvox",
                      name);
 }
 
@@ -94,11 +98,12 @@ firn_status firn_polygons_read(const char *path, firn_polygons *out, firn_error 
     if (st == FIRN_OK) {
         *out = (firn_polygons){.vertex_count = soup.vertex_count,
                                .vertex = soup.vertex,
+                               .velocity = soup.velocity,
                                .face_count = soup.face_count,
                                .corner_count = soup.corner_count,
                                .face = soup.face_size,
                                .corner = soup.corner};
-        soup.vertex = NULL;
+        soup.vertex = soup.velocity = NULL;
         soup.face_size = soup.corner = NULL;
     }
     firn_soup_free(&soup);

@@ -1,4 +1,4 @@
-/* Mesh files: OBJ, PLY and STL. */
+/* Mesh files: OBJ, PLY and STL, and the surfaces of voxels in OpenVDB and binvox files. */
 #ifndef FIRN_SCENE_MESH_H
 #define FIRN_SCENE_MESH_H
 
@@ -6,7 +6,13 @@
 
 #include "io/io.h"
 
-typedef enum firn_mesh_format { FIRN_MESH_OBJ, FIRN_MESH_PLY, FIRN_MESH_STL } firn_mesh_format;
+typedef enum firn_mesh_format {
+    FIRN_MESH_OBJ,
+    FIRN_MESH_PLY,
+    FIRN_MESH_STL,
+    FIRN_MESH_VDB,
+    FIRN_MESH_BINVOX
+} firn_mesh_format;
 
 /* The format that the end of a name tells. */
 firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn_error *error);

@@ -78,6 +78,7 @@ firn_status firn_soup_face(firn_soup *soup, int64_t at, firn_error *error)
 void firn_soup_free(firn_soup *soup)
 {
     free(soup->vertex);
+    free(soup->velocity);
     free(soup->corner);
     free(soup->face_size);
     free(soup->face_line);

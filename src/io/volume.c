@@ -62,6 +62,18 @@ firn_volume *firn_volumes_add(firn_volumes *volumes, const char *name, int32_t c
     return v;
 }
 
+firn_status firn_volume_add_note(firn_volume *v, const char *name, const char *text,
+                                 firn_error *error)
+{
+    if (!firn_grow(&v->note, v->note_count, sizeof *v->note)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    firn_volume_note *note = &v->note[v->note_count++];
+    snprintf(note->name, sizeof note->name, "%s", name);
+    snprintf(note->text, sizeof note->text, "%s", text);
+    return FIRN_OK;
+}
+
 /* ---- asking ---- */
 
 /* A file's tree is walked in this order: nodes of 4096 voxels, in them those of 128, in them blocks. */
@@ -102,17 +114,29 @@ static bool contains(const int32_t origin[3], int32_t edge, const int32_t voxel[
     return in;
 }
 
+int64_t firn_volume_find_block(const firn_volume *v, const int32_t voxel[3])
+{
+    const int64_t b = find_last(v->block, v->block_count, sizeof *v->block, voxel);
+    return b >= 0 && contains(v->block[b].origin, FIRN_BLOCK_EDGE, voxel) ? b : -1;
+}
+
+int64_t firn_volume_find_tile(const firn_volume *v, const int32_t voxel[3])
+{
+    const int64_t t = find_last(v->tile, v->tile_count, sizeof *v->tile, voxel);
+    return t >= 0 && contains(v->tile[t].origin, v->tile[t].edge, voxel) ? t : -1;
+}
+
 bool firn_volume_get(const firn_volume *v, const int32_t voxel[3], float *value)
 {
     const float *from = v->background;
     bool active = false;
-    const int64_t b = find_last(v->block, v->block_count, sizeof *v->block, voxel);
-    const int64_t t = find_last(v->tile, v->tile_count, sizeof *v->tile, voxel);
-    if (b >= 0 && contains(v->block[b].origin, FIRN_BLOCK_EDGE, voxel)) {
+    const int64_t b = firn_volume_find_block(v, voxel);
+    const int64_t t = b >= 0 ? -1 : firn_volume_find_tile(v, voxel);
+    if (b >= 0) {
         const int32_t at = firn_tree_offset(voxel, 3, 0);
         from = v->value + (b * FIRN_BLOCK_VOXELS + at) * v->components;
         active = v->block[b].active[at / 64] >> (at % 64) & 1;
-    } else if (t >= 0 && contains(v->tile[t].origin, v->tile[t].edge, voxel)) {
+    } else if (t >= 0) {
         from = v->tile[t].value;
         active = v->tile[t].active;
     }
@@ -191,6 +215,22 @@ const firn_volume *firn_volumes_find_velocity(const firn_volumes *volumes)
             if (v->components != 3) continue;
             if (n < 3 ? strcmp(v->name, names[n]) == 0 : v->kind == FIRN_VOLUME_STAGGERED) return v;
         }
+    }
+    return NULL;
+}
+
+const firn_volume *firn_volumes_find(const firn_volumes *volumes, const char *name)
+{
+    for (int32_t i = 0; i < volumes->count; i++) {
+        if (strcmp(volumes->volume[i].name, name) == 0) return &volumes->volume[i];
+    }
+    return NULL;
+}
+
+const char *firn_volume_find_note(const firn_volume *v, const char *name)
+{
+    for (int64_t i = 0; i < v->note_count; i++) {
+        if (strcmp(v->note[i].name, name) == 0) return v->note[i].text;
     }
     return NULL;
 }

@@ -22,6 +22,10 @@ static inline int32_t firn_tree_offset(const int32_t origin[3], int log, int chi
     return offset;
 }
 
+/* The block or the tile that a voxel is in, or -1. */
+int64_t firn_volume_find_block(const firn_volume *volume, const int32_t voxel[3]);
+int64_t firn_volume_find_tile(const firn_volume *volume, const int32_t voxel[3]);
+
 /* Writes to an output, as firn_format does; `threads` is above 0 here. */
 firn_status firn_volumes_put(const firn_volumes *volumes, const firn_write_options *options,
                              firn_output *out, firn_error *error);

@@ -89,7 +89,7 @@ FIRN_API bool firn_mesh_inside(const firn_mesh *mesh, const double point[3]);
 FIRN_API double firn_mesh_distance(const firn_mesh *mesh, const double point[3], double limit);
 
 /* The same without a limit, and the outward unit normal. */
-double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double normal[3]);
+FIRN_API double firn_mesh_normal(const firn_mesh *mesh, const double point[3], double normal[3]);
 
 /* Where a ray first meets the surface, not counting a sheet's thickness: how many `direction`s from
  * `origin`, below `most`. Returns the triangle, or -1. */

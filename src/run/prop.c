@@ -128,8 +128,9 @@ firn_status firn_prop_next(const firn_prop *p, const firn_prop_part *part, const
 {
     firn_polygons next = {0};
     *vertices = NULL;
-    firn_status st = firn_prop_read(p, part->file_end, &next, error);
-    if (st == FIRN_OK && firn_polygons_alike(at, &next)) {
+    const bool remade = firn_animation_get_info(p->animation).remade;
+    firn_status st = remade ? FIRN_OK : firn_prop_read(p, part->file_end, &next, error);
+    if (st == FIRN_OK && !remade && firn_polygons_alike(at, &next)) {
         *vertices = next.vertex;
         next.vertex = NULL;
     } else if (st == FIRN_OK) {

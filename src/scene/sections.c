@@ -176,7 +176,7 @@ static const firn_param object_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"material", FIRN_TEXT, "", "", ANY, "one of materials", AT(material), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
-    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY or STL file", AT(mesh), NULL, NULL},
+    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY, STL, OpenVDB or binvox file", AT(mesh), NULL, NULL},
     {"voxels", FIRN_TEXT, "", "", ANY, "binvox file", AT(voxels), NULL, NULL},
     {"particles", FIRN_TEXT, "", "", ANY,
      "particle file: P, v, mass, material and more; other attributes go to the outputs",
@@ -314,8 +314,8 @@ static const firn_param domain_rows[] = {
 #define STRUCT firn_scene_shape
 static const firn_param mesh_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY,
-     "Alembic, OBJ, PLY or STL; with $F4 for a number, a sequence of files", AT(mesh.file), NULL,
-     NULL},
+     "Alembic, OBJ, PLY, STL, OpenVDB or binvox; with $F4 for a number, a sequence of files",
+     AT(mesh.file), NULL, NULL},
     {"path", FIRN_TEXT, "", "", ANY,
      "objects of an Alembic file, as /rig/foot* or **/sole; all meshes by default", AT(mesh.path),
      NULL, NULL},

@@ -27,18 +27,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const firn_placement placement = firn_placement_default();
     firn_error error;
     firn_region region;
-    if (data[0] % 4 == 3) {
+    const int choice = data[0] % 6;
+    if (choice == 3) {
         firn_voxels voxels;
         if (firn_voxels_parse("fuzz", &bytes, &voxels, &error) != FIRN_OK) return 0;
         if (firn_region_of_voxels(&voxels, &placement, &region, &error) == FIRN_OK) ask(&region);
         firn_voxels_free(&voxels);
         return 0;
     }
+    const firn_mesh_format format = (firn_mesh_format)(choice < 3 ? choice : choice - 1);
     firn_mesh *mesh = NULL;
-    if (firn_mesh_parse((firn_mesh_format)(data[0] % 4), "fuzz", &bytes, 0, 1, &mesh, &error) !=
-        FIRN_OK) {
-        return 0;
-    }
+    if (firn_mesh_parse(format, "fuzz", &bytes, 0, 1, &mesh, &error) != FIRN_OK) return 0;
     if (firn_region_of_mesh(mesh, &placement, &region, &error) == FIRN_OK) ask(&region);
     firn_mesh_destroy(mesh);
     return 0;
