@@ -8,8 +8,8 @@
 #define FIRN_COMMANDS(X)                                                                           \
     X(run)                                                                                         \
     X(render)                                                                                      \
-    X(sweep) X(list) X(help) X(convert) X(voxelize) X(info) X(demo) X(bench) X(validate)           \
-        X(completion)
+    X(sweep)                                                                                       \
+    X(list) X(help) X(convert) X(voxelize) X(info) X(demo) X(bench) X(validate) X(completion)
 
 #define DECLARE(word) extern const firn_command firn_##word##_command;
 FIRN_COMMANDS(DECLARE)

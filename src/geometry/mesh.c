@@ -12,10 +12,8 @@ static firn_status read_soup(firn_mesh_format format, const firn_bytes *in, firn
                              firn_error *error)
 {
     static firn_status (*const readers[])(const firn_bytes *, firn_soup *, firn_error *) = {
-        [FIRN_MESH_OBJ] = firn_soup_read_obj,
-        [FIRN_MESH_PLY] = firn_soup_read_ply,
-        [FIRN_MESH_STL] = firn_soup_read_stl,
-        [FIRN_MESH_VDB] = firn_soup_read_vdb,
+        [FIRN_MESH_OBJ] = firn_soup_read_obj,       [FIRN_MESH_PLY] = firn_soup_read_ply,
+        [FIRN_MESH_STL] = firn_soup_read_stl,       [FIRN_MESH_VDB] = firn_soup_read_vdb,
         [FIRN_MESH_BINVOX] = firn_soup_read_binvox,
     };
     return readers[format](in, soup, error);
@@ -56,9 +54,11 @@ static bool ends_with(const char *text, const char *end)
 
 firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn_error *error)
 {
-    static const char *const ends[] = {
-        [FIRN_MESH_OBJ] = ".obj", [FIRN_MESH_PLY] = ".ply",       [FIRN_MESH_STL] = ".stl",
-        [FIRN_MESH_VDB] = ".vdb", [FIRN_MESH_BINVOX] = ".binvox"};
+    static const char *const ends[] = {[FIRN_MESH_OBJ] = ".obj",
+                                       [FIRN_MESH_PLY] = ".ply",
+                                       [FIRN_MESH_STL] = ".stl",
+                                       [FIRN_MESH_VDB] = ".vdb",
+                                       [FIRN_MESH_BINVOX] = ".binvox"};
     for (int f = 0; f < (int)(sizeof ends / sizeof *ends); f++) {
         if (!ends_with(name, ends[f])) continue;
         *format = (firn_mesh_format)f;

@@ -79,7 +79,7 @@ typedef struct firn_mesh_hit {
  * `slack` of the way. `guess`, unless -1, is a triangle that may be near: a good one saves most of the search
  * and changes at most which of equally near points is found. */
 FIRN_API firn_mesh_hit firn_mesh_nearest(const firn_mesh *mesh, const double point[3], double limit,
-                                int32_t guess, double slack);
+                                         int32_t guess, double slack);
 
 /* Whether a point is in the solid, or in the sheet. */
 FIRN_API bool firn_mesh_inside(const firn_mesh *mesh, const double point[3]);

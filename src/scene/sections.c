@@ -176,7 +176,8 @@ static const firn_param object_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"material", FIRN_TEXT, "", "", ANY, "one of materials", AT(material), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
-    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY, STL, OpenVDB or binvox file", AT(mesh), NULL, NULL},
+    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY, STL, OpenVDB or binvox file", AT(mesh),
+     NULL, NULL},
     {"voxels", FIRN_TEXT, "", "", ANY, "binvox file", AT(voxels), NULL, NULL},
     {"particles", FIRN_TEXT, "", "", ANY,
      "particle file: P, v, mass, material and more; other attributes go to the outputs",
@@ -338,13 +339,11 @@ static const firn_param mesh_rows[] = {
 
 #define STRUCT firn_scene_output
 static const firn_param output_rows[] = {
-    {"file", FIRN_TEXT, "", "", ANY,
-     "name with $F4 for the frame, $NAME for the scene",
-     AT(file), NULL, NULL},
-    {"of", FIRN_CHOICE, "", "particles", ANY, "whose attributes",
-     AT(of), output_words, NULL},
-    {"attributes", FIRN_VALUE, "", "", ANY,
-     "attributes to write; all by default", AT(attributes), NULL, NULL},
+    {"file", FIRN_TEXT, "", "", ANY, "name with $F4 for the frame, $NAME for the scene", AT(file),
+     NULL, NULL},
+    {"of", FIRN_CHOICE, "", "particles", ANY, "whose attributes", AT(of), output_words, NULL},
+    {"attributes", FIRN_VALUE, "", "", ANY, "attributes to write; all by default", AT(attributes),
+     NULL, NULL},
     {"every", FIRN_WHOLE, "", "1", 1, 1e9, "write every n-th frame", AT(every), NULL, NULL},
     {"half", FIRN_FLAG, "", "false", ANY, "16-bit numbers where the format allows", AT(half), NULL,
      NULL},
