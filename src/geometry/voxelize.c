@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "io/volume.h"
 #include "mesh/levelset.h"
+#include "mesh/mesh.h"
 
 enum { EDGE = FIRN_BLOCK_EDGE, SIDE = EDGE + 1, NODES = SIDE * SIDE * SIDE };
 enum { SURFACE, VELOCITY, NORMAL, KINDS };
