@@ -49,6 +49,10 @@ solder              | 37 | | 0.004
 ball                | 14 |
 colliders           | 36 |
 conveyor            | 28 |
+plough              | 48 |
+footsteps           | 76 |
+figure              | 40 |
+trampoline          | 7 |
 emitter             | 60 |
 forces              | 20 |
 particles           | 12 |
