@@ -59,7 +59,11 @@ FIRN_API const char *firn_version(void);
 FIRN_API const char *firn_nearest(const char *name, const char *const *names, char *text,
                                   size_t size);
 
-typedef enum firn_log_level { FIRN_LOG_INFO, FIRN_LOG_WARNING } firn_log_level;
+typedef enum firn_log_level {
+    FIRN_LOG_INFO,
+    FIRN_LOG_WARNING,
+    FIRN_LOG_DETAIL /* may come every frame: for those who look closely */
+} firn_log_level;
 
 /* Called from the thread that called the library, never from a worker. */
 typedef struct firn_log {

@@ -54,7 +54,7 @@ typedef struct firn_mesh_motion {
 
 /* Moves the vertices of a mesh collider, on top of the collider's own motion. The best rigid motion between
  * the shapes is taken out first: the mesh's frame moves with constant velocity and spin, and within it the
- * vertices go along straight lines. A mesh that only moves, up to a thousandth of a voxel, keeps the level
+ * vertices go along straight lines. A mesh that only moves, up to a hundredth of a voxel, keeps the level
  * set it was created with; one that deforms gets new ones here, one for every two voxels that a vertex
  * moves within the frame. The next motion should begin where and when this one ends: its first level set is
  * then there already.

@@ -360,8 +360,7 @@ __attribute__((format(printf, 2, 3))) static void note(const run *r, const char 
 
 static void pass_log(void *user_data, firn_log_level level, const char *subject, const char *text)
 {
-    (void)level;
-    note(user_data, "%s: %s", subject, text);
+    if (level != FIRN_LOG_DETAIL) note(user_data, "%s: %s", subject, text);
 }
 
 static bool asked_to_stop(const run *r)

@@ -15,7 +15,7 @@
 #include "sim/sim.h"
 
 /* What is left of a motion below this counts as rigid; a level set is made for as much of it. Voxels. */
-#define RIGID 1e-3
+#define RIGID 0.01
 #define PART 2.0
 
 static firn_levelset_def levelset_def(const firn_sim *sim, const firn_collider_def *c,
@@ -35,14 +35,15 @@ static void name_collider(int32_t place, char name[32])
     snprintf(name, 32, "colliders[%d].mesh", (int)place);
 }
 
-static void tell(const firn_sim *sim, const char *name, const firn_levelset *set, int32_t made)
+static void tell(const firn_sim *sim, firn_log_level level, const char *name,
+                 const firn_levelset *set, int32_t made)
 {
     if (!sim->def.log.write) return;
     char text[200], thick[64] = "";
     if (set->half > 0) snprintf(thick, sizeof thick, ", %g m thick", 2 * set->half);
     snprintf(text, sizeof text, "%s: %d level set%s made, of %d blocks with voxels of %g m%s", name,
              (int)made, made == 1 ? "" : "s", (int)set->count, set->voxel, thick);
-    sim->def.log.write(sim->def.log.user_data, FIRN_LOG_INFO, "collider", text);
+    sim->def.log.write(sim->def.log.user_data, level, "collider", text);
 }
 
 static void find_middle(const double *vertex, int32_t count, double middle[3])
@@ -65,7 +66,7 @@ firn_status firn_deform_create(const firn_sim *sim, const firn_collider_def *def
     const firn_status st = firn_levelset_create(&made, &out->rest, error);
     if (st != FIRN_OK) return st;
     find_middle(def->mesh->vertex, def->mesh->vertex_count, out->pivot);
-    tell(sim, name, &out->rest, 1);
+    tell(sim, FIRN_LOG_INFO, name, &out->rest, 1);
     return FIRN_OK;
 }
 
@@ -422,7 +423,7 @@ firn_status firn_sim_deform_collider(firn_sim *sim, int32_t collider,
                                  name, way, way / def.voxel);
         }
         if (st == FIRN_OK && next.set_count > reuses) {
-            tell(sim, name, (firn_levelset *)next.sets.data + next.set_count - 1,
+            tell(sim, FIRN_LOG_DETAIL, name, (firn_levelset *)next.sets.data + next.set_count - 1,
                  next.set_count - reuses);
         }
     }
