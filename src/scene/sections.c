@@ -176,7 +176,7 @@ static const firn_param object_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
     {"material", FIRN_TEXT, "", "", ANY, "one of materials", AT(material), NULL, NULL},
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes", AT(shape_value), NULL, NULL},
-    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: OBJ, PLY, STL, OpenVDB or binvox file", AT(mesh), NULL, NULL},
+    {"mesh", FIRN_TEXT, "", "", ANY, "closed mesh: obj, ply, stl, vdb or binvox", AT(mesh), NULL, NULL},
     {"voxels", FIRN_TEXT, "", "", ANY, "binvox file", AT(voxels), NULL, NULL},
     {"particles", FIRN_TEXT, "", "", ANY,
      "particle file: P, v, mass, material and more; other attributes go to the outputs",
