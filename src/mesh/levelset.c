@@ -25,14 +25,15 @@ typedef struct making {
     double slack; /* of the nearest points */
 } making;
 
-/* Centres may take a point that is a little further: right in the middle of a ball all are alike. */
+/* What is far from the surface may take a point that is a little further, and its distance is less by as
+ * much: right in the middle of a ball all are alike. */
 static const double centre_slack = 0.05;
 
 /* A place on a line of queries: each starts from what the last one found. */
 typedef struct probe {
     double point[3];
     firn_mesh_hit hit;
-    double unsigned_distance;
+    double unsigned_distance; /* m, of the surface; no more than it is */
     bool inside;
 } probe;
 
@@ -41,10 +42,12 @@ typedef struct probe {
 static void ask_mesh(const making *m, probe *p, double step, bool fresh)
 {
     const double before = p->unsigned_distance;
-    p->hit = firn_mesh_nearest(m->mesh, p->point, INFINITY, fresh ? -1 : p->hit.triangle, m->slack);
-    p->unsigned_distance = sqrt(p->hit.square);
+    const bool far = !fresh && before > m->set->half + 2 * m->set->band;
+    const double slack = far ? centre_slack : m->slack;
+    p->hit = firn_mesh_nearest(m->mesh, p->point, INFINITY, fresh ? -1 : p->hit.triangle, slack);
+    p->unsigned_distance = (1 - slack) * sqrt(p->hit.square);
     if (m->set->half > 0) return;
-    if (fresh || !((1 - m->slack) * (before + p->unsigned_distance) > 1.000001 * step)) {
+    if (fresh || !(before + p->unsigned_distance > 1.000001 * step)) {
         p->inside = firn_mesh_winding(m->mesh, p->point) != 0;
     }
 }
@@ -90,9 +93,9 @@ static void centre_task(void *context, int64_t row, int32_t thread)
         for (int a = 0; a < 3; a++) p.point[a] += 0.5 * step;
         ask_mesh(m, &p, step, i == 0);
         direction(m, &p, to->normal);
-        const double least = (1 - m->slack) * p.unsigned_distance; /* but for the sign */
-        to->distance = (float)((p.inside ? -least : least) - set->half);
-        to->nodes = least <= reach ? 0 : -1;
+        const double d = p.unsigned_distance;
+        to->distance = (float)((p.inside ? -d : d) - set->half);
+        to->nodes = d <= reach ? 0 : -1;
     }
 }
 
