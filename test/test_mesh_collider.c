@@ -855,6 +855,8 @@ static void failed_calls_change_nothing(void **state)
     assert_int_equal(firn_sim_deform_collider(sim, 0, &late, &refusal), FIRN_INVALID);
     assert_int_equal(firn_sim_deform_collider(sim, 0, NULL, &refusal), FIRN_INVALID);
     assert_int_equal(firn_sim_set_mesh(sim, 1, mesh, &refusal), FIRN_INVALID);
+    assert_int_equal(firn_sim_set_mesh(sim, -1, mesh, &refusal), FIRN_INVALID);
+    assert_int_equal(firn_sim_set_mesh(sim, 1000000, mesh, &refusal), FIRN_INVALID);
     assert_int_equal(firn_sim_set_mesh(sim, 0, NULL, &refusal), FIRN_OK); /* nowhere */
     const firn_posed_collider gone = posed_in(sim, 1.5);
     assert_true(isinf(firn_collider_distance(&gone, 3, (double[3]){0.12, 0.02, 0}, n)));

@@ -69,8 +69,9 @@ static firn_status read_number(const char *option, const char *text, double leas
 static firn_status choose_frames(work *w, firn_error *error)
 {
     const firn_animation_info info = firn_animation_get_info(w->animation);
-    w->first = (int64_t)ceil(info.times[0] * w->fps - 1e-6);
-    w->last = (int64_t)floor(info.times[info.time_count - 1] * w->fps + 1e-6);
+    const double most = 1e9; /* frames from 0 */
+    w->first = (int64_t)fmax(ceil(info.times[0] * w->fps - 1e-6), -most);
+    w->last = (int64_t)fmin(floor(info.times[info.time_count - 1] * w->fps + 1e-6), most);
     if (w->last < w->first) w->last = w->first; /* all samples between two frames */
     if (chosen.frames &&
         !(firn_frames_read(chosen.frames, &w->first, &w->last) && w->first <= w->last)) {
@@ -231,7 +232,9 @@ static firn_status do_frame(const work *w, int64_t frame, bool *done, firn_error
     firn_status st = path ? firn_animation_read(w->animation, time, &p, error)
                           : firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (st == FIRN_OK) st = find_velocities(w, time, &p, error);
-    if (st == FIRN_OK) {
+    if (st == FIRN_OK && p.vertex_count == 0) {
+        printf("%s  nothing is visible\n", path);
+    } else if (st == FIRN_OK) {
         describe(w, &p, text);
         *done = !is_up_to_date(path, text);
         if (*done) st = write_frame(w, &p, path, text, error);

@@ -257,6 +257,12 @@ firn_status firn_animation_open(const firn_animation_def *def, firn_animation **
     a->name = strdup(def->file);
     const size_t length = strlen(def->file);
     const bool alembic = length > 4 && strcasecmp(def->file + length - 4, ".abc") == 0;
+    if (alembic && strstr(def->file, "$F")) {
+        firn_animation_close(a);
+        return firn_fail(error, FIRN_INVALID,
+                         "%s: $F numbers files of other formats; one Alembic file holds all frames",
+                         def->file);
+    }
     firn_status st = !a->name  ? no_memory(error)
                      : alembic ? open_alembic(a, def, error)
                                : open_files(a, def, error);
@@ -383,6 +389,8 @@ static firn_status read_files(const firn_animation *a, double time, firn_polygon
 firn_status firn_animation_read(const firn_animation *a, double time, firn_polygons *out,
                                 firn_error *error)
 {
+    FIRN_REQUIRE(a, error);
+    FIRN_REQUIRE(out, error);
     *out = (firn_polygons){0};
     const firn_status st =
         a->alembic ? read_objects(a, time, out, error) : read_files(a, time, out, error);

@@ -64,9 +64,11 @@ firn_status firn_mesh_format_of(const char *name, firn_mesh_format *format, firn
         *format = (firn_mesh_format)f;
         return FIRN_OK;
     }
-    return firn_fail(error, FIRN_INVALID,
-                     "%s: not a mesh file by its name; use .abc, .obj, .ply, .stl, .vdb or .binvox",
-                     name);
+    return firn_fail(
+        error, FIRN_INVALID,
+        "%s: not a mesh file by its name; use .obj, .ply, .stl, .vdb or .binvox here, or "
+        "shape: {mesh: {file: x.abc}}",
+        name);
 }
 
 firn_status firn_mesh_read(const char *path, double thickness, int32_t threads, firn_mesh **out,

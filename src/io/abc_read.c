@@ -601,7 +601,7 @@ static firn_status read_samplings(firn_alembic *a, uint64_t word, firn_error *er
                            a->sampling_count);
             break;
         }
-        bool fine = isfinite(s->cycle) && s->cycle >= 0;
+        bool fine = isfinite(s->cycle) && s->cycle >= 0 && (s->acyclic || s->cycle < 1e15);
         for (uint32_t i = 0; i < s->count; i++, time++) {
             *time = take_double(&c);
             fine = fine && fabs(*time) < 1e15 && (i == 0 || *time > time[-1]);

@@ -223,7 +223,7 @@ static bool is_seen(const firn_props *props, int32_t collider, double time, cons
     }
     for (int32_t i = 0; i < scene->collider_count; i++) {
         double normal[3];
-        if (i == collider || !scene->collider[i].visible) continue;
+        if (i == collider || !scene->collider[i].visible || props->collider[i].hidden) continue;
         const firn_posed_collider other = pose_of(props, i, time);
         if (firn_collider_distance(&other, (int)scene->dimension, point, normal) < 0) return false;
     }
@@ -269,7 +269,7 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
         const firn_collider_def def = firn_props_collider(&props, i);
         double low[3], high[3], far = 0;
-        if (!scene->collider[i].visible ||
+        if (!scene->collider[i].visible || props.collider[i].hidden ||
             !firn_shape_bounds(&def, (int32_t)scene->dimension, low, high)) {
             continue;
         }

@@ -184,7 +184,7 @@ static firn_status check_memory(firn_job *job, firn_error *error)
         pow(bytes / there, 1.0 / (double)job->scene->dimension));
 }
 
-/* Meshes are read once, so that a file that changes while the run goes on changes nothing. */
+/* Files of what stands still are read once; those of meshes that move, sample by sample. */
 static firn_status open_sources(firn_job *job, firn_error *error)
 {
     if (job->sources.scene) return FIRN_OK;
@@ -485,7 +485,7 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
         const firn_collider_def def = firn_props_collider(&job->props, c);
         firn_posed_collider posed;
         int64_t inside = 0;
-        if (def.boundary == FIRN_HOLD) continue;
+        if (def.boundary == FIRN_HOLD || job->props.collider[c].hidden) continue;
         firn_collider_pose(&def, dim, 0, &posed);
         const bool moves = firn_prop_moves(&job->props.collider[c].prop) ||
                            posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
@@ -692,7 +692,9 @@ static firn_status remove_leavers(firn_job *job, firn_error *error)
     if (!scene->sink_count && !(scene->domain_value && scene->domain.leaving == 1)) return FIRN_OK;
     const keeper k = {job, firn_sim_time(job->sim)};
     firn_status st = scene->sink_count ? open_sources(job, error) : FIRN_OK;
-    if (st == FIRN_OK) st = firn_sources_move_sinks(&job->sources, k.time, error);
+    if (st == FIRN_OK && scene->sink_count) {
+        st = firn_sources_move_sinks(&job->sources, k.time, error);
+    }
     return st == FIRN_OK ? firn_sim_remove(job->sim, keep, (void *)&k, NULL, error) : st;
 }
 

@@ -11,6 +11,7 @@
 #include <firn/host.h>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "run/job.h"
 
 static const double SLACK = 1e-7; /* s: samples are further apart, and times are rounded */
@@ -117,7 +118,7 @@ firn_status firn_prop_mesh(const firn_prop *p, const firn_polygons *polygons, in
     def.face_count = polygons->face_count;
     def.thickness = p->shape->mesh.thickness;
     def.name = p->shape->mesh.file;
-    def.threads = threads;
+    def.threads = threads ? threads : firn_parallel_max_threads();
     firn_error inner = {0};
     const firn_status st = firn_mesh_create(&def, mesh, &inner);
     return st == FIRN_OK ? st : firn_value_pass(where_of(p), &inner, error);
@@ -281,6 +282,7 @@ static firn_status begin_part(const firn_props *props, firn_sim *sim, int32_t in
     firn_status st = firn_prop_read(&s->prop, part->file_begin, &at, error);
     if (st != FIRN_OK) return st;
     if (at.vertex_count == 0) { /* hidden: what comes next gets a mesh of its own */
+        firn_polygons_free(&at);
         firn_polygons_free(&s->polygons);
         return firn_sim_set_mesh(sim, index, NULL, error);
     }
@@ -306,7 +308,8 @@ firn_status firn_props_move(firn_props *props, firn_sim *sim, firn_error *error)
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < props->scene->collider_count && st == FIRN_OK; i++) {
         firn_prop_slot *s = &props->collider[i];
-        if (s->end > now + SLACK) continue;
+        if (!firn_prop_moves(&s->prop)) continue;
+        if (s->end > now + SLACK / s->prop.shape->mesh.speed) continue;
         const firn_prop_part part = firn_prop_part_at(&s->prop, now);
         s->end = part.end;
         /* One that begins by standing still needs no motion. */
@@ -329,7 +332,7 @@ static firn_status find_mesh(const firn_props *props, firn_sim *sim, int32_t ind
     bool alike = true; /* also where nothing is visible */
     while (st == FIRN_OK && alike && now.vertex_count > 0 && first.begin > start) {
         firn_polygons before = {0};
-        part = firn_prop_part_at(&s->prop, first.begin - 10 * SLACK);
+        part = firn_prop_part_at(&s->prop, first.begin - 10 * SLACK / s->prop.shape->mesh.speed);
         st = firn_prop_read(&s->prop, part.file_begin, &before, error);
         alike = st == FIRN_OK && firn_polygons_alike(&before, &now);
         if (alike) first = part;

@@ -19,6 +19,7 @@ struct firn_source {
     firn_voxels voxels;
     firn_prop prop; /* where the mesh comes from, if it may move */
     double time;    /* s, of the file, that the mesh is of */
+    firn_polygons polygons;
     firn_placement place;
 };
 
@@ -75,12 +76,22 @@ static firn_status make_mesh(firn_source *out, double file_time, firn_error *err
     firn_polygons polygons = {0};
     firn_mesh *mesh = NULL;
     firn_status st = firn_prop_read(&out->prop, file_time, &polygons, error);
-    if (st == FIRN_OK) st = firn_prop_mesh(&out->prop, &polygons, 0, &mesh, error);
-    firn_polygons_free(&polygons);
-    if (st != FIRN_OK) return st;
+    const bool hidden = polygons.vertex_count == 0;
+    if (st == FIRN_OK && !hidden) st = firn_prop_mesh(&out->prop, &polygons, 0, &mesh, error);
+    if (st != FIRN_OK) {
+        firn_polygons_free(&polygons);
+        return st;
+    }
     firn_mesh_destroy(out->mesh);
+    firn_polygons_free(&out->polygons);
     out->mesh = mesh;
+    out->polygons = polygons;
     out->time = file_time;
+    out->filled = false;
+    if (hidden) { /* there is nothing to be in */
+        out->region = (firn_region){.dimension = 3};
+        return FIRN_OK;
+    }
     firn_error inner = {0};
     st = firn_region_of_mesh(mesh, &out->place, &out->region, &inner);
     if (st != FIRN_OK) return firn_value_pass(out->prop.shape->where, &inner, error);
@@ -195,6 +206,7 @@ firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, fi
 static void close_source(firn_source *s)
 {
     firn_mesh_destroy(s->mesh);
+    firn_polygons_free(&s->polygons);
     firn_voxels_free(&s->voxels);
     firn_prop_close(&s->prop);
 }
@@ -214,7 +226,8 @@ void firn_sources_close(firn_sources *sources)
 
 bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const double position[3])
 {
-    return firn_region_inside(&sources->sink[index].region, position);
+    const firn_source *s = &sources->sink[index];
+    return s->filled && firn_region_inside(&s->region, position);
 }
 
 firn_status firn_sources_move(firn_sources *sources, int32_t index, double time, firn_error *error)
@@ -273,6 +286,7 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
     const firn_scene *scene = sources->scene;
     const firn_scene_object *o = &scene->object[index];
     const int dim = (int)scene->dimension;
+    if (!sources->object[index].filled) return FIRN_OK; /* hidden */
     const firn_region **taken = malloc(((size_t)index + 1) * sizeof *taken);
     if (!taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     firn_fill_def def = fill_def(scene, o);
@@ -321,7 +335,9 @@ static firn_status inherit_velocity(const firn_source *s, double part_of_it, fir
     double *next = NULL;
     firn_status st = firn_prop_read(&s->prop, part.file_begin, &at, error);
     if (st == FIRN_OK) st = firn_prop_next(&s->prop, &part, &at, &next, error);
-    for (int64_t i = 0; i < b->count && st == FIRN_OK; i++) {
+    /* Where the faces change at this very time, nothing says how they move. */
+    const bool alike = st == FIRN_OK && firn_polygons_alike(&at, &s->polygons);
+    for (int64_t i = 0; i < b->count && alike; i++) {
         double p[3], v[3] = {0};
         firn_affine_to_local(&s->region.affine, b->position + 3 * i, p);
         const firn_mesh_hit hit = firn_mesh_nearest(s->mesh, p, INFINITY, -1, 0);
@@ -412,7 +428,7 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
     const firn_scene_object *o = &sources->scene->object[index];
     firn_status st = o->particles ? fill_from_file(sources, index, out, error)
                                   : fill_region(sources, index, apart, out, error);
-    if (st == FIRN_OK && o->inherit != 0) {
+    if (st == FIRN_OK && o->inherit != 0 && out->count > 0) {
         st = inherit_velocity(&sources->object[index], o->inherit, out, error);
     }
     if (st != FIRN_OK) firn_batch_free(out);

@@ -153,7 +153,8 @@ static firn_status check_input(const firn_targets *t, const char *file, firn_err
     if (!path) return no_memory(error);
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < t->count && st == FIRN_OK; i++) {
-        if (!matches(t->target[i].whole, path)) continue;
+        const char *whole = t->target[i].whole; /* the same name with $F4 is the same files */
+        if (strcmp(whole, path) != 0 && !matches(whole, path)) continue;
         st = firn_value_fail(t->target[i].where, error,
                              "%s is read by the scene; write to another file", file);
     }
@@ -180,6 +181,12 @@ static firn_status check_inputs(const firn_targets *t, const firn_scene *scene, 
     }
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
         st = check_shape_input(t, &scene->collider[i].shape, error);
+    }
+    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++) {
+        st = check_shape_input(t, &scene->sink[i].shape, error);
+    }
+    for (int32_t i = 0; i < scene->heat.source_count && st == FIRN_OK; i++) {
+        st = check_shape_input(t, &scene->heat.source[i].body.shape, error);
     }
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         const firn_scene_object *o = &scene->object[i];

@@ -294,10 +294,11 @@ firn_status firn_sim_set_mesh(firn_sim *sim, int32_t collider, const firn_mesh *
                               firn_error *error)
 {
     firn_status st = check_mesh_collider(sim, collider, error);
+    if (st != FIRN_OK) return st;
     firn_collider_def def = sim->colliders[collider];
     def.mesh = mesh;
     firn_deform next = {0};
-    if (st == FIRN_OK && mesh) st = firn_deform_create(sim, &def, collider, &next, error);
+    if (mesh) st = firn_deform_create(sim, &def, collider, &next, error);
     if (st != FIRN_OK) return st;
     firn_deform_free(&sim->slots[collider].deform, sim->allocator);
     sim->slots[collider].deform = next;

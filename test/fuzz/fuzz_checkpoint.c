@@ -43,7 +43,8 @@ static void load(firn_checkpoint *c, int32_t dimension)
     firn_job job = {.scene = &scene, .object = calloc(objects, sizeof *job.object)};
     firn_error error = {0};
     if (!scene.object || !job.object || firn_sim_create(&def, &job.sim, &error) != FIRN_OK ||
-        firn_variants_make(&job.variants, &scene, &error) != FIRN_OK) {
+        firn_variants_make(&job.variants, &scene, &error) != FIRN_OK ||
+        firn_props_open(&job.props, &scene, 0, 1, &error) != FIRN_OK) {
         abort();
     }
     if (firn_checkpoint_load(c, &job, &error) == FIRN_OK) {

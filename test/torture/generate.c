@@ -251,6 +251,7 @@ static void put_shape(maker *m, node *to, int use, double r)
         if (!info.shape || !(info.dimensions & dimension)) continue;
         if (use == FOR_OBJECTS && !(info.filled & dimension)) continue;
         if (strcmp(info.name, "plane") == 0 || strcmp(info.name, "inside") == 0) continue;
+        if (strcmp(info.name, "mesh") == 0) continue; /* needs a file */
         fits[count++] = i;
     }
     const int32_t section = fits[pick(m, count)];
@@ -370,9 +371,9 @@ static void make_object(maker *m, node *objects)
 static void put_surface(maker *m, node *to)
 {
     if (chance(m, 0.7)) {
-        int32_t i = 0;
-        while (strcmp(firn_collider_param(i)->name, "boundary") != 0) i++;
-        node_word(to, "boundary", pick_word(m, firn_collider_param(i)->choices));
+        /* Not hold: what it holds may be inside, and takes energy from its motion. */
+        static const char *const kinds[] = {"sticky", "slip", "separate", NULL};
+        node_word(to, "boundary", pick_word(m, kinds));
     }
     if (chance(m, 0.6)) node_number(to, "friction", chance(m, 0.1) ? 100 : between(m, 0, 1.5));
     if (!m->closed && chance(m, 0.15)) put_random(m, to, "surface_velocity", m->speed);
