@@ -21,7 +21,6 @@ typedef struct numbered {
 } numbered;
 
 struct firn_animation {
-    char *name; /* for messages */
     double scale;
     firn_alembic *alembic; /* NULL: files */
     int32_t *object;       /* of that file */
@@ -254,7 +253,6 @@ firn_status firn_animation_open(const firn_animation_def *def, firn_animation **
     firn_animation *a = calloc(1, sizeof *a);
     if (!a) return no_memory(error);
     a->scale = def->scale;
-    a->name = strdup(def->file);
     const size_t length = strlen(def->file);
     const bool alembic = length > 4 && strcasecmp(def->file + length - 4, ".abc") == 0;
     if (alembic && strstr(def->file, "$F")) {
@@ -263,9 +261,7 @@ firn_status firn_animation_open(const firn_animation_def *def, firn_animation **
                          "%s: $F numbers files of other formats; one Alembic file holds all frames",
                          def->file);
     }
-    firn_status st = !a->name  ? no_memory(error)
-                     : alembic ? open_alembic(a, def, error)
-                               : open_files(a, def, error);
+    const firn_status st = alembic ? open_alembic(a, def, error) : open_files(a, def, error);
     if (st == FIRN_OK) {
         *out = a;
     } else {
@@ -279,7 +275,6 @@ void firn_animation_close(firn_animation *a)
     if (!a) return;
     for (int64_t i = 0; a->file && i < a->time_count; i++) free(a->file[i].path);
     firn_alembic_close(a->alembic);
-    free(a->name);
     free(a->object);
     free(a->file);
     free(a->time);
@@ -308,7 +303,8 @@ static firn_status append(firn_polygons *to, firn_polygons *b, firn_error *error
                  more_f = (size_t)b->face_count;
     firn_status st = v + more_v <= INT32_MAX && c + more_c <= INT32_MAX
                          ? FIRN_OK
-                         : firn_fail(error, FIRN_INVALID, "more than %d vertices", INT32_MAX);
+                         : firn_fail(error, FIRN_INVALID,
+                                     "the meshes have more than %d vertices or corners", INT32_MAX);
 #define GROW(member, count)                                                                        \
     if (st == FIRN_OK) {                                                                           \
         void *grown = realloc(to->member, ((count) + 1) * sizeof *to->member);                     \
