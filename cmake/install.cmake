@@ -1,11 +1,11 @@
 # What `make install` puts where: headers, the libraries, the command line with its manual page and
-# completion, and the files by which pkg-config (firn, firn_scene, firn_render) and CMake (firn::firn,
-# firn::firn_static, firn::firn_scene, firn::firn_render) find them.
+# completion, and the files by which pkg-config (firn, firn_scene, firn_live, firn_render) and CMake (firn::firn,
+# firn::firn_static, firn::firn_scene, firn::firn_live, firn::firn_render) find them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/firn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(TARGETS firn_shared firn_static firn_scene firn_render EXPORT firn
+install(TARGETS firn_shared firn_static firn_scene firn_live firn_render EXPORT firn
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET firn)
     install(TARGETS firn)
@@ -34,6 +34,7 @@ firn_pkg_config(firn "A material point method engine for computer graphics" "" "
 # Static libraries: what they need is part of linking with them.
 firn_pkg_config(firn_scene "Firn's particle files, geometry, scenes and runs" "firn"
                 "-lfirn_scene -lyaml -lz -lisal -lblosc -lpthread -lm" "")
+firn_pkg_config(firn_live "Firn's live sessions" "firn_scene" "-lfirn_live" "")
 firn_pkg_config(firn_render "Firn's pictures" "firn_scene" "-lfirn_render" "")
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)

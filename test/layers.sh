@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the include graph of src, apps and examples and fails on an arrow that points upwards, into the
 # insides of another library, or from a program to anything but public headers. base, shape and collider are
-# the ground that all three libraries stand on; firn_render also uses the insides of firn_scene.
+# the ground that all libraries stand on; firn_live and firn_render also use the insides of firn_scene.
 #   test/layers.sh          check
 #   test/layers.sh --draw   print who includes whom
 set -euo pipefail
@@ -22,6 +22,7 @@ src/io         | base
 src/geometry   | base mesh io
 src/scene      | base shape io geometry
 src/run        | base mesh shape collider io geometry scene
+src/live       | base collider io scene run
 src/render     | base mesh shape collider io scene run
 src/validation |
 apps/firn      | validation

@@ -18,6 +18,12 @@ extern "C" {
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_gravity(firn_sim *sim, const double gravity[3],
                                                           firn_error *error);
 
+/* Replace the def's damping, 1/s, and contact_friction. Saved states do not hold them. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_damping(firn_sim *sim, double damping,
+                                                          firn_error *error);
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_contact_friction(firn_sim *sim, double friction,
+                                                                   firn_error *error);
+
 /* ---- colliders ---- */
 
 /* Colliders have numbers that stay the same while they exist: those of the def have their index, one

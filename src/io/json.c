@@ -357,13 +357,12 @@ static void skip_space(firn_json *in)
     }
 }
 
-/* The text of an escape that has four hexadecimal digits, as UTF-8. Returns its length. */
-static size_t parse_code_point(firn_json *in, char out[4])
+/* The code of four hexadecimal digits. */
+static uint32_t parse_hexadecimal(firn_json *in)
 {
     const uint8_t *digits = take(in, 4);
-    if (!digits) return 0;
     uint32_t code = 0;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; digits && i < 4; i++) {
         const uint8_t c = digits[i];
         uint32_t digit = 16;
         if (c >= '0' && c <= '9') digit = (uint32_t)(c - '0');
@@ -371,6 +370,24 @@ static size_t parse_code_point(firn_json *in, char out[4])
         if (c >= 'A' && c <= 'F') digit = (uint32_t)(c - 'A') + 10;
         if (digit == 16) firn_json_fail(in, "\\u wants four hexadecimal digits");
         code = code << 4 | digit;
+    }
+    return code;
+}
+
+/* The text of an escape \uXXXX, or of two that are a pair, as UTF-8. Returns its length. */
+static size_t parse_code_point(firn_json *in, char out[4])
+{
+    uint32_t code = parse_hexadecimal(in);
+    if (code >= 0xd800 && code < 0xdc00 && in->size - in->at >= 6 && in->data[in->at] == '\\' &&
+        in->data[in->at + 1] == 'u') {
+        const size_t back = in->at;
+        in->at += 2;
+        const uint32_t low = parse_hexadecimal(in);
+        if (low >= 0xdc00 && low < 0xe000) {
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        } else {
+            in->at = back;
+        }
     }
     if (code < 0x80) {
         out[0] = (char)code;
@@ -381,46 +398,79 @@ static size_t parse_code_point(firn_json *in, char out[4])
         out[1] = (char)(0x80 | (code & 63));
         return 2;
     }
-    if (code >= 0xd800 && code < 0xe000) { /* half of a pair: no name we know needs one */
+    if (code >= 0xd800 && code < 0xe000) { /* half of a pair */
         out[0] = '?';
         return 1;
     }
-    out[0] = (char)(0xe0 | code >> 12);
-    out[1] = (char)(0x80 | (code >> 6 & 63));
-    out[2] = (char)(0x80 | (code & 63));
-    return 3;
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 63));
+        out[2] = (char)(0x80 | (code & 63));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 63));
+    out[2] = (char)(0x80 | (code >> 6 & 63));
+    out[3] = (char)(0x80 | (code & 63));
+    return 4;
+}
+
+/* The next piece of a string, a byte or an escape. Returns its length, 0 at the quote that ends it. */
+static size_t parse_piece(firn_json *in, char piece[4])
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const uint8_t *c = take(in, 1);
+    if (!c || *c == '"') return 0;
+    piece[0] = (char)*c;
+    if (*c != '\\') return 1;
+    const uint8_t *name = take(in, 1);
+    if (!name) return 0;
+    const char *found = *name ? strchr(names, *name) : NULL;
+    if (*name == 'u') return parse_code_point(in, piece);
+    if (found) {
+        piece[0] = meanings[found - names];
+    } else {
+        firn_json_fail(in, "'\\%c' in a string means nothing", *name);
+    }
+    return 1;
 }
 
 static void parse_string(firn_json *in)
 {
-    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    size_t length = 0;
+    char piece[4];
+    size_t length = 0, count;
     in->at++; /* the quote */
-    for (;;) {
-        const uint8_t *c = take(in, 1);
-        if (!c) return;
-        if (*c == '"') break;
-        char piece[4] = {(char)*c};
-        size_t count = 1;
-        if (*c == '\\') {
-            const uint8_t *name = take(in, 1);
-            if (!name) return;
-            const char *found = *name ? strchr(names, *name) : NULL;
-            if (found) {
-                piece[0] = meanings[found - names];
-            } else if (*name == 'u') {
-                count = parse_code_point(in, piece);
-            } else {
-                firn_json_fail(in, "'\\%c' in a string means nothing", *name);
-            }
-            if (in->status != FIRN_OK) return;
-        }
+    in->text_at = in->at;
+    while ((count = parse_piece(in, piece)) > 0 && in->status == FIRN_OK) {
         for (size_t i = 0; i < count; i++) {
             if (length + 1 < sizeof in->text) in->text[length++] = piece[i];
         }
     }
+    if (in->status != FIRN_OK) return;
     in->text[length] = 0;
     in->kind = FIRN_JSON_STRING;
+}
+
+char *firn_json_whole_text(firn_json *in, size_t *size)
+{
+    if (in->status != FIRN_OK || in->binary || in->kind != FIRN_JSON_STRING) return NULL;
+    const size_t end = in->at;
+    char *text = malloc(end - in->text_at + 1),
+         piece[4]; /* escapes are longer than what they mean */
+    if (!text) {
+        in->status = firn_fail(in->error, FIRN_NO_MEMORY, "out of memory for a text");
+        return NULL;
+    }
+    size_t length = 0, count;
+    in->at = in->text_at;
+    while ((count = parse_piece(in, piece)) > 0) {
+        memcpy(text + length, piece, count);
+        length += count;
+    }
+    text[length] = 0;
+    in->at = end;
+    if (size) *size = length;
+    return text;
 }
 
 /* A number, or one of the words. Not-a-number and infinities are written as C writes them. */

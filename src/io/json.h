@@ -39,6 +39,7 @@ typedef struct firn_json {
     /* The reader's own. */
     const uint8_t *data;
     size_t size, at;
+    size_t text_at; /* text: where the string last read begins */
     bool binary, swapped;
     int32_t depth;
     struct {
@@ -65,6 +66,9 @@ void firn_json_close(firn_json *in);
 firn_json_kind firn_json_next(firn_json *in);
 /* Reads on and fails unless the value is of that kind. `what` names it in the message. */
 void firn_json_expect(firn_json *in, firn_json_kind kind, const char *what);
+/* Text alone: the whole string that was just read, however long it is. Free it with free; NULL: no memory,
+ * or no string. *size, unless NULL, receives its length. */
+char *firn_json_whole_text(firn_json *in, size_t *size);
 /* The next key of a map, or of an array of keys and values, into `text`; false when it closes. */
 bool firn_json_key(firn_json *in);
 /* Passes over the next value, whatever it holds. */

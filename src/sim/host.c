@@ -27,6 +27,26 @@ firn_status firn_sim_set_gravity(firn_sim *sim, const double gravity[3], firn_er
     return FIRN_OK;
 }
 
+firn_status firn_sim_set_damping(firn_sim *sim, double damping, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    if (!(damping >= 0 && damping <= FIRN_FINITE)) {
+        return firn_fail(error, FIRN_INVALID, "damping %g must be 0 or above and finite", damping);
+    }
+    sim->def.damping = damping;
+    return FIRN_OK;
+}
+
+firn_status firn_sim_set_contact_friction(firn_sim *sim, double friction, firn_error *error)
+{
+    if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    if (!(friction >= 0 && friction <= 1e6)) {
+        return firn_fail(error, FIRN_INVALID, "friction %g must be from 0 to 1e6", friction);
+    }
+    sim->def.contact_friction = friction;
+    return FIRN_OK;
+}
+
 /* ---- colliders ---- */
 
 firn_status firn_host_check_collider(const firn_sim *sim, int32_t collider, firn_error *error)

@@ -1,0 +1,136 @@
+/* What a page must know of the open scene, and of where play is. */
+#include <math.h>
+#include <string.h>
+
+#include "live/live.h"
+
+/* ---- the scene ---- */
+
+static void put_materials(const firn_live *live, firn_live_event *e)
+{
+    const firn_scene *scene = live->scene;
+    firn_event_open(e, "materials", '[');
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        const firn_scene_material *m = &scene->material[i];
+        const int32_t newer = firn_scene_find_material(live->newest, m->name, NULL, 0);
+        const firn_look *look = newer >= 0 ? &live->newest->material[newer].look : &m->look;
+        firn_event_open(e, NULL, '{');
+        firn_event_text(e, "name", m->name);
+        firn_event_text(e, "law", firn_law_name(m->def.law));
+        firn_event_text(e, "preset", m->preset ? m->preset : "");
+        firn_event_text(e, "look", look->name ? look->name : "");
+        firn_event_list(e, "color", look->color, 3);
+        firn_live_put_values(e, &m->def);
+        firn_event_close(e, '}');
+    }
+    firn_event_close(e, ']');
+}
+
+static void put_objects(const firn_live *live, firn_live_event *e)
+{
+    const firn_scene *scene = live->scene;
+    firn_event_open(e, "objects", '[');
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        firn_event_open(e, NULL, '{');
+        firn_event_text(e, "name", o->name ? o->name : "");
+        firn_event_text(e, "material", scene->material[o->material_index].name);
+        firn_event_whole(e, "count", live->job->object[i].particles);
+        firn_event_close(e, '}');
+    }
+    firn_event_close(e, ']');
+}
+
+static void put_colliders(const firn_live *live, firn_live_event *e)
+{
+    const firn_scene *scene = live->scene, *newest = live->newest;
+    const bool alike = newest->collider_count == scene->collider_count;
+    firn_event_open(e, "colliders", '[');
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        const firn_scene_collider *c = &scene->collider[i];
+        const firn_scene_collider *seen = alike ? &newest->collider[i] : c;
+        firn_event_open(e, NULL, '{');
+        firn_event_text(e, "name", seen->name ? seen->name : "");
+        firn_event_text(e, "shape", firn_shape_name(c->shape.def.shape));
+        firn_event_flag(e, "visible", seen->visible);
+        firn_event_flag(e, "mesh", live->job->props.collider[i].prop.shape != NULL);
+        firn_event_close(e, '}');
+    }
+    firn_event_close(e, ']');
+}
+
+/* Paths at which the newest text differs from what is simulated. */
+static void put_waiting(const firn_live *live, firn_live_event *e)
+{
+    firn_scene_says says = {0};
+    firn_scene_line *old, *new;
+    int64_t i = 0, k = 0;
+    firn_event_open(e, "restart", '[');
+    if (live->newest != live->scene && firn_says_read(&says, live->newest, NULL) == FIRN_OK) {
+        while (firn_says_differ(&live->says, &says, &i, &k, &old, &new)) {
+            firn_event_text(e, NULL, old ? old->path : new->path);
+        }
+    }
+    firn_says_free(&says);
+    firn_event_close(e, ']');
+}
+
+void firn_live_send_scene(firn_live *live, char *const *at_once)
+{
+    const firn_scene *scene = live->scene;
+    firn_live_event e;
+    firn_event_begin(&e, "scene");
+    firn_event_open(&e, "scene", '{');
+    firn_event_text(&e, "name", live->newest->name);
+    firn_event_whole(&e, "dimension", scene->dimension);
+    firn_event_whole(&e, "first", scene->frames.start);
+    firn_event_whole(&e, "last", scene->frames.end);
+    firn_event_number(&e, "fps", scene->frames.fps);
+    firn_event_number(&e, "playback", firn_scene_get_info(scene).playback);
+    firn_event_number(&e, "resolution", scene->resolution);
+    firn_event_number(&e, "cell_size", scene->cell_size);
+    firn_event_flag(&e, "heat", scene->heat_value != NULL);
+    firn_event_text(&e, "up", scene->up == 1 ? "z" : "y");
+    put_materials(live, &e);
+    put_objects(live, &e);
+    put_colliders(live, &e);
+    firn_event_close(&e, '}');
+    firn_event_open(&e, "live", '[');
+    for (int i = 0; at_once && at_once[i]; i++) firn_event_text(&e, NULL, at_once[i]);
+    firn_event_close(&e, ']');
+    put_waiting(live, &e);
+    firn_live_send(live, &e);
+    firn_live_send_meshes(live, true);
+}
+
+/* ---- time ---- */
+
+void firn_live_send_state(firn_live *live, bool always)
+{
+    if (!live->job) return;
+    const int64_t frame = firn_live_frame(live, NULL), kept = firn_live_last_kept(live);
+    const bool done = firn_live_done(live);
+    if (!always && live->told.any && live->told.playing == live->playing &&
+        live->told.done == done && live->told.speed == live->speed && live->told.frame == frame &&
+        live->told.kept == kept) {
+        return;
+    }
+    live->told.any = true;
+    live->told.playing = live->playing;
+    live->told.done = done;
+    live->told.speed = live->speed;
+    live->told.frame = frame;
+    live->told.kept = kept;
+    firn_live_event e;
+    firn_event_begin(&e, "state");
+    firn_event_flag(&e, "playing", live->playing);
+    firn_event_number(&e, "speed", live->speed);
+    firn_event_whole(&e, "frame", frame);
+    firn_event_number(&e, "time", firn_sim_time(live->job->sim));
+    firn_event_flag(&e, "done", done);
+    firn_event_open(&e, "kept", '[');
+    firn_event_whole(&e, NULL, live->scene->frames.start);
+    firn_event_whole(&e, NULL, kept);
+    firn_event_close(&e, ']');
+    firn_live_send(live, &e);
+}
