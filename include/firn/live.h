@@ -72,6 +72,24 @@ FIRN_API firn_job *firn_live_job(const firn_live *live);
 FIRN_API char *firn_live_hello_text(const char *engine, const char *mode, int32_t threads,
                                     const char *isa, const char *text, const char *file);
 
+/* The event `scene` of a job that a run has filled; and the event `frame`. Free them with free; NULL: no
+ * memory. */
+FIRN_API char *firn_live_scene_text(const firn_job *job);
+
+typedef struct firn_live_moment {
+    const firn_job *job; /* for the poses of colliders; NULL: none */
+    uint32_t picture;
+    int64_t frame;
+    double part; /* of the frame, from 0 to below 1 */
+    double time; /* s */
+    int64_t particles;
+    firn_report report;        /* of what was done since the last */
+    double seconds;            /* of the clock that it took */
+    double simulated;          /* s */
+    const firn_totals *totals; /* NULL: none */
+} firn_live_moment;
+FIRN_API char *firn_live_frame_text(const firn_live_moment *moment);
+
 /* Particles to show. */
 typedef struct firn_live_cloud {
     int64_t count;

@@ -6,14 +6,13 @@
 
 /* ---- the scene ---- */
 
-static void put_materials(const firn_live *live, firn_live_event *e)
+static void put_materials(firn_live_event *e, const firn_scene *scene, const firn_scene *newest)
 {
-    const firn_scene *scene = live->scene;
     firn_event_open(e, "materials", '[');
     for (int32_t i = 0; i < scene->material_count; i++) {
         const firn_scene_material *m = &scene->material[i];
-        const int32_t newer = firn_scene_find_material(live->newest, m->name, NULL, 0);
-        const firn_look *look = newer >= 0 ? &live->newest->material[newer].look : &m->look;
+        const int32_t newer = firn_scene_find_material(newest, m->name, NULL, 0);
+        const firn_look *look = newer >= 0 ? &newest->material[newer].look : &m->look;
         firn_event_open(e, NULL, '{');
         firn_event_text(e, "name", m->name);
         firn_event_text(e, "law", firn_law_name(m->def.law));
@@ -26,24 +25,24 @@ static void put_materials(const firn_live *live, firn_live_event *e)
     firn_event_close(e, ']');
 }
 
-static void put_objects(const firn_live *live, firn_live_event *e)
+static void put_objects(firn_live_event *e, const firn_job *job)
 {
-    const firn_scene *scene = live->scene;
+    const firn_scene *scene = job->scene;
     firn_event_open(e, "objects", '[');
     for (int32_t i = 0; i < scene->object_count; i++) {
         const firn_scene_object *o = &scene->object[i];
         firn_event_open(e, NULL, '{');
         firn_event_text(e, "name", o->name ? o->name : "");
         firn_event_text(e, "material", scene->material[o->material_index].name);
-        firn_event_whole(e, "count", live->job->object[i].particles);
+        firn_event_whole(e, "count", job->object[i].particles);
         firn_event_close(e, '}');
     }
     firn_event_close(e, ']');
 }
 
-static void put_colliders(const firn_live *live, firn_live_event *e)
+static void put_colliders(firn_live_event *e, const firn_job *job, const firn_scene *newest)
 {
-    const firn_scene *scene = live->scene, *newest = live->newest;
+    const firn_scene *scene = job->scene;
     const bool alike = newest->collider_count == scene->collider_count;
     firn_event_open(e, "colliders", '[');
     for (int32_t i = 0; i < scene->collider_count; i++) {
@@ -53,7 +52,7 @@ static void put_colliders(const firn_live *live, firn_live_event *e)
         firn_event_text(e, "name", seen->name ? seen->name : "");
         firn_event_text(e, "shape", firn_shape_name(c->shape.def.shape));
         firn_event_flag(e, "visible", seen->visible);
-        firn_event_flag(e, "mesh", live->job->props.collider[i].prop.shape != NULL);
+        firn_event_flag(e, "mesh", job->props.collider[i].prop.shape != NULL);
         firn_event_close(e, '}');
     }
     firn_event_close(e, ']');
@@ -75,26 +74,45 @@ static void put_waiting(const firn_live *live, firn_live_event *e)
     firn_event_close(e, ']');
 }
 
-void firn_live_send_scene(firn_live *live, char *const *at_once)
+/* The entry `scene`: what a job simulates, under the names and looks that a newer text gives it. */
+static void put_scene(firn_live_event *e, const firn_job *job, const firn_scene *newest)
 {
-    const firn_scene *scene = live->scene;
+    const firn_scene *scene = job->scene;
+    const firn_scene_info info = firn_scene_get_info(scene);
+    firn_event_open(e, "scene", '{');
+    firn_event_text(e, "name", newest->name);
+    firn_event_whole(e, "dimension", info.dimension);
+    firn_event_whole(e, "first", info.first_frame);
+    firn_event_whole(e, "last", info.last_frame);
+    firn_event_number(e, "fps", info.fps);
+    firn_event_number(e, "playback", info.playback);
+    firn_event_number(e, "resolution", info.resolution);
+    firn_event_number(e, "cell_size", info.cell_size);
+    firn_event_flag(e, "heat", scene->heat_value != NULL);
+    firn_event_text(e, "up", scene->up == 1 ? "z" : "y");
+    put_materials(e, scene, newest);
+    put_objects(e, job);
+    put_colliders(e, job, newest);
+    firn_event_close(e, '}');
+}
+
+char *firn_live_scene_text(const firn_job *job)
+{
     firn_live_event e;
     firn_event_begin(&e, "scene");
-    firn_event_open(&e, "scene", '{');
-    firn_event_text(&e, "name", live->newest->name);
-    firn_event_whole(&e, "dimension", scene->dimension);
-    firn_event_whole(&e, "first", scene->frames.start);
-    firn_event_whole(&e, "last", scene->frames.end);
-    firn_event_number(&e, "fps", scene->frames.fps);
-    firn_event_number(&e, "playback", firn_scene_get_info(scene).playback);
-    firn_event_number(&e, "resolution", scene->resolution);
-    firn_event_number(&e, "cell_size", scene->cell_size);
-    firn_event_flag(&e, "heat", scene->heat_value != NULL);
-    firn_event_text(&e, "up", scene->up == 1 ? "z" : "y");
-    put_materials(live, &e);
-    put_objects(live, &e);
-    put_colliders(live, &e);
-    firn_event_close(&e, '}');
+    put_scene(&e, job, job->scene);
+    firn_event_list(&e, "live", NULL, 0);
+    firn_event_list(&e, "restart", NULL, 0);
+    if (firn_event_end(&e)) return e.text.data;
+    firn_event_free(&e);
+    return NULL;
+}
+
+void firn_live_send_scene(firn_live *live, char *const *at_once)
+{
+    firn_live_event e;
+    firn_event_begin(&e, "scene");
+    put_scene(&e, live->job, live->newest);
     firn_event_open(&e, "live", '[');
     for (int i = 0; at_once && at_once[i]; i++) firn_event_text(&e, NULL, at_once[i]);
     firn_event_close(&e, ']');

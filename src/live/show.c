@@ -14,30 +14,28 @@
 
 /* ---- the event ---- */
 
-static void put_totals(firn_live *live, firn_live_event *e)
+static void put_totals(firn_live_event *e, const firn_totals *t)
 {
-    firn_totals t;
-    if (firn_sim_measure(live->job->sim, &t, NULL) != FIRN_OK) return;
     firn_event_open(e, "totals", '{');
-    firn_event_number(e, "mass", t.mass);
-    firn_event_list(e, "momentum", t.momentum, 3);
-    firn_event_number(e, "kinetic", t.kinetic);
-    firn_event_number(e, "elastic", t.elastic);
-    firn_event_number(e, "gravitational", t.gravitational);
-    firn_event_number(e, "heat", t.heat);
-    firn_event_number(e, "liquid", t.liquid);
-    firn_event_number(e, "max_speed", t.max_speed);
+    firn_event_number(e, "mass", t->mass);
+    firn_event_list(e, "momentum", t->momentum, 3);
+    firn_event_number(e, "kinetic", t->kinetic);
+    firn_event_number(e, "elastic", t->elastic);
+    firn_event_number(e, "gravitational", t->gravitational);
+    firn_event_number(e, "heat", t->heat);
+    firn_event_number(e, "liquid", t->liquid);
+    firn_event_number(e, "max_speed", t->max_speed);
     firn_event_close(e, '}');
 }
 
-static void put_poses(const firn_live *live, firn_live_event *e)
+static void put_poses(firn_live_event *e, const firn_job *job)
 {
     firn_event_open(e, "poses", '[');
-    for (int32_t i = 0; i < live->scene->collider_count; i++) {
-        const firn_scene_collider *c = &live->scene->collider[i];
+    for (int32_t i = 0; job && i < job->scene->collider_count; i++) {
+        const firn_scene_collider *c = &job->scene->collider[i];
         firn_collider_motion m = {.rotation = {1}};
-        const bool gone = firn_sim_time(live->job->sim) >= c->def.until ||
-                          firn_sim_read_motion(live->job->sim, i, &m, NULL) != FIRN_OK;
+        const bool gone = firn_sim_time(job->sim) >= c->def.until ||
+                          firn_sim_read_motion(job->sim, i, &m, NULL) != FIRN_OK;
         firn_event_open(e, NULL, '{');
         firn_event_list(e, "position", m.position, 3);
         firn_event_list(e, "rotation", m.rotation, 4);
@@ -47,27 +45,53 @@ static void put_poses(const firn_live *live, firn_live_event *e)
     firn_event_close(e, ']');
 }
 
+static void put_moment(firn_live_event *e, const firn_live_moment *m)
+{
+    const firn_report *r = &m->report;
+    firn_event_begin(e, "frame");
+    firn_event_whole(e, "picture", m->picture);
+    firn_event_whole(e, "frame", m->frame);
+    firn_event_number(e, "part", m->part);
+    firn_event_number(e, "time", m->time);
+    firn_event_whole(e, "particles", m->particles);
+    firn_event_whole(e, "steps", r->steps);
+    firn_event_number(e, "dt", r->dt);
+    firn_event_text(e, "limit", firn_limit_name(r->limit));
+    firn_event_text(e, "integrator", firn_integrator_name(r->integrator));
+    firn_event_whole(e, "blocks", r->blocks);
+    firn_event_number(e, "seconds", m->seconds);
+    firn_event_number(e, "simulated", m->simulated);
+    if (m->totals) put_totals(e, m->totals);
+    put_poses(e, m->job);
+}
+
+char *firn_live_frame_text(const firn_live_moment *moment)
+{
+    firn_live_event e;
+    put_moment(&e, moment);
+    if (firn_event_end(&e)) return e.text.data;
+    firn_event_free(&e);
+    return NULL;
+}
+
 static void send_frame(firn_live *live, uint32_t picture)
 {
-    double part;
-    const int64_t frame = firn_live_frame(live, &part);
-    const firn_report *r = &live->report;
+    const firn_sim *sim = live->job->sim;
+    firn_live_moment m = {.job = live->job,
+                          .picture = picture,
+                          .time = firn_sim_time(sim),
+                          .particles = firn_sim_count(sim),
+                          .report = live->report,
+                          .seconds = live->seconds,
+                          .simulated = live->simulated};
+    firn_totals totals;
     firn_live_event e;
-    firn_event_begin(&e, "frame");
-    firn_event_whole(&e, "picture", picture);
-    firn_event_whole(&e, "frame", frame);
-    firn_event_number(&e, "part", part);
-    firn_event_number(&e, "time", firn_sim_time(live->job->sim));
-    firn_event_whole(&e, "particles", firn_sim_count(live->job->sim));
-    firn_event_whole(&e, "steps", live->steps);
-    firn_event_number(&e, "dt", r->dt);
-    firn_event_text(&e, "limit", firn_limit_name(r->limit));
-    firn_event_text(&e, "integrator", firn_integrator_name(r->integrator));
-    firn_event_whole(&e, "blocks", r->blocks);
-    firn_event_number(&e, "seconds", live->seconds);
-    firn_event_number(&e, "simulated", live->simulated);
-    if (live->want.totals) put_totals(live, &e);
-    put_poses(live, &e);
+    m.frame = firn_live_frame(live, &m.part);
+    m.report.steps = live->steps;
+    if (live->want.totals && firn_sim_measure(live->job->sim, &totals, NULL) == FIRN_OK) {
+        m.totals = &totals;
+    }
+    put_moment(&e, &m);
     firn_live_put_probe(live, &e);
     firn_live_send(live, &e);
     live->steps = 0;

@@ -27,7 +27,9 @@ export type Command =
   | {do: 'seek'; frame: number}
   /* What pictures carry. `color` is an attribute ("speed", "temperature", ...; "": none). */
   | {do: 'want'; color?: string; velocity?: boolean; grid?: boolean; totals?: boolean}
-  /* Held down until null. `at` and `velocity` in m and m/s; strength in N (push) or K/s (heat). */
+  /* Held down until null. `at` and `velocity` in m and m/s; strength in N (push) or K/s (heat). Grab takes
+   * material to `velocity`, push presses along it, emit gives it to what comes. While time stands still cut,
+   * emit and heat act once a command. */
   | {do: 'tool'; tool: Tool | null; at?: Vec3; radius?: number; velocity?: Vec3; strength?: number; material?: string}
   /* Reports a particle with every frame, by its id; null ends it. */
   | {do: 'probe'; id: number | null}
@@ -87,7 +89,8 @@ export type SceneInfo = {
   heat: boolean;
   up: 'y' | 'z';
   materials: MaterialInfo[]; /* by the number in tags */
-  objects: {name: string; material: string; count: number}[]; /* by the number in tags */
+  objects: {name: string; material: string; count: number}[]; /* by the number in tags; what the tool
+    emits has the number behind the last */
   colliders: ColliderInfo[]; /* in the scene's order */
 };
 
@@ -95,7 +98,11 @@ export type Totals = {
   mass: number; momentum: Vec3; kinetic: number; elastic: number; gravitational: number;
   heat: number; liquid: number; max_speed: number;
 };
-export type Pose = {position: Vec3; rotation: [number, number, number, number]}; /* w, x, y, z */
+export type Pose = {
+  position: Vec3;
+  rotation: [number, number, number, number]; /* w, x, y, z */
+  gone?: true; /* the collider's `until` has passed */
+};
 
 export type Event =
   | {event: 'hello'; engine: 'wasm' | 'native'; version: string; threads: number; isa: string;
