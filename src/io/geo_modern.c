@@ -354,7 +354,8 @@ firn_status firn_geo_modern_read(const firn_bytes *in, firn_points *out, firn_er
         if (is(&json, "pointcount")) {
             if (counted) firn_json_fail(&json, "pointcount comes twice");
             /* A page that is constant may take one byte. */
-            const int64_t most = in->size < INT64_MAX / PAGE ? (int64_t)in->size * PAGE : INT64_MAX;
+            const uint64_t size = in->size;
+            const int64_t most = size < INT64_MAX / PAGE ? (int64_t)size * PAGE : INT64_MAX;
             const int64_t count = read_integer(&json, "pointcount", 0, most);
             if (json.status == FIRN_OK) out->count = count;
             counted = true;

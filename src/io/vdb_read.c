@@ -550,11 +550,6 @@ static bool read_grid(reader *r, firn_volumes *out)
     return true;
 }
 
-bool firn_volumes_recognise(const firn_bytes *in)
-{
-    return in->size >= 8 && memcmp(in->data, FIRN_VDB_MAGIC, 8) == 0;
-}
-
 static bool read_file(reader *r, firn_volumes *out)
 {
     int64_t version, grids;

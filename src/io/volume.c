@@ -29,6 +29,11 @@ bool firn_grow(void *array, int64_t count, size_t size)
     return grown != NULL;
 }
 
+bool firn_volumes_recognise(const firn_bytes *in)
+{
+    return in->size >= 8 && memcmp(in->data, FIRN_VDB_MAGIC, 8) == 0;
+}
+
 void firn_volumes_free(firn_volumes *volumes)
 {
     for (int32_t i = 0; i < volumes->count; i++) {
