@@ -1,10 +1,11 @@
 /* Names in an open hash table that is at most half full. */
+#define _DEFAULT_SOURCE /* getentropy */
 #include "scene/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 /* The slot that has the name, or the free one where it goes. */
 static struct firn_named *slot_of(const firn_names *names, const char *name)
@@ -32,8 +33,7 @@ bool firn_names_add(firn_names *names, const char *name, void *thing)
         firn_names grown = {
             .room = names->room ? 2 * names->room : 64, .count = names->count, .seed = names->seed};
         /* A file must not be able to choose names that collide. */
-        if (!names->room && getrandom(&grown.seed, sizeof grown.seed, GRND_NONBLOCK) < 0)
-            grown.seed = 1;
+        if (!names->room && getentropy(&grown.seed, sizeof grown.seed) != 0) grown.seed = 1;
         grown.slot = calloc(grown.room, sizeof *grown.slot);
         if (!grown.slot) return false;
         for (size_t i = 0; i < names->room; i++) {

@@ -1,6 +1,6 @@
 /* A scene as text: a tree of values that know where they were written.
  *
- * yaml.c makes one from a file; everything after it needs no library. */
+ * tree.c makes one from a file, with yaml.h; everything else needs no library. */
 #ifndef FIRN_VALUE_H
 #define FIRN_VALUE_H
 
@@ -58,7 +58,7 @@ firn_status firn_value_set(firn_value *root, const char *path, firn_value *value
 /* What is at such a path, or NULL. */
 firn_value *firn_value_find(firn_value *root, const char *path);
 
-/* ---- yaml.c ---- */
+/* ---- tree.c ---- */
 
 /* A file, with its `include`s merged in; *out is NULL on failure. Names of files live as long as the
  * tree: free with firn_tree_free. */
