@@ -32,17 +32,22 @@
 #include <stdbool.h>
 #if defined(FIRN_PARALLEL_PTHREAD)
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#if defined(__EMSCRIPTEN__)
+#include <emscripten/threading.h>
+#include <math.h>
+#else
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+#endif
 #endif
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -112,8 +117,34 @@ static void pause_briefly(void)
 #endif
 }
 
-/* What was_preempted saw last, and how long the thread has slept since then, ns. */
-static _Thread_local int64_t asked, worked, slept;
+/* How long the thread has slept since was_preempted looked, ns. */
+static _Thread_local int64_t slept;
+
+#if defined(__EMSCRIPTEN__)
+
+/* A browser tells nothing of cores, and moves threads as it likes. */
+static bool was_preempted(int64_t now)
+{
+    (void)now;
+    return false;
+}
+
+/* False after `most` ns, where that is not 0. */
+static bool wait_for_change(_Atomic uint32_t *number, uint32_t old, int64_t most)
+{
+    return emscripten_futex_wait((volatile void *)number, old,
+                                 most ? 1e-6 * (double)most : (double)INFINITY) != -ETIMEDOUT;
+}
+
+static void wake(_Atomic uint32_t *number, int most)
+{
+    (void)emscripten_futex_wake((volatile void *)number, most);
+}
+
+#else
+
+/* What was_preempted saw last. */
+static _Thread_local int64_t asked, worked;
 static _Thread_local long switches;
 
 /* Whether another program has had this thread's core since it last asked. Kernel threads take it,
@@ -135,16 +166,29 @@ static bool was_preempted(int64_t now)
     return lost;
 }
 
+/* False after `most` ns, where that is not 0. */
+static bool wait_for_change(_Atomic uint32_t *number, uint32_t old, int64_t most)
+{
+    const struct timespec limit = {.tv_nsec = most};
+    return syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, old, most ? &limit : NULL, NULL, 0) ==
+               0 ||
+           errno != ETIMEDOUT;
+}
+
+static void wake(_Atomic uint32_t *number, int most)
+{
+    syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
+}
+
+#endif
+
 /* Sleeps until the bell's number is no longer `old`, or up to `most` ns where that is not 0. */
 static void sleep_on(bell *b, uint32_t old, int64_t most)
 {
-    const struct timespec limit = {.tv_nsec = most};
     const int64_t begin = now_ns();
     atomic_fetch_add(&b->sleepers, 1);
     while (atomic_load(&b->number) == old) {
-        const long woken =
-            syscall(SYS_futex, &b->number, FUTEX_WAIT_PRIVATE, old, most ? &limit : NULL, NULL, 0);
-        if (woken != 0 && errno == ETIMEDOUT) break;
+        if (!wait_for_change(&b->number, old, most)) break;
     }
     atomic_fetch_sub(&b->sleepers, 1);
     slept += now_ns() - begin;
@@ -173,9 +217,7 @@ static bool spin_on(bell *b, uint32_t old, int64_t begin)
  * counted itself before it looks at the number again, so one of the two sees the other. */
 static void ring(bell *b, int most)
 {
-    if (atomic_load(&b->sleepers) > 0) {
-        syscall(SYS_futex, &b->number, FUTEX_WAKE_PRIVATE, most, NULL, NULL, 0);
-    }
+    if (atomic_load(&b->sleepers) > 0) wake(&b->number, most);
 }
 
 #else
@@ -297,12 +339,20 @@ static void crew_call(crew *c, int most)
     ring(&c->calls, most);
 }
 
-/* One more helper, if the system has one to give. */
-static bool crew_grow(crew *c)
+#if defined(__EMSCRIPTEN__)
+
+/* Taken from the pool that the module starts with: a thread beyond it would begin only when its creator
+ * returns to the browser. Its stack is the module's choice. */
+static bool start(helper *h) { return pthread_create(&h->thread, NULL, help, h) == 0; }
+
+static void crew_spread(crew *c) { (void)c; }
+static void crew_gather(crew *c) { (void)c; }
+static int32_t count_cores(void) { return emscripten_num_logical_cores(); }
+
+#else
+
+static bool start(helper *h)
 {
-    helper *h = malloc(sizeof *h);
-    if (!h) return false;
-    *h = (helper){.crew = c, .next = c->helpers, .number = c->count + 1};
     /* Faults stay with the thread that has them. */
     sigset_t others, before;
     sigfillset(&others);
@@ -320,13 +370,6 @@ static bool crew_grow(crew *c)
         pthread_attr_destroy(&about);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (done) {
-        c->helpers = h;
-        c->count++;
-        c->kept_free = UNKNOWN;
-    } else {
-        free(h);
-    }
     return done;
 }
 
@@ -354,6 +397,31 @@ static void crew_gather(crew *c)
         pthread_setaffinity_np(h->thread, sizeof here, &here);
         c->kept_free = UNKNOWN;
     }
+}
+
+static int32_t count_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+    return (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+#endif
+
+/* One more helper, if the system has one to give. */
+static bool crew_grow(crew *c)
+{
+    helper *h = malloc(sizeof *h);
+    if (!h) return false;
+    *h = (helper){.crew = c, .next = c->helpers, .number = c->count + 1};
+    if (!start(h)) {
+        free(h);
+        return false;
+    }
+    c->helpers = h;
+    c->count++;
+    c->kept_free = UNKNOWN;
+    return true;
 }
 
 /* Until all chunks are done. */
@@ -463,12 +531,7 @@ static void run(int32_t threads, int64_t count, int64_t grain, firn_task *task, 
     crew_return(c);
 }
 
-int32_t firn_parallel_max_threads(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-    return (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
-}
+int32_t firn_parallel_max_threads(void) { return count_cores(); }
 
 #else
 

@@ -33,6 +33,8 @@
 #include <immintrin.h>
 #elif defined(__x86_64__) && W == 4
 #include <emmintrin.h>
+#elif defined(__wasm_simd128__) && W == 4
+#include <wasm_simd128.h>
 #endif
 
 #define D FIRN_DIM
@@ -124,6 +126,9 @@ LANE_INLINE vr v_max(vr a, vr b) { return (vr)_mm256_max_ps((__m256)a, (__m256)b
 #elif W == 4 && defined(__SSE2__)
 LANE_INLINE vr v_min(vr a, vr b) { return (vr)_mm_min_ps((__m128)a, (__m128)b); }
 LANE_INLINE vr v_max(vr a, vr b) { return (vr)_mm_max_ps((__m128)a, (__m128)b); }
+#elif W == 4 && defined(__wasm_simd128__)
+LANE_INLINE vr v_min(vr a, vr b) { return (vr)wasm_f32x4_pmin((v128_t)b, (v128_t)a); }
+LANE_INLINE vr v_max(vr a, vr b) { return (vr)wasm_f32x4_pmax((v128_t)b, (v128_t)a); }
 #else
 LANE_INLINE vr v_min(vr a, vr b) { return v_select(a < b, a, b); }
 LANE_INLINE vr v_max(vr a, vr b) { return v_select(a > b, a, b); }
@@ -148,6 +153,8 @@ LANE_INLINE vr v_sqrt(vr a)
     return (vr)_mm256_sqrt_ps((__m256)a);
 #elif W == 4 && defined(__SSE2__)
     return (vr)_mm_sqrt_ps((__m128)a);
+#elif W == 4 && defined(__wasm_simd128__)
+    return (vr)wasm_f32x4_sqrt((v128_t)a);
 #else
     vr r;
     for (int l = 0; l < W; l++) r[l] = R_SQRT(a[l]);
@@ -239,6 +246,8 @@ LANE_INLINE int v_any(vi mask)
     return _mm256_movemask_ps((__m256)mask) != 0;
 #elif W == 4 && defined(__SSE2__)
     return _mm_movemask_ps((__m128)mask) != 0;
+#elif W == 4 && defined(__wasm_simd128__)
+    return wasm_v128_any_true((v128_t)mask);
 #else
     lane_int any = 0;
     for (int l = 0; l < W; l++) any |= mask[l];

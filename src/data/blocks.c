@@ -438,9 +438,9 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         for (int n = 0; n < neighbours; n++) occupied += from->leaving[b][n] > 0;
     }
     int64_t bound = occupied * corners;
-    if (bound > INT32_MAX / 4) {
+    if (bound > FIRN_MOST_BLOCKS) {
         return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
-                         INT32_MAX / 4);
+                         FIRN_MOST_BLOCKS);
     }
     const uint32_t size = hash_size((int32_t)bound);
     firn_status st = firn_pool_reserve_slack(allocator, scratch, build_scratch(bound), error);

@@ -38,6 +38,13 @@ enum {
     FIRN_STENCIL = 4, /* nodes per axis that a particle reaches, at most */
 };
 
+/* Neighbours are looked up in 32 bits; where sizes have 32 bits, too, no array's size may pass them. */
+#if SIZE_MAX > UINT32_MAX
+#define FIRN_MOST_BLOCKS (INT32_MAX / 4)
+#else
+#define FIRN_MOST_BLOCKS (1 << 20)
+#endif
+
 /* The particles one pass processed in one block: order[start .. start + count). */
 typedef struct firn_bin {
     uint32_t start, count;

@@ -101,9 +101,9 @@ firn_status firn_store_bin(const firn_store *s, firn_directory *d, const uint32_
         uint64_t k = key[list[i]];
         if (k != FIRN_NO_KEY && k != last) key_scratch[runs++] = last = k;
     }
-    if (runs > INT32_MAX / 4) {
+    if (runs > FIRN_MOST_BLOCKS) {
         return firn_fail(error, FIRN_NO_MEMORY, "more than %d grid blocks; use larger cells",
-                         INT32_MAX / 4);
+                         FIRN_MOST_BLOCKS);
     }
     firn_sort_keys(key_scratch, key_scratch + runs, (int32_t)runs);
     int32_t blocks = 0;

@@ -52,8 +52,12 @@ static inline real *firn_store_gradient(const firn_store *s, int64_t i)
     return s->spare + i * s->dim * s->dim;
 }
 
-/* Lists hold 32-bit indices. */
+/* Lists hold 32-bit indices; where sizes have 32 bits, too, no array's size may pass them. */
+#if SIZE_MAX > UINT32_MAX
 #define FIRN_STORE_MOST ((int64_t)UINT32_MAX - 64)
+#else
+#define FIRN_STORE_MOST ((int64_t)1 << 24)
+#endif
 
 /* Room for `capacity` particles, at most FIRN_STORE_MOST; failure changes nothing that can be
  * seen. */

@@ -215,7 +215,7 @@ firn_status firn_checkpoint_make(const firn_job *job, int64_t frame, firn_bytes 
     char *lines = NULL;
     firn_status st = make_head(job, &h, &lines, error);
     if (st == FIRN_OK) {
-        out->data = malloc(sizeof h + h.object_bytes + h.scene_bytes + h.state_bytes);
+        out->data = malloc((size_t)(sizeof h + h.object_bytes + h.scene_bytes + h.state_bytes));
         if (!out->data) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory for a checkpoint");
     }
     if (st == FIRN_OK) {
