@@ -41,6 +41,9 @@ export type Command =
   /* Ends a run that is watched (`firn run --live`), with a checkpoint. */
   | {do: 'stop'};
 
+/* To a Worker only: a file that the page's scenes may name, as "points.ply". */
+export type FilePut = {file: string; bytes: ArrayBuffer};
+
 /* ---- engine to page: events ---- */
 
 export type Param = {
