@@ -67,6 +67,11 @@ function readPages(body: Map<string, Tree>, raw: Tree & Numbers, size: number, c
   if (packs.some(p => !(p >= 1)) || packs.reduce((a, b) => a + b, 0) !== size) {
     throw new FileError(`The packing of ${column.name} does not add up.`);
   }
+  if (packs.length === 1 && !flags && column.components === size && ArrayBuffer.isView(raw) && !(column.data instanceof BigInt64Array)) {
+    if (raw.length !== column.data.length) few(column.name);
+    (column.data as Float32Array).set(raw); /* point after point */
+    return;
+  }
   let at = 0;
   for (let first = 0, g = 0; first < count; first += page, g++) {
     const elements = Math.min(page, count - first);
@@ -194,6 +199,7 @@ function digits(column: Column, index: number): string {
   const value = numberAt(column, index);
   if (isNaN(value)) return 'nan';
   if (!isFinite(value)) return value < 0 ? '-inf' : 'inf';
+  if (Object.is(value, -0)) return '-0';
   return column.type === 'f32' ? String(+value.toPrecision(9)) : String(value);
 }
 

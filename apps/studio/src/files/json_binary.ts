@@ -86,7 +86,11 @@ class Reader {
     const data = code === 0x11 ? new Int8Array(count) : code === 0x12 ? new Int16Array(count)
       : code === 0x13 ? new Int32Array(count) : code === 0x19 || code === 0x18 ? new Float32Array(count)
       : code === 0x21 ? new Uint8Array(count) : code === 0x22 ? new Uint16Array(count) : new Float64Array(count);
-    for (let i = 0; i < count; i++) data[i] = this.number(code)!;
+    if (this.little && data.BYTES_PER_ELEMENT === size && code !== 0x14) {
+      new Uint8Array(data.buffer).set(this.bytes.subarray(this.take(count * size), this.at));
+    } else {
+      for (let i = 0; i < count; i++) data[i] = this.number(code)!;
+    }
     return data;
   }
   private fits(count: number, size: number): number {
