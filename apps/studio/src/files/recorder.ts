@@ -1,0 +1,149 @@
+/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, and plays them
+ * at its own pace, however long each took to simulate. Where the browser has no encoder for that, MediaRecorder records,
+ * by the clock. */
+import {ZipWriter} from './zip.ts';
+import {type EncodedFrame, writeWebm} from './webm.ts';
+
+export type RecorderOptions = {fps: number; bitrate?: number /* bits/s */};
+export type Video = {blob: Blob; frames: number; seconds: number; exact: boolean};
+
+export interface Recording {
+  readonly frames: number;
+  /* Encoding keeps up; if not, a page that draws faster than the clock may wait. */
+  readonly ready: boolean;
+  /* Takes the canvas as it is. To be called in the same task as its drawing: WebGL forgets it afterwards. */
+  frame(): void;
+  stop(): Promise<Video>;
+}
+
+const KEY_SECONDS = 2; /* between key frames */
+const WAITING = 6; /* frames in the encoder's queue */
+
+function even(n: number): number {
+  return Math.max(2, n & ~1);
+}
+
+function config(canvas: HTMLCanvasElement, options: RecorderOptions): VideoEncoderConfig {
+  const width = even(canvas.width), height = even(canvas.height);
+  const bitrate = options.bitrate ?? Math.min(4e7, Math.max(2e6, width * height * options.fps * 0.16));
+  return {codec: 'vp8', width, height, framerate: options.fps, bitrate, latencyMode: 'quality'};
+}
+
+class ExactRecording implements Recording {
+  frames = 0;
+  private encoded: EncodedFrame[] = [];
+  private encoder: VideoEncoder;
+  private copy = document.createElement('canvas'); /* of one size, also if the view's changes */
+  private failure: Error | null = null;
+
+  constructor(private canvas: HTMLCanvasElement, private options: RecorderOptions, private config: VideoEncoderConfig) {
+    this.copy.width = config.width;
+    this.copy.height = config.height;
+    this.encoder = new VideoEncoder({
+      output: chunk => {
+        const bytes = new Uint8Array(chunk.byteLength);
+        chunk.copyTo(bytes);
+        this.encoded.push({bytes, time: chunk.timestamp / 1000, key: chunk.type === 'key'});
+      },
+      error: e => { this.failure = e; },
+    });
+    this.encoder.configure(config);
+  }
+
+  get ready(): boolean {
+    return this.encoder.encodeQueueSize < WAITING;
+  }
+
+  frame(): void {
+    if (this.failure) return;
+    const {width, height} = this.copy, g = this.copy.getContext('2d')!;
+    const scale = Math.min(width / this.canvas.width, height / this.canvas.height);
+    const w = this.canvas.width * scale, h = this.canvas.height * scale;
+    if (w < width - 2 || h < height - 2) g.clearRect(0, 0, width, height);
+    g.drawImage(this.canvas, (width - w) / 2, (height - h) / 2, w, h);
+    const frame = new VideoFrame(this.copy, {timestamp: Math.round(this.frames * 1e6 / this.options.fps), duration: Math.round(1e6 / this.options.fps)});
+    this.encoder.encode(frame, {keyFrame: this.frames % Math.round(KEY_SECONDS * this.options.fps) === 0});
+    frame.close();
+    this.frames++;
+  }
+
+  async stop(): Promise<Video> {
+    if (!this.failure) await this.encoder.flush().catch((e: unknown) => { this.failure = e as Error; });
+    if (this.encoder.state !== 'closed') this.encoder.close();
+    if (this.failure) throw new Error(`The video could not be made: ${this.failure.message}`);
+    const {width, height} = this.config, fps = this.options.fps;
+    const blob = writeWebm({codec: 'V_VP8', width, height, fps}, this.encoded);
+    return {blob, frames: this.frames, seconds: this.frames / fps, exact: true};
+  }
+}
+
+class ClockRecording implements Recording {
+  frames = 0;
+  readonly ready = true;
+  private recorder: MediaRecorder;
+  private parts: Blob[] = [];
+  private started = performance.now();
+  private track: CanvasCaptureMediaStreamTrack | undefined;
+
+  constructor(canvas: HTMLCanvasElement, options: RecorderOptions) {
+    const stream = canvas.captureStream(0);
+    this.track = stream.getVideoTracks()[0] as CanvasCaptureMediaStreamTrack | undefined;
+    const mimeType = ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm', 'video/mp4'].find(t => MediaRecorder.isTypeSupported(t));
+    this.recorder = new MediaRecorder(stream, {mimeType, videoBitsPerSecond: config(canvas, options).bitrate});
+    this.recorder.ondataavailable = e => this.parts.push(e.data);
+    this.recorder.start(1000);
+  }
+
+  frame(): void {
+    this.track?.requestFrame();
+    this.frames++;
+  }
+
+  async stop(): Promise<Video> {
+    const seconds = (performance.now() - this.started) / 1000;
+    await new Promise<void>(done => {
+      this.recorder.onstop = () => done();
+      this.recorder.stop();
+    });
+    return {blob: new Blob(this.parts, {type: this.recorder.mimeType}), frames: this.frames, seconds, exact: false};
+  }
+}
+
+/* Whether this browser can record at all. */
+export function canRecord(): boolean {
+  return typeof VideoEncoder !== 'undefined' || typeof MediaRecorder !== 'undefined';
+}
+
+export async function startRecording(canvas: HTMLCanvasElement, options: RecorderOptions): Promise<Recording> {
+  const c = config(canvas, options);
+  const exact = typeof VideoEncoder !== 'undefined' && (await VideoEncoder.isConfigSupported(c).catch(() => null))?.supported;
+  if (exact) return new ExactRecording(canvas, options, c);
+  if (typeof MediaRecorder === 'undefined') throw new Error('This browser cannot record video.');
+  return new ClockRecording(canvas, options);
+}
+
+/* "webm", or what the browser records. */
+export function videoExtension(video: Video): string {
+  return video.blob.type.startsWith('video/mp4') ? '.mp4' : '.webm';
+}
+
+export type Pictured = {screenshot(width: number, height: number): Promise<Blob>};
+
+/* One PNG per frame, in a zip file. */
+export class PngSequence {
+  private zip = new ZipWriter();
+  constructor(private view: Pictured, private name: string, private width: number, private height: number) {}
+
+  get count(): number {
+    return this.zip.count;
+  }
+
+  async add(frame: number): Promise<void> {
+    const png = await this.view.screenshot(this.width, this.height);
+    this.zip.add(`${this.name}.${String(frame).padStart(4, '0')}.png`, new Uint8Array(await png.arrayBuffer()));
+  }
+
+  finish(): Blob {
+    return this.zip.finish();
+  }
+}
