@@ -71,8 +71,8 @@ export type Result = {time: number; kinetic: number | null; lost: number | null;
 
 /* ---- two engines ---- */
 
-type Half = {engine: ComparedEngine; text: string; scene: SceneInfo | null; energy: number | null; last: FrameEvent | null;
-  steps: number; seconds: number; /* of the frame under way */ result: Result | null; frame: number; /* the last whole one */ waiting: boolean; done: boolean; stop: (() => void)[]};
+type Half = {engine: ComparedEngine; text: string; scene: SceneInfo | null; energy: number | null;
+  steps: number; seconds: number; /* of the frame under way */ result: Result | null; frame: number; /* the last whole one; -Infinity: not told yet */ waiting: boolean; done: boolean; stop: (() => void)[]};
 
 export type CompareEvents = {
   /* A scene or a result has changed. */
@@ -100,11 +100,11 @@ export class Compare {
   }
 
   private half(engine: ComparedEngine, text: string, side: Side): Half {
-    const h: Half = {engine, text, scene: null, energy: null, last: null, steps: 0, seconds: 0, result: null, frame: -Infinity, waiting: false, done: false, stop: []};
+    const h: Half = {engine, text, scene: null, energy: null, steps: 0, seconds: 0, result: null, frame: -Infinity, waiting: false, done: false, stop: []};
     h.stop = [
       engine.on('scene', e => {
         h.scene = e.scene;
-        this.fps = e.scene.playback || e.scene.fps;
+        this.fps = e.scene.fps;
         this.on.change();
       }),
       engine.on('error', e => {
@@ -141,7 +141,7 @@ export class Compare {
     this.pause();
     for (const h of Object.values(this.halves)) {
       h.energy = null;
-      h.result = h.last = null;
+      h.result = null;
       h.steps = h.seconds = 0;
       h.frame = -Infinity;
       h.waiting = h.done = false;
@@ -200,8 +200,12 @@ export class Compare {
     return test(this.halves.A) && test(this.halves.B);
   }
 
+  private idle(h: Half): boolean {
+    return !h.waiting && h.frame > -Infinity;
+  }
+
   private advance(): void {
-    if (!this.both(h => !h.waiting && !h.done)) return;
+    if (!this.both(h => this.idle(h) && !h.done)) return;
     for (const h of Object.values(this.halves)) {
       h.waiting = true;
       h.steps = h.seconds = 0;
@@ -215,7 +219,7 @@ export class Compare {
       this.pause();
       return;
     }
-    if (!this.both(h => !h.waiting)) return; /* reached() comes back here */
+    if (!this.both(h => this.idle(h))) return; /* reached() comes back here */
     const wait = this.speed > 0 ? this.due - performance.now() : 0;
     clearTimeout(this.timer);
     if (wait > 0) {
@@ -229,7 +233,6 @@ export class Compare {
   private arrived(h: Half, frame: FrameEvent): void {
     const t = frame.totals, energy = t ? t.kinetic + t.elastic + t.gravitational : null;
     if (energy !== null && h.energy === null) h.energy = energy;
-    h.last = frame;
     h.steps += frame.steps;
     h.seconds += frame.seconds;
     h.result = {time: frame.time, kinetic: t?.kinetic ?? null, lost: energy === null ? null : h.energy! - energy,
@@ -241,8 +244,8 @@ export class Compare {
   /* A picture or a state tells that a frame is there; states of the frame before may still come after a step began. */
   private reached(h: Half, frame: number): void {
     const further = frame > h.frame;
-    if (further) h.frame = frame;
-    if (!h.waiting || !(further || h.done)) return;
+    if (!further && !(h.waiting && h.done)) return;
+    h.frame = frame;
     h.waiting = false;
     this.next();
   }

@@ -121,11 +121,11 @@ export class Trace {
 
 const PREFIXES: [number, string][] = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ']];
 
-/* Two digits and a prefix: 3.1 J, 0.8 mJ, 21 kJ. Without a unit only large numbers take one: 12 M. */
+/* Two digits and a prefix: 3.1 J, 0.34 J, 0.8 mJ, 21 kJ. Without a unit only large numbers take one: 12 M. */
 export function brief(value: number, unit: string, digits = 2): string {
   if (value === 0 || !isFinite(value)) return `${value || 0} ${unit}`.trim();
   const size = Math.abs(value), small = !['', 'kg m/s'].includes(unit);
-  const found = PREFIXES.find(([f]) => size >= f * 0.9995) ?? PREFIXES[PREFIXES.length - 1]!;
+  const found = PREFIXES.find(([f]) => size >= f * (f > 1 ? 0.9995 : 0.1)) ?? PREFIXES[PREFIXES.length - 1]!;
   const [factor, prefix] = found[0] < 1 && !small || unit === 'kg m/s' ? [1, ''] as const : found;
   const text = String(+(value / factor).toPrecision(Math.max(digits, Math.min(4, Math.floor(Math.log10(size / factor)) + 1))));
   return `${text.replace('-', '−')} ${prefix}${unit}`.trim();

@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url)), names = process.argv.slice
 const tests = readdirSync(here).filter(f => f.endsWith('.test.ts') && (!names.length || names.some(n => f.startsWith(n))));
 const out = mkdtempSync(join(tmpdir(), 'firn-unit-'));
 try {
-  await build({entryPoints: tests.map(t => join(here, t)), outdir: out, bundle: true, platform: 'node', format: 'esm',
+  await build({entryPoints: tests.map(t => join(here, t)), outdir: out, bundle: true, platform: 'browser', external: ['node:*'], format: 'esm',
     outExtension: {'.js': '.mjs'}, sourcemap: 'inline', logLevel: 'warning'});
   const files = tests.map(t => join(out, `${basename(t, '.ts')}.mjs`));
   const {status} = spawnSync(process.execPath, ['--enable-source-maps', '--test', ...files],
