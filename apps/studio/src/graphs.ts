@@ -36,6 +36,9 @@ const BAND = 3, HEIGHT = 80, REDRAW_MS = 100;
 
 /* What uPlot needs of its own style sheet, and the rows around a plot. Colours are the page's tokens. */
 const STYLE = `
+.graphs:not([hidden]){display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr))}
+.graphs .g{min-width:0}
+.graphs .g h3 [hidden]{display:none}
 .graphs .u-wrap,.graphs .uplot{position:relative;user-select:none}
 .graphs .uplot{width:100%}
 .graphs .u-over,.graphs .u-under{position:absolute}
