@@ -1,0 +1,113 @@
+/* The scene, which is its text. Edits make new texts; undo and redo walk through them. Edits that follow
+ * each other under the same tag, as those of one drag do, are one step. */
+import {Emitter} from '../store';
+import {parseText} from './edit';
+import {readModel, type Model} from './model';
+
+type Step = {text: string; label: string; tag: string};
+
+const STEPS_MOST = 500;
+const EMPTY: Model = {name: 'scene', dimension: 3, up: 'y', resolution: 0.02, heat: false, items: [], root: {}};
+
+export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
+  private steps: Step[] = [{text: '', label: '', tag: ''}];
+  private at = 0;
+  private saved = '';
+  private model_: Model = EMPTY;
+  private opened: Model = EMPTY;
+  title = 'Untitled'; /* as the top bar shows it */
+
+  get text(): string {
+    return this.steps[this.at].text;
+  }
+
+  /* Of the last text that could be read. */
+  get model(): Model {
+    return this.model_;
+  }
+
+  /* As the scene was opened: what changed values are compared with. */
+  get baseline(): Model {
+    return this.opened;
+  }
+
+  get edited(): boolean {
+    return this.text !== this.saved;
+  }
+
+  get undoLabel(): string | null {
+    return this.at > 0 ? this.steps[this.at].label : null;
+  }
+
+  get redoLabel(): string | null {
+    return this.at + 1 < this.steps.length ? this.steps[this.at + 1].label : null;
+  }
+
+  open(text: string, title: string, saved = true): void {
+    this.steps = [{text, label: '', tag: ''}];
+    this.at = 0;
+    this.saved = saved ? text : '';
+    this.title = title;
+    this.model_ = EMPTY;
+    this.read();
+    this.opened = this.model_;
+    this.emit('change', {opened: true});
+  }
+
+  /* `tag`: "" begins a step of its own. */
+  edit(text: string, label: string, tag = ''): void {
+    if (text === this.text) return;
+    const last = this.steps[this.at];
+    if (tag && last.tag === tag) {
+      last.text = text;
+      this.steps.length = this.at + 1;
+    } else {
+      this.steps.length = this.at + 1;
+      this.steps.push({text, label, tag});
+      if (this.steps.length > STEPS_MOST) this.steps.shift();
+      this.at = this.steps.length - 1;
+    }
+    this.read();
+    this.emit('change', {opened: false});
+  }
+
+  /* Ends a drag: what comes next under the same tag is another step. */
+  settle(): void {
+    this.steps[this.at].tag = '';
+  }
+
+  undo(): string | null {
+    const label = this.undoLabel;
+    if (label !== null) this.walk(-1);
+    return label;
+  }
+
+  redo(): string | null {
+    const label = this.redoLabel;
+    if (label !== null) this.walk(1);
+    return label;
+  }
+
+  markSaved(): void {
+    this.saved = this.text;
+    this.emit('change', {opened: false});
+  }
+
+  private walk(by: number): void {
+    this.settle();
+    this.at += by;
+    this.settle();
+    this.read();
+    this.emit('change', {opened: false});
+  }
+
+  private read(): void {
+    const doc = parseText(this.text);
+    if (doc.errors.length) return;
+    try {
+      this.model_ = readModel(doc);
+    } catch {
+      /* Aliases and the like: the engine says what is wrong. */
+    }
+  }
+}

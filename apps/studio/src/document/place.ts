@@ -1,0 +1,146 @@
+/* Where shapes are, and how moving, turning and scaling one changes the scene.
+ *
+ * A shape is scaled, turned about the origin (x, then y, then z) and translated. Its pivot is where its
+ * middle comes to lie: handles sit there, and turning keeps it. */
+import type {Vec3} from '../protocol';
+import {setValue, type Value} from './edit';
+import {vector, type Item, type Model} from './model';
+
+export type Matrix = [Vec3, Vec3, Vec3]; /* rows */
+
+const rad = Math.PI / 180;
+
+export function rotation(degrees: Vec3): Matrix {
+  const [a, b, c] = degrees.map(d => d * rad);
+  const [ca, sa, cb, sb, cc, sc] = [Math.cos(a), Math.sin(a), Math.cos(b), Math.sin(b), Math.cos(c), Math.sin(c)];
+  return [
+    [cb * cc, sa * sb * cc - ca * sc, ca * sb * cc + sa * sc],
+    [cb * sc, sa * sb * sc + ca * cc, ca * sb * sc - sa * cc],
+    [-sb, sa * cb, ca * cb],
+  ];
+}
+
+/* Degrees about x, then y, then z. */
+export function anglesOf(m: Matrix): Vec3 {
+  const y = Math.asin(Math.max(-1, Math.min(1, -m[2][0])));
+  if (Math.abs(m[2][0]) > 0.999999) return [Math.atan2(-m[1][2], m[1][1]) / rad, y / rad, 0];
+  return [Math.atan2(m[2][1], m[2][2]) / rad, y / rad, Math.atan2(m[1][0], m[0][0]) / rad];
+}
+
+export const multiply = (a: Matrix, b: Matrix): Matrix =>
+  a.map(r => [0, 1, 2].map(j => r[0] * b[0][j] + r[1] * b[1][j] + r[2] * b[2][j])) as Matrix;
+export const apply = (m: Matrix, v: Vec3): Vec3 => m.map(r => r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) as Vec3;
+export const add = (a: Vec3, b: Vec3): Vec3 => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+export const sub = (a: Vec3, b: Vec3): Vec3 => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+export const times = (a: Vec3, s: number): Vec3 => [a[0] * s, a[1] * s, a[2] * s];
+export const dot = (a: Vec3, b: Vec3): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+export const length = (a: Vec3): number => Math.hypot(...a);
+export const normalize = (a: Vec3): Vec3 => times(a, 1 / (length(a) || 1));
+
+/* The middle of a shape in its own frame. */
+function middle(item: Item): Vec3 {
+  const p = item.shape?.params ?? {};
+  switch (item.shape?.word) {
+  case 'capsule': return times(add(vector(p.from, [0, -0.5, 0]), vector(p.to, [0, 0.5, 0])), 0.5);
+  case 'plane': return vector(p.point);
+  case 'polygon': {
+    const points = (Array.isArray(p.points) ? p.points : []).map(q => vector(q));
+    return points.length ? times(points.reduce(add, [0, 0, 0]), 1 / points.length) : [0, 0, 0];
+  }
+  default: return vector(p.center);
+  }
+}
+
+export type Place = {translate: Vec3; rotate: Vec3; scale: Vec3; pivot: Vec3; moves: boolean};
+
+export function placeOf(item: Item): Place {
+  const translate = vector(item.fields.translate), rotate = vector(item.fields.rotate), scale = vector(item.fields.scale, [1, 1, 1]);
+  const m = middle(item), scaled: Vec3 = [m[0] * scale[0], m[1] * scale[1], m[2] * scale[2]];
+  return {translate, rotate, scale, pivot: add(translate, apply(rotation(rotate), scaled)), moves: item.fields.keys !== undefined};
+}
+
+/* Whether the kind of item has translate and rotate; sinks have only their shape. */
+const hasFrame = (item: Item): boolean => item.kind !== 'sink';
+
+/* As many digits as a tenth of the resolution needs. */
+function tidy(model: Model, v: Vec3, like: unknown): Value {
+  const step = Math.pow(10, Math.floor(Math.log10(model.resolution / 10)));
+  const digits = Math.max(0, -Math.log10(step));
+  const rounded = v.map(x => +x.toFixed(Math.min(12, Math.round(digits))) + 0);
+  const flat = model.dimension === 2 && !(Array.isArray(like) && like.length > 2);
+  return flat ? rounded.slice(0, 2) : rounded;
+}
+
+/* Moves the pivot. The shape's own centre changes if it alone says where the item is. */
+export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): string {
+  const shape = item.shape, place = placeOf(item);
+  const by = sub(pivot, place.pivot);
+  const own = shape?.word === 'plane' ? 'point' : 'center';
+  const framed = ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
+  const hasOwn = !!shape && !['capsule', 'polygon', 'mesh', 'voxels', 'particles'].includes(shape.word);
+  if (shape && hasOwn && !framed) {
+    return setValue(text, [...shape.path, own], tidy(model, add(vector(shape.params[own]), by), shape.params[own]));
+  }
+  if (shape && !hasFrame(item)) {
+    for (const key of ['from', 'to']) {
+      if (shape.word === 'capsule') text = setValue(text, [...shape.path, key], tidy(model, add(vector(shape.params[key], [0, key === 'to' ? 0.5 : -0.5, 0]), by), shape.params[key]));
+    }
+    if (shape.word === 'polygon' && Array.isArray(shape.params.points)) {
+      text = setValue(text, [...shape.path, 'points'], shape.params.points.map(p => tidy(model, add(vector(p), by), p)));
+    }
+    return text;
+  }
+  return setValue(text, [...item.path, 'translate'], tidy(model, add(place.translate, by), item.fields.translate));
+}
+
+/* Turns about the pivot. */
+export function turnTo(text: string, model: Model, item: Item, degrees: Vec3): string {
+  if (!hasFrame(item)) return text;
+  const place = placeOf(item), m = middle(item);
+  const scaled: Vec3 = [m[0] * place.scale[0], m[1] * place.scale[1], m[2] * place.scale[2]];
+  const rounded = degrees.map(d => +d.toFixed(1) + 0) as Vec3;
+  text = setValue(text, [...item.path, 'rotate'], rounded);
+  if (length(m) === 0) return text;
+  return setValue(text, [...item.path, 'translate'], tidy(model, sub(place.pivot, apply(rotation(rounded), scaled)), item.fields.translate));
+}
+
+const LENGTHS: Record<string, Record<string, number>> = {
+  sphere: {radius: 0.5}, disc: {radius: 0.5}, capsule: {radius: 0.5}, cylinder: {radius: 0.5, height: 1}, cone: {radius: 0.5, height: 1},
+  torus: {radius: 0.5, tube: 0.2}, ring: {radius: 0.5, inner: 0.25}, mesh: {scale: 1},
+};
+const VECTORS: Record<string, Record<string, Vec3>> = {
+  box: {size: [1, 1, 1]}, rectangle: {size: [1, 1, 1]}, inside: {size: [1, 1, 1]}, ellipsoid: {radii: [0.5, 0.5, 0.5]},
+};
+
+export const canScale = (item: Item): boolean =>
+  !!item.shape && (item.shape.word in LENGTHS || item.shape.word in VECTORS || ['polygon', 'particles', 'voxels'].includes(item.shape.word));
+
+/* Scales sizes by a factor for each axis; those that are one number take the geometric mean. `item` is as
+ * it was when the drag began, and so are its sizes. */
+export function scaleBy(text: string, item: Item, factor: Vec3): string {
+  const shape = item.shape;
+  if (!shape) return text;
+  const mean = Math.cbrt(Math.max(1e-9, factor[0] * factor[1] * factor[2])), round = (x: number) => +x.toPrecision(3);
+  if (shape.word in LENGTHS && shape.path.length > item.path.length) {
+    for (const [key, fallback] of Object.entries(LENGTHS[shape.word])) {
+      const now = typeof shape.params[key] === 'number' ? shape.params[key] as number : fallback;
+      text = setValue(text, [...shape.path, key], round(now * mean));
+    }
+    return text;
+  }
+  if (shape.word in VECTORS) {
+    for (const [key, fallback] of Object.entries(VECTORS[shape.word])) {
+      const given = shape.params[key], now = vector(given, fallback).map((x, i) => round(x * factor[i]));
+      text = setValue(text, [...shape.path, key], Array.isArray(given) ? now.slice(0, given.length) : now);
+    }
+    return text;
+  }
+  if (shape.word === 'polygon' && Array.isArray(shape.params.points)) {
+    const m = middle(item);
+    return setValue(text, [...shape.path, 'points'], shape.params.points.map(p => {
+      const v = vector(p);
+      return [round(m[0] + (v[0] - m[0]) * factor[0]), round(m[1] + (v[1] - m[1]) * factor[1])];
+    }));
+  }
+  return setValue(text, [...item.path, 'scale'], vector(item.fields.scale, [1, 1, 1]).map((x, i) => round(x * factor[i])));
+}
