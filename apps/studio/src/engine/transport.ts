@@ -1,0 +1,87 @@
+/* Two ways to an engine: a Worker with WebAssembly in this page, and a WebSocket of `firn view`. */
+import type {Command, Event} from '../protocol.ts';
+
+export type Receiver = {
+  event(e: Event): void;
+  bytes(b: ArrayBuffer): void;
+  up(): void;
+  down(reason: string): void;
+};
+
+export interface Transport {
+  send(c: Command): void;
+  close(): void;
+}
+
+/* The single-file build has the worker's text in an element of the page. */
+function workerAddress(): string {
+  const inside = document.getElementById('worker-text');
+  if (!inside?.textContent) return 'worker.js';
+  return URL.createObjectURL(new Blob([inside.textContent], {type: 'text/javascript'}));
+}
+
+export class WorkerTransport implements Transport {
+  private readonly worker: Worker;
+
+  constructor(to: Receiver) {
+    this.worker = new Worker(workerAddress());
+    this.worker.onmessage = m => {
+      if (m.data instanceof ArrayBuffer) to.bytes(m.data);
+      else to.event((typeof m.data === 'string' ? JSON.parse(m.data) : m.data) as Event);
+    };
+    this.worker.onerror = e => to.down(e.message || 'The engine did not load.');
+    to.up();
+  }
+
+  send(c: Command): void {
+    this.worker.postMessage(c);
+  }
+
+  close(): void {
+    this.worker.terminate();
+  }
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 8000;
+
+/* Connects again by itself, after waits that double. */
+export class SocketTransport implements Transport {
+  private socket: WebSocket | null = null;
+  private wait = FIRST_WAIT_MS;
+  private timer = 0;
+  private closed = false;
+
+  constructor(private readonly address: () => string, private readonly to: Receiver) {
+    this.connect();
+  }
+
+  send(c: Command): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(c));
+  }
+
+  close(): void {
+    this.closed = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+  }
+
+  private connect(): void {
+    const socket = this.socket = new WebSocket(this.address());
+    socket.binaryType = 'arraybuffer';
+    socket.onopen = () => {
+      this.wait = FIRST_WAIT_MS;
+      this.to.up();
+    };
+    socket.onmessage = m => {
+      if (m.data instanceof ArrayBuffer) this.to.bytes(m.data);
+      else this.to.event(JSON.parse(String(m.data)) as Event);
+    };
+    socket.onclose = e => {
+      if (this.closed) return;
+      this.to.down(e.reason);
+      this.timer = window.setTimeout(() => this.connect(), this.wait);
+      this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
+    };
+  }
+}

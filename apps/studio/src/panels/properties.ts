@@ -1,0 +1,452 @@
+/* The right panel: the rows of what is selected, made from the engine's table. Rows are made anew when
+ * something else is selected; while values change only their texts do. */
+import type {App} from '../app.ts';
+import type {Param, Section} from '../protocol.ts';
+import {el, button, replace, setText} from '../ui/dom.ts';
+import {icon} from '../ui/icons.ts';
+import {showMenu} from '../ui/menu.ts';
+import {count, readNumber} from '../ui/units.ts';
+import {removeAt, setValue, type Value} from '../document/edit.ts';
+import {duplicate, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
+import {isFields, valueAt, type Item} from '../document/model.ts';
+import {moveTo, placeOf, turnTo} from '../document/place.ts';
+import {isBelow, pathText, type Path} from '../document/path.ts';
+import {actsAtOnce, COLLIDER_GROUPS, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
+import {makeRow, RowTip, SectionView, type Row, type RowSource} from './rows.ts';
+import {meltPlot} from './melt_plot.ts';
+import {swatches} from './swatches.ts';
+import {swatchColor} from './colors.ts';
+
+const KIND_WORDS: Record<Item['kind'], string> = {
+  scene: 'Scene', object: 'Object', emitter: 'Emitter', collider: 'Collider', sink: 'Sink', source: 'Heat source', material: 'Material',
+};
+const SECTION_OF: Partial<Record<Item['kind'], string>> = {
+  object: 'an object', emitter: 'an object', collider: 'a collider', sink: 'a sink', source: 'a source', material: 'a material',
+};
+const PLACED = ['translate', 'rotate', 'scale', 'shape', 'mesh', 'voxels', 'particles', 'name', 'keys', 'visible', 'emit'];
+
+export class Properties {
+  readonly element: HTMLElement;
+  readonly body = el('div', {class: 'p-body'});
+  private readonly head: HTMLElement;
+  private readonly foot = el('div', {class: 'p-foot', hidden: true});
+  private readonly search: HTMLInputElement;
+  private readonly searchBox: HTMLElement;
+  private readonly shut = new Map<string, boolean>();
+  private rows: Row[] = [];
+  private others: (() => void)[] = []; /* further things to update */
+  private built = '';
+  private readonly tip: RowTip;
+
+  constructor(private readonly app: App) {
+    this.search = el('input', {placeholder: 'Find a property', 'aria-label': 'Find a property', autocomplete: 'off'});
+    this.search.addEventListener('input', () => this.filter());
+    this.search.addEventListener('keydown', e => {
+      if (e.key === 'Escape') this.find(false);
+    });
+    this.searchBox = el('label', {class: 'find small', hidden: true}, icon('search'), this.search);
+    this.head = el('div', {class: 'p-head'}, el('h2', {}, 'Properties'), el('span', {class: 'grow'}),
+      button({icon: 'search', label: 'Find a property', key: '/', class: 'small', do: 'find'}, () => this.find(this.searchBox.hidden === true)),
+      button({icon: 'foldr', label: 'Fold the properties', class: 'small fold'}, () => app.state.set({foldRight: true})));
+    this.element = el('aside', {class: 'panel card right', 'aria-label': 'Properties'},
+      el('button', {type: 'button', class: 'unfold', 'aria-label': 'Show the properties', onclick: () => app.state.set({foldRight: false})}, icon('dials')),
+      el('div', {class: 'sizer', role: 'separator', 'aria-orientation': 'vertical', 'aria-label': 'Width of the properties'}),
+      this.head, this.searchBox, this.body, this.foot);
+    this.tip = new RowTip(app.element, this.element);
+    app.doc.on('change', () => this.update());
+    app.state.watch(['selection', 'schema', 'scene', 'waiting', 'comparing', 'playing'], () => this.update());
+  }
+
+  find(open: boolean): void {
+    this.searchBox.hidden = !open;
+    if (open) {
+      this.search.focus();
+    } else {
+      this.search.value = '';
+      this.filter();
+    }
+  }
+
+  private filter(): void {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of this.rows) row.element.hidden = !words.every(w => row.name.includes(w));
+    for (const section of this.body.querySelectorAll<HTMLElement>('.sec')) {
+      section.classList.toggle('found', words.length > 0);
+      section.hidden = words.length > 0 && ![...section.querySelectorAll('.row')].some(r => !(r as HTMLElement).hidden);
+    }
+  }
+
+  update(): void {
+    const {app} = this, item = app.selected(), schema = app.state.get('schema');
+    if (!schema || app.state.get('comparing')) return;
+    const info = app.state.get('scene');
+    const material = item.kind === 'material' ? info?.materials.find(m => m.name === item.name) : undefined;
+    const signature = JSON.stringify([item.key, item.kind, item.shape?.word, item.fields.preset, item.fields.law, material?.law, material?.preset, app.doc.model.dimension,
+      app.doc.model.heat, app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name), item.fields.keys !== undefined]);
+    if (signature !== this.built) {
+      this.built = signature;
+      this.build(item);
+    }
+    for (const row of this.rows) row.update();
+    for (const other of this.others) other();
+    this.updateFoot(item);
+  }
+
+  /* Made anew with the next update. */
+  invalidate(): void {
+    this.built = '';
+  }
+
+  /* ---- making the rows ---- */
+
+  private section(name: string): Section | undefined {
+    return this.app.state.get('schema')?.sections.find(s => s.name === name);
+  }
+
+  private build(item: Item): void {
+    this.rows = [];
+    this.others = [];
+    this.tip.hide();
+    const content: Node[] = [this.title(item)];
+    if (item.kind === 'scene') content.push(...this.sceneSections());
+    else if (item.kind === 'material') content.push(...this.materialSections(item));
+    else content.push(...this.placedSections(item));
+    const scroll = this.body.scrollTop;
+    replace(this.body, ...content);
+    this.body.scrollTop = scroll;
+    if (this.search.value) this.filter();
+  }
+
+  private title(item: Item): HTMLElement {
+    const name = el('div', {class: 'big'}), sub = el('div', {class: 'sub'});
+    const color = item.kind === 'material' ? el('i', {class: 'sw large'}) : null;
+    this.others.push(() => {
+      const now = this.app.selected(), scene = this.app.state.get('scene');
+      setText(name, item.kind === 'scene' ? 'Scene' : now.name);
+      if (color) color.style.background = swatchColor(scene, now.name);
+      setText(sub, this.subtitle(now));
+    });
+    return el('div', {class: 'tit'}, color, el('div', {class: 'grow'}, name, sub),
+      item.kind !== 'scene' && button({icon: 'more', label: 'Duplicate, rename, delete', class: 'small', do: 'item-menu', attributes: {'aria-haspopup': 'menu'}},
+        e => this.app.itemMenu(this.app.selected(), e.currentTarget as HTMLElement)));
+  }
+
+  private subtitle(item: Item): string {
+    const scene = this.app.state.get('scene');
+    if (item.kind === 'scene') return this.app.doc.title;
+    if (item.kind === 'material') {
+      const info = scene?.materials.find(m => m.name === item.name);
+      const changed = this.rows.filter(r => r.element.classList.contains('changed')).length;
+      return ['Material', info?.preset ? `preset ${info.preset}${changed ? `, ${changed} changed` : ''}` : info?.law].filter(Boolean).join(' · ');
+    }
+    const object = item.path[0] === 'objects' ? scene?.objects[item.path[1] as number] : undefined;
+    const word = item.shape?.word;
+    return [KIND_WORDS[item.kind], word && (SHAPE_NAMES[word] ?? word).toLowerCase(), object && object.count > 0 && `${count(object.count)} particles`].filter(Boolean).join(' · ');
+  }
+
+  /* A row for a parameter of the section at `at`. */
+  private row(param: Param, at: Path, o: {base?: unknown; word?: RowSource['baseWord']; label?: string; choices?: string[]; give?: RowSource['give']; read?: () => unknown} = {}): Row | null {
+    const {app} = this, path: Path = [...at, param.name];
+    const opened = app.doc.baseline, known = this.knownBefore(at);
+    const before = known ? valueAt(opened.root, path) : undefined;
+    const fallback = param.fallback === '' ? undefined : parseFallback(param);
+    const given = () => valueAt(app.doc.model.root, path) ?? (param.alias ? valueAt(app.doc.model.root, [...at, param.alias]) : undefined);
+    const base = o.word ? o.base : before ?? fallback;
+    const row = makeRow({
+      param, path, label: o.label, axes: app.doc.model.dimension, resolution: app.doc.model.resolution, live: actsAtOnce(path),
+      base, baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'),
+      read: o.read ?? given,
+      give: o.give ?? ((value, done) => this.give(path, param, value, done)),
+    }, o.choices);
+    if (row) this.rows.push(row);
+    return row;
+  }
+
+  /* Whether the thing was there, under the same name, when the scene was opened. */
+  private knownBefore(at: Path): boolean {
+    if (typeof at[1] !== 'number' || at[0] === 'heat') return true;
+    const then = valueAt(this.app.doc.baseline.root, at.slice(0, 2)), now = valueAt(this.app.doc.model.root, at.slice(0, 2));
+    return isFields(then) && isFields(now) && then.name === now.name;
+  }
+
+  private give(path: Path, param: Param, value: Value | null, done: boolean): void {
+    const {doc} = this.app, name = pathText(path);
+    const alias = param.alias ? [...path.slice(0, -1), param.alias] : null;
+    const target = alias && valueAt(doc.model.root, alias) !== undefined ? alias : path;
+    const text = value === null ? removeAt(doc.text, target) : setValue(doc.text, target, value);
+    this.app.change(text, value === null ? `Reset ${param.name}` : `Change ${param.name}`, `row ${name}`);
+    if (done) doc.settle();
+  }
+
+  private groups(section: Section | undefined, groups: Group[], at: Path, o: {skip?: string[]; more?: boolean; titles?: Record<string, string>} = {}): SectionView[] {
+    if (!section) return [];
+    const views: SectionView[] = [], used = new Set(o.skip ?? []);
+    const add = (title: string, params: Param[], shut?: boolean) => {
+      const rows = params.map(p => this.row(p, at, this.optionsFor(p))).filter((r): r is Row => !!r);
+      if (!rows.length) return;
+      const view = new SectionView(o.titles?.[title] ?? title, {shut, remember: this.shut});
+      view.append(...rows.map(r => r.element));
+      views.push(view);
+    };
+    for (const g of groups) {
+      const params = g.names.map(n => section.params.find(p => p.name === n)).filter((p): p is Param => !!p && !used.has(p.name) && this.applies(p, at));
+      params.forEach(p => used.add(p.name));
+      add(g.title, params, g.shut);
+    }
+    if (o.more !== false) add('More', section.params.filter(p => !used.has(p.name) && p.kind !== 'value'), true);
+    return views;
+  }
+
+  /* Rows of heat only where there is heat, and so on. */
+  private applies(p: Param, at: Path): boolean {
+    const {model} = this.app.doc;
+    if (['temperature', 'concentration'].includes(p.name) || (p.name === 'transfer' && at[0] === 'colliders')) return model.heat;
+    if (p.name === 'per_voxel') return this.app.selected().shape?.word === 'voxels';
+    return true;
+  }
+
+  private optionsFor(p: Param): {choices?: string[]} {
+    if (p.name === 'material') return {choices: this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name)};
+    return {};
+  }
+
+  private sceneSections(): Node[] {
+    const {model} = this.app.doc, views = new Map<string, SectionView>(), used = new Set<string>();
+    for (const {section, at, group} of SCENE_GROUPS) {
+      if (section === 'heat' && !model.heat) continue;
+      let view = views.get(group.title);
+      if (!view) views.set(group.title, view = new SectionView(group.title, {shut: group.shut, remember: this.shut}));
+      for (const name of group.names) {
+        const param = this.section(section)?.params.find(p => p.name === name);
+        const row = param && this.row(param, at);
+        used.add(`${section}.${name}`);
+        if (row) view.append(row.element);
+      }
+    }
+    if (!model.heat) {
+      const heat = new SectionView('Heat', {shut: true, remember: this.shut});
+      heat.append(el('p', {class: 'hint'}, 'Heat is off. Things neither warm nor melt.'), el('div', {class: 'act'},
+        button({label: 'Switch heat on', text: 'Switch heat on', class: 'small solid', do: 'heat-on'}, () => this.app.change(setValue(this.app.doc.text, ['heat'], {speed: 1000}), 'Switch heat on'))));
+      views.set('Heat', heat);
+    }
+    const out = [...views.values()];
+    const rest = this.section('simulation');
+    if (rest) {
+      const view = new SectionView('Steps and solver', {shut: true, remember: this.shut});
+      for (const p of rest.params) {
+        const row = used.has(`simulation.${p.name}`) ? null : this.row(p, ['simulation']);
+        if (row) view.append(row.element);
+      }
+      out.push(view);
+    }
+    return out.map(v => v.element);
+  }
+
+  private placedSections(item: Item): Node[] {
+    const out: Node[] = [], section = this.section(SECTION_OF[item.kind] ?? '');
+    const placement = new SectionView('Placement', {remember: this.shut});
+    const vectorParam = (name: string, unit: string, help: string): Param => ({name, kind: 'vector', unit, fallback: '', least: 0, most: 0, help});
+    const live = item.kind === 'collider';
+    if (item.shape && item.shape.word !== 'polygon') {
+      const position = makeRow({
+        param: vectorParam('position', 'm', item.shape.word === 'plane' ? 'a point on it' : 'where its middle is'), path: item.path, axes: this.app.doc.model.dimension, resolution: this.app.doc.model.resolution, live,
+        base: this.knownBefore(item.path) ? this.openedPivot(item) : undefined, baseWord: 'As opened',
+        read: () => placeOf(this.app.selected()).pivot,
+        give: (value, done) => this.place(v => moveTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v), value, 'Move', done, this.openedPivot(item)),
+      });
+      if (position && item.fields.keys === undefined) {
+        this.rows.push(position);
+        placement.append(position.element);
+      }
+    }
+    if (item.kind !== 'sink' && item.fields.keys === undefined && item.shape?.word !== 'plane') {
+      const flat = this.app.doc.model.dimension === 2;
+      const param = section?.params.find(p => p.name === 'rotate');
+      const row = param && (flat
+        ? makeRow({param: {...param, kind: 'real', least: -360, most: 360}, path: [...item.path, 'rotate'], axes: 2, resolution: 1, live, base: 0, baseWord: 'Default', label: 'Rotation',
+          read: () => placeOf(this.app.selected()).rotate[2],
+          give: (value, done) => this.place(v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), [0, 0, v[0]]), value === null ? [0, 0, 0] : [readNumber(textOf(value)) ?? 0, 0, 0], 'Turn', done)})
+        : makeRow({param, path: [...item.path, 'rotate'], axes: 3, resolution: 1, live, base: [0, 0, 0], baseWord: 'Default',
+          read: () => placeOf(this.app.selected()).rotate,
+          give: (value, done) => this.place(v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v), value ?? [0, 0, 0], 'Turn', done)}));
+      if (row) {
+        this.rows.push(row);
+        placement.append(row.element);
+      }
+    }
+    const shape = item.shape && this.section(item.shape.word);
+    if (item.shape && shape && item.shape.path.length > item.path.length) {
+      for (const p of shape.params) {
+        if (p.name === 'center' || p.name === 'point') continue;
+        const row = this.row(p, item.shape.path);
+        if (row) placement.append(row.element);
+      }
+      if (item.shape.word === 'polygon') placement.append(el('p', {class: 'hint'}, `An outline of ${Array.isArray(item.shape.params.points) ? item.shape.params.points.length : 0} points.`));
+    }
+    const scale = item.shape && ['mesh', 'voxels', 'particles'].includes(item.shape.word) ? section?.params.find(p => p.name === 'scale') : undefined;
+    const scaleRow = scale && this.row(scale, item.path);
+    if (scaleRow) placement.append(scaleRow.element);
+    if (item.fields.keys !== undefined) placement.append(el('p', {class: 'hint'}, 'Keys move it. Edit them in the text.'));
+    out.push(placement.element);
+    if (item.kind === 'emitter') {
+      const emit = this.section('emit'), view = new SectionView('Emission', {remember: this.shut});
+      for (const p of emit?.params ?? []) {
+        const row = this.row({...p, most: Math.min(p.most || 1e9, 1e9)}, [...item.path, 'emit']);
+        if (row) view.append(row.element);
+      }
+      out.push(view.element);
+    }
+    const groups = item.kind === 'collider' ? COLLIDER_GROUPS : item.kind === 'sink' || item.kind === 'source'
+      ? [{title: item.kind === 'source' ? 'Heat' : 'Time', names: ['power', 'start', 'end']}] : OBJECT_GROUPS;
+    out.push(...this.groups(section, groups, item.path, {skip: PLACED}).map(v => v.element));
+    return out;
+  }
+
+  private openedPivot(item: Item): unknown {
+    const then = this.app.doc.baseline.items.find(i => i.key === item.key);
+    return then ? placeOf(then).pivot : undefined;
+  }
+
+  private place(make: (v: [number, number, number]) => string, value: Value | null, label: string, done: boolean, base?: unknown): void {
+    const v = (value ?? base) as number[] | undefined;
+    if (v) this.app.change(make([v[0] ?? 0, v[1] ?? 0, v[2] ?? 0]), `${label} ${this.app.selected().name}`, `place ${this.app.selected().key}`);
+    if (done) this.app.doc.settle();
+  }
+
+  private materialSections(item: Item): Node[] {
+    const {app} = this, schema = app.state.get('schema')!, section = this.section('a material');
+    const info = app.state.get('scene')?.materials.find(m => m.name === item.name);
+    const presetName = info?.preset || (typeof item.fields.preset === 'string' ? item.fields.preset : item.fields.law ? '' : 'jelly_soft');
+    const preset = schema.presets.find(p => p.name === presetName);
+    const lawName = typeof item.fields.law === 'string' ? item.fields.law : info?.law ?? preset?.law ?? 'neo_hookean';
+    const law = schema.laws.find(l => l.name === lawName);
+    const out: Node[] = [];
+    if (law?.melts) {
+      const plot = meltPlot(name => readNumber(valueAt(app.doc.model.root, [...app.selected().path, name])) ?? preset?.values[name] ?? info?.values[name] ?? 0);
+      out.push(plot.element);
+      this.others.push(plot.update);
+    }
+    const looks = new SectionView('Look and law', {remember: this.shut});
+    looks.append(swatches(app, () => app.selected(), update => this.others.push(update)));
+    const presetParam = section?.params.find(p => p.name === 'preset');
+    if (presetParam) {
+      const row = this.row(presetParam, item.path, {choices: schema.presets.map(p => p.name), base: undefined, word: 'Default', read: () => presetName,
+        give: value => {
+          if (value === null) return;
+          const to = schema.presets.find(p => p.name === value);
+          app.change(setPreset(app.doc.text, app.doc.model, app.selected(), String(value), !!to && to.law === 'melting'), `Make ${item.name} ${String(value)}`);
+        }});
+      if (row) looks.append(row.element);
+    }
+    const lawParam = section?.params.find(p => p.name === 'law');
+    if (lawParam) {
+      const row = this.row(lawParam, item.path, {choices: schema.laws.map(l => l.name), base: preset?.law, word: 'Preset'});
+      if (row) looks.append(row.element);
+    }
+    out.push(looks.element);
+    const reads = new Set(law?.params ?? []);
+    for (const group of MATERIAL_GROUPS) {
+      if (group.title === 'Heat' && !app.doc.model.heat) continue;
+      const title = law?.melts || group.title !== 'Solid' && group.title !== 'Melt' ? group.title : group.title === 'Solid' ? (law?.liquid ? 'Liquid' : 'Solid') : 'Flow';
+      const view = new SectionView(title, {shut: group.shut, remember: this.shut});
+      let any = false;
+      for (const name of group.names) {
+        const param = reads.has(name) ? section?.params.find(p => p.name === name) : undefined;
+        if (!param) continue;
+        const value = preset?.values[name] ?? info?.values[name];
+        const row = this.row(param, item.path, {base: value, word: 'Preset'});
+        if (!row) continue;
+        any = true;
+        view.append(row.element);
+      }
+      if (any) out.push(view.element);
+    }
+    if (item.fields.noise !== undefined) out.push(el('p', {class: 'hint'}, 'Noise varies some values in space. Edit it in the text.'));
+    return out;
+  }
+
+  /* ---- below the rows ---- */
+
+  private updateFoot(item: Item): void {
+    const {app} = this, waiting = app.state.get('waiting');
+    const changed = this.rows.filter(r => r.element.classList.contains('changed'));
+    const state = waiting.length ? `w${waiting.length}` : item.kind === 'material' && changed.length ? `m${changed.length}` : '';
+    if (this.foot.dataset.state === state) return;
+    this.foot.dataset.state = state;
+    this.foot.hidden = state === '';
+    if (waiting.length) {
+      replace(this.foot, icon('reset'), el('span', {class: 'grow'}, waiting.length === 1 ? '1 change is waiting' : `${waiting.length} changes are waiting`),
+        button({label: 'Undo', text: 'Undo', class: 'small', do: 'undo-waiting'}, () => app.undo()),
+        button({label: 'Restart', text: 'Restart', class: 'small primary', do: 'restart'}, () => app.restart()));
+      this.foot.title = waiting.join('\n');
+    } else if (state) {
+      this.foot.title = '';
+      replace(this.foot, el('span', {class: 'grow'}, `${changed.length} change${changed.length === 1 ? '' : 's'}, all live`),
+        button({label: 'Reset all', text: 'Reset all', class: 'small', do: 'reset-all'}, () => this.resetAll()));
+    }
+  }
+
+  private resetAll(): void {
+    const item = this.app.selected();
+    let text = this.app.doc.text;
+    for (const key of Object.keys(item.fields)) if (!['preset', 'look', 'noise', 'law'].includes(key)) text = removeAt(text, [...item.path, key]);
+    this.app.change(text, `Reset ${item.name}`);
+  }
+}
+
+/* The table's default as a scene's value. */
+function parseFallback(p: Param): unknown {
+  const n = readNumber(p.fallback);
+  if (p.kind === 'vector') {
+    const v = p.fallback.replace(/[[\]]/g, '').split(',').map(Number);
+    return v.every(Number.isFinite) ? v : undefined;
+  }
+  if (n !== null && ['real', 'whole', 'temperature'].includes(p.kind)) return n;
+  if (p.kind === 'flag') return p.fallback === 'true';
+  return p.kind === 'choice' || p.kind === 'text' ? p.fallback : undefined;
+}
+
+const textOf = (v: Value): unknown => (typeof v === 'object' && 'text' in v ? v.text : v);
+
+/* Things that the menu of an item offers, in the outline and in the properties. */
+export function itemMenu(app: App, item: Item, at: HTMLElement): void {
+  const {doc} = app;
+  const field = el('input', {value: item.name, 'aria-label': 'Name', spellcheck: 'false', autocomplete: 'off'});
+  const submit = () => {
+    const name = field.value.trim().replace(/\s+/g, '_');
+    if (name && name !== item.name && !doc.model.items.some(i => i.name === name)) {
+      app.change(rename(doc.text, doc.model, item, name), `Rename ${item.name}`);
+      if (item.kind === 'material') app.state.set({selection: `materials.${name}`});
+    }
+  };
+  field.addEventListener('change', submit);
+  field.addEventListener('keydown', e => {
+    if (e.key === 'Enter') {
+      submit();
+      app.closeMenu();
+    }
+    if (e.key !== 'Escape' && e.key !== 'Tab') e.stopPropagation();
+  });
+  const used = item.kind === 'material' && doc.model.items.some(i => i.material === item.name);
+  showMenu(`${item.name}`, [
+    ...(item.kind === 'sink' || item.kind === 'source' ? [] : [{kind: 'element' as const, element: el('label', {class: 'rename'}, el('span', {class: 'sub'}, 'Name'), field)}]),
+    {kind: 'do', text: 'Duplicate', icon: 'copy', key: 'Ctrl D', run: () => {
+      const made = duplicate(doc.text, doc.model, item);
+      app.change(made.text, `Duplicate ${item.name}`);
+      app.select(made.key);
+    }},
+    {kind: 'do', text: used ? 'Delete (in use)' : 'Delete', icon: 'trash', key: 'Del', off: used, run: () => {
+      app.change(remove(doc.text, item), `Delete ${item.name}`);
+      app.select('');
+    }},
+    {kind: 'line'},
+    {kind: 'do', text: 'Show in the text', icon: 'list', run: () => app.showInText(item)},
+  ], at);
+}
+
+/* Waiting paths that are still given by the scene; those of things that were deleted are gone with them. */
+export function stillWaiting(waiting: readonly string[], restart: readonly string[], live: readonly string[]): string[] {
+  const all = new Set([...waiting, ...restart]);
+  for (const path of live) for (const w of all) if (isBelow(w, path)) all.delete(w);
+  return [...all];
+}

@@ -1,0 +1,84 @@
+/* Drags of the selected shape's handles: move, turn, scale. Each works from how things were when the drag
+ * began, so that rounding does not add up. */
+import type {App} from '../app.ts';
+import type {Vec3} from '../protocol.ts';
+import type {Handle} from '../view/handles.ts';
+import type {Item} from '../document/model.ts';
+import {add, anglesOf, canScale, moveTo, multiply, placeOf, rotation, scaleBy, sub, times, turnTo, length, type Matrix} from '../document/place.ts';
+import {alongAxis, angleAbout, inwards, onPlane} from './screen.ts';
+
+const UNIT: Vec3[] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const SNAP_DEGREES = 15;
+
+export class HandleDrag {
+  private readonly item: Item;
+  private readonly text: string;
+  private readonly pivot: Vec3;
+  private readonly normal: Vec3;
+  private readonly from: Vec3 | null;
+  private readonly fromAlong: number;
+  private readonly fromAngle: number;
+
+  constructor(private readonly app: App, private readonly handle: Handle, x: number, y: number) {
+    this.item = app.selected();
+    this.text = app.doc.text;
+    this.pivot = placeOf(this.item).pivot;
+    this.normal = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(app.view, this.pivot);
+    this.from = onPlane(app.view, x, y, this.pivot, this.normal);
+    const axis = handle.axis >= 0 ? UNIT[handle.axis] : this.normal;
+    this.fromAlong = alongAxis(app.view, x, y, this.pivot, axis) ?? 0;
+    this.fromAngle = angleAbout(app.view, x, y, this.pivot, axis) ?? 0;
+  }
+
+  move(x: number, y: number, snap: boolean): void {
+    const {app, handle, item} = this, model = app.doc.model, tag = `drag ${item.key}`;
+    const axis = handle.axis >= 0 ? UNIT[handle.axis] : this.normal;
+    if (handle.do === 'move') {
+      let by: Vec3 | null;
+      if (handle.axis >= 0) {
+        const t = alongAxis(app.view, x, y, this.pivot, axis);
+        by = t === null ? null : times(axis, t - this.fromAlong);
+      } else {
+        const hit = onPlane(app.view, x, y, this.pivot, this.normal);
+        by = hit && this.from ? sub(hit, this.from) : null;
+      }
+      if (!by) return;
+      let to = add(this.pivot, by);
+      if (snap) to = to.map(v => Math.round(v / model.resolution) * model.resolution) as Vec3;
+      app.change(moveTo(this.text, model, item, to), `Move ${item.name}`, tag);
+    } else if (handle.do === 'turn') {
+      const angle = angleAbout(app.view, x, y, this.pivot, axis);
+      if (angle === null) return;
+      let degrees = (angle - this.fromAngle) * 180 / Math.PI;
+      if (snap) degrees = Math.round(degrees / SNAP_DEGREES) * SNAP_DEGREES;
+      const turned = multiply(about(axis, degrees), rotation(placeOf(item).rotate));
+      app.change(turnTo(this.text, model, item, anglesOf(turned)), `Turn ${item.name}`, tag);
+    } else if (canScale(item)) {
+      let factor: Vec3 = [1, 1, 1];
+      if (handle.axis >= 0) {
+        const t = alongAxis(app.view, x, y, this.pivot, axis);
+        if (t === null || Math.abs(this.fromAlong) < 1e-9) return;
+        factor[handle.axis] = Math.max(0.05, t / this.fromAlong);
+      } else {
+        const hit = onPlane(app.view, x, y, this.pivot, this.normal);
+        if (!hit || !this.from) return;
+        const f = Math.max(0.05, length(sub(hit, this.pivot)) / Math.max(1e-9, length(sub(this.from, this.pivot))));
+        factor = [f, f, f];
+      }
+      app.change(scaleBy(this.text, item, factor), `Scale ${item.name}`, tag);
+    }
+  }
+
+  done(): void {
+    this.app.doc.settle();
+  }
+}
+
+function about(axis: Vec3, degrees: number): Matrix {
+  const a = degrees * Math.PI / 180, c = Math.cos(a), s = Math.sin(a), [x, y, z] = axis, t = 1 - c;
+  return [
+    [t * x * x + c, t * x * y - s * z, t * x * z + s * y],
+    [t * x * y + s * z, t * y * y + c, t * y * z - s * x],
+    [t * x * z - s * y, t * y * z + s * x, t * z * z + c],
+  ];
+}

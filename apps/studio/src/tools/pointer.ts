@@ -1,0 +1,212 @@
+/* What the pointer does on the view: select and drag shapes, probe, and tools that act while held. The view
+ * turns the camera with whatever is left to it. */
+import type {App} from '../app.ts';
+import type {Tool, Vec3} from '../protocol.ts';
+import {add, length, sub, times} from '../document/place.ts';
+import {HandleDrag} from './handles.ts';
+import {OutlineDrawing} from './outline_drawing.ts';
+import {inwards, onPlane} from './screen.ts';
+
+const CLICK_PX = 4;
+const SEND_EVERY_MS = 30;
+const AIM_LEAST_PX = 12; /* a shorter drag does not aim a push */
+
+type Held = {tool: Tool; id: number; start: Vec3; normal: Vec3; at: Vec3; lastAt: Vec3; lastTime: number; velocity: Vec3; x: number; y: number; x0: number; y0: number};
+
+export class PointerTools {
+  readonly drawing: OutlineDrawing;
+  private held: Held | null = null;
+  private drag: HandleDrag | null = null;
+  private press: {x: number; y: number; id: number} | null = null;
+  private timer = 0;
+  private hover: {x: number; y: number} | null = null;
+  private hoverDue = false;
+
+  constructor(private readonly app: App) {
+    this.drawing = new OutlineDrawing(app);
+    const area = app.viewElement;
+    area.addEventListener('pointerdown', e => this.down(e), true);
+    area.addEventListener('pointermove', e => this.move(e), true);
+    for (const end of ['pointerup', 'pointercancel'] as const) area.addEventListener(end, e => this.up(e), true);
+    area.addEventListener('pointerleave', () => {
+      this.hover = null;
+      this.showRing();
+    });
+    app.state.watch(['tool', 'radius'], () => this.showRing());
+  }
+
+  /* Esc: lets go. True if there was something to let go of. */
+  drop(): boolean {
+    if (this.app.state.get('drawing') !== null) {
+      this.app.state.set({drawing: null});
+      return true;
+    }
+    if (this.held) {
+      this.release();
+      return true;
+    }
+    return false;
+  }
+
+  private at(e: PointerEvent): [number, number] {
+    const r = this.app.viewElement.getBoundingClientRect();
+    return [e.clientX - r.left, e.clientY - r.top];
+  }
+
+  private own(e: PointerEvent): void {
+    e.stopPropagation();
+    e.preventDefault();
+    this.app.viewElement.setPointerCapture(e.pointerId);
+  }
+
+  private down(e: PointerEvent): void {
+    if (e.button !== 0 || e.shiftKey || (this.held && e.pointerId !== this.held.id)) return;
+    if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) document.activeElement.blur();
+    const [x, y] = this.at(e), {app} = this, tool = app.state.get('tool');
+    if (this.drawing.active) {
+      this.own(e);
+      this.drawing.down(x, y);
+      return;
+    }
+    this.press = {x, y, id: e.pointerId};
+    if (tool === 'select') {
+      const handle = app.canEdit() ? app.view.pickHandle(x, y) : null;
+      if (handle) {
+        this.own(e);
+        this.press = null;
+        this.drag = new HandleDrag(app, handle, x, y);
+      }
+      return;
+    }
+    if (tool === 'probe' || !app.canRun() || app.state.get('mode') !== 'scene') return;
+    const at = app.view.pointAt(x, y);
+    if (!at || (tool === 'grab' && app.view.pick(x, y) < 0 && app.doc.model.dimension === 3)) return;
+    this.own(e);
+    this.press = null;
+    app.leaveScrub();
+    const normal: Vec3 = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(app.view, at);
+    this.held = {tool, id: e.pointerId, start: at, normal, at, lastAt: at, lastTime: performance.now(), velocity: [0, 0, 0], x, y, x0: x, y0: y};
+    this.send();
+    this.timer = window.setInterval(() => this.send(), SEND_EVERY_MS);
+  }
+
+  private move(e: PointerEvent): void {
+    const [x, y] = this.at(e);
+    this.hover = e.pointerType === 'touch' && !this.held ? null : {x, y};
+    if (this.drawing.active) {
+      this.drawing.move(x, y);
+      return;
+    }
+    if (this.drag) {
+      e.stopPropagation();
+      this.drag.move(x, y, e.ctrlKey || e.metaKey);
+      return;
+    }
+    const h = this.held;
+    if (h && h.id === e.pointerId) {
+      e.stopPropagation();
+      h.x = x;
+      h.y = y;
+      const free = h.tool === 'cut' || h.tool === 'heat' || h.tool === 'emit' ? this.app.view.pointAt(x, y) : null;
+      const to = free ?? onPlane(this.app.view, x, y, h.start, h.normal);
+      if (to && h.tool !== 'push') h.at = to;
+    }
+    if (!this.hoverDue) {
+      this.hoverDue = true;
+      requestAnimationFrame(() => {
+        this.hoverDue = false;
+        this.showRing();
+      });
+    }
+  }
+
+  private up(e: PointerEvent): void {
+    const [x, y] = this.at(e);
+    if (this.drawing.active) {
+      this.drawing.up();
+      return;
+    }
+    if (this.drag) {
+      this.drag.done();
+      this.drag = null;
+      return;
+    }
+    if (this.held?.id === e.pointerId) {
+      this.release();
+      return;
+    }
+    const p = this.press;
+    this.press = null;
+    if (p && p.id === e.pointerId && Math.hypot(p.x - x, p.y - y) < CLICK_PX && e.type === 'pointerup') this.click(x, y);
+  }
+
+  private click(x: number, y: number): void {
+    const {app} = this, tool = app.state.get('tool');
+    if (tool === 'probe') {
+      const index = app.view.pick(x, y);
+      app.setProbe(index < 0 ? null : index);
+    } else if (tool === 'select') {
+      const name = app.view.pickShape(x, y), index = app.view.pick(x, y);
+      const object = index >= 0 ? app.objectOf(index) : null;
+      app.selectNamed(object ?? name);
+    }
+  }
+
+  /* What a tool does now, to the engine. */
+  private send(): void {
+    const h = this.held, {app} = this;
+    if (!h) return;
+    const now = performance.now(), dt = Math.max(1e-3, (now - h.lastTime) / 1000);
+    const velocity = times(sub(h.at, h.lastAt), 1 / dt);
+    h.velocity = add(times(h.velocity, 0.4), times(velocity, 0.6));
+    h.lastAt = h.at;
+    h.lastTime = now;
+    const radius = app.state.get('radius'), strength = app.state.get('strength');
+    if (h.tool === 'push') {
+      const aim = this.aim(h);
+      app.engine.send({do: 'tool', tool: 'push', at: h.at, radius, velocity: aim, strength: strength.push});
+    } else if (h.tool === 'heat') {
+      app.engine.send({do: 'tool', tool: 'heat', at: h.at, radius, strength: strength.heat});
+    } else if (h.tool === 'emit') {
+      app.engine.send({do: 'tool', tool: 'emit', at: h.at, radius, velocity: [0, 0, 0], material: app.emitMaterial()});
+    } else {
+      app.engine.send({do: 'tool', tool: h.tool, at: h.at, radius, velocity: h.velocity});
+    }
+    this.showRing();
+  }
+
+  /* The direction of a push: along the drag, or into the screen. */
+  private aim(h: Held): Vec3 {
+    const to = onPlane(this.app.view, h.x, h.y, h.start, h.normal), by = to ? sub(to, h.start) : [0, 0, 0] as Vec3;
+    if (Math.hypot(h.x - h.x0, h.y - h.y0) < AIM_LEAST_PX || length(by) === 0) return this.app.doc.model.dimension === 2 ? [0, -1, 0] : h.normal;
+    return times(by, 1 / length(by));
+  }
+
+  private release(): void {
+    clearInterval(this.timer);
+    this.held = null;
+    this.app.engine.send({do: 'tool', tool: null});
+    this.showRing();
+  }
+
+  private showRing(): void {
+    const {app} = this, tool = app.state.get('tool'), h = this.held;
+    if (tool === 'select' || tool === 'probe') {
+      app.view.setTool(null);
+      if (tool === 'select' && this.hover && !this.press && !this.drag) {
+        app.viewElement.style.cursor = app.canEdit() && app.view.pickHandle(this.hover.x, this.hover.y) ? 'grab' : '';
+      }
+      app.draw();
+      return;
+    }
+    const at = h?.at ?? (this.hover && app.view.pointAt(this.hover.x, this.hover.y));
+    if (!at) {
+      app.view.setTool(null);
+    } else {
+      const radius = app.state.get('radius'), strength = app.state.get('strength');
+      const arrow = h?.tool === 'push' ? times(this.aim(h), radius * 2.5) : undefined;
+      app.view.setTool({at, radius, arrow, label: h?.tool === 'push' ? `${strength.push.toPrecision(2).replace(/e\+?/, 'e')} N` : undefined});
+    }
+    app.draw();
+  }
+}
