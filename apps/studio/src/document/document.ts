@@ -1,8 +1,8 @@
 /* The scene, which is its text. Edits make new texts; undo and redo walk through them. Edits that follow
  * each other under the same tag, as those of one drag do, are one step. */
-import {Emitter} from '../store';
-import {parseText} from './edit';
-import {readModel, type Model} from './model';
+import {Emitter} from '../store.ts';
+import {parseText} from './edit.ts';
+import {readModel, type Model} from './model.ts';
 
 type Step = {text: string; label: string; tag: string};
 
@@ -12,6 +12,7 @@ const EMPTY: Model = {name: 'scene', dimension: 3, up: 'y', resolution: 0.02, he
 export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   private steps: Step[] = [{text: '', label: '', tag: ''}];
   private at = 0;
+  private first = ''; /* as opened */
   private saved = '';
   private model_: Model = EMPTY;
   private opened: Model = EMPTY;
@@ -31,6 +32,10 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     return this.opened;
   }
 
+  get openedText(): string {
+    return this.first;
+  }
+
   get edited(): boolean {
     return this.text !== this.saved;
   }
@@ -46,6 +51,7 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   open(text: string, title: string, saved = true): void {
     this.steps = [{text, label: '', tag: ''}];
     this.at = 0;
+    this.first = text;
     this.saved = saved ? text : '';
     this.title = title;
     this.model_ = EMPTY;

@@ -1,7 +1,7 @@
 /* Changes to a scene's text. Each function takes the text and gives the new one, and touches only the
  * characters that must change, so that comments, order and layout stay as their author left them. */
 import {parseDocument, isMap, isSeq, isScalar, isPair, stringify, type Document, type Node, type Pair, type YAMLMap, type YAMLSeq} from 'yaml';
-import type {Path} from './path';
+import type {Path} from './path.ts';
 
 /* Values that a scene can hold. Text that is to stand as it is (34C, 1e5) comes as `Raw`. */
 export class Raw {

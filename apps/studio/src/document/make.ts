@@ -1,9 +1,9 @@
 /* New scenes, and new things in a scene. Sizes suit the scene's resolution; what falls starts above the
  * ground. */
-import type {Vec3} from '../protocol';
-import {addEntry, addItem, duplicateEntry, duplicateItem, removeAt, renameKey, setValue, Raw, type Value} from './edit';
-import {freeName, isFields, type Item, type ItemKind, type Model} from './model';
-import type {Path} from './path';
+import type {Vec3} from '../protocol.ts';
+import {addEntry, addItem, duplicateEntry, duplicateItem, removeAt, renameKey, setValue, Raw, type Value} from './edit.ts';
+import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
+import type {Path} from './path.ts';
 
 export function newScene(dimension: 2 | 3): string {
   return `firn: 1

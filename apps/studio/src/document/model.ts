@@ -1,7 +1,7 @@
 /* What a scene's text says, as the page needs it: lists of things with their shape, place and material. */
 import type {Document} from 'yaml';
-import type {Vec3} from '../protocol';
-import type {Path} from './path';
+import type {Vec3} from '../protocol.ts';
+import type {Path} from './path.ts';
 
 export type ItemKind = 'scene' | 'object' | 'emitter' | 'collider' | 'sink' | 'source' | 'material';
 export type Fields = Record<string, unknown>;

@@ -2,9 +2,9 @@
  *
  * A shape is scaled, turned about the origin (x, then y, then z) and translated. Its pivot is where its
  * middle comes to lie: handles sit there, and turning keeps it. */
-import type {Vec3} from '../protocol';
-import {setValue, type Value} from './edit';
-import {vector, type Item, type Model} from './model';
+import type {Vec3} from '../protocol.ts';
+import {setValue, type Value} from './edit.ts';
+import {vector, type Item, type Model} from './model.ts';
 
 export type Matrix = [Vec3, Vec3, Vec3]; /* rows */
 

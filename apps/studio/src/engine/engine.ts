@@ -40,7 +40,17 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
 
   connect(make: (to: Receiver) => Transport): void {
     this.transport?.close();
+    this.up();
+    this.setConnection('connecting');
     this.transport = make(this);
+  }
+
+  get takesFiles(): boolean {
+    return this.transport?.put !== undefined;
+  }
+
+  put(file: string, bytes: ArrayBuffer): void {
+    this.transport?.put?.(file, bytes);
   }
 
   close(): void {

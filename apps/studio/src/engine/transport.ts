@@ -10,6 +10,8 @@ export type Receiver = {
 
 export interface Transport {
   send(c: Command): void;
+  /* A file that the page's scenes may name. Only an engine within the page takes some. */
+  put?(file: string, bytes: ArrayBuffer): void;
   close(): void;
 }
 
@@ -35,6 +37,10 @@ export class WorkerTransport implements Transport {
 
   send(c: Command): void {
     this.worker.postMessage(c);
+  }
+
+  put(file: string, bytes: ArrayBuffer): void {
+    this.worker.postMessage({file, bytes});
   }
 
   close(): void {

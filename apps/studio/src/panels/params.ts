@@ -112,12 +112,15 @@ export const MATERIAL_GROUPS: Group[] = [
   {title: 'Heat', names: ['heat_capacity', 'conductivity', 'liquid_heat_capacity', 'liquid_conductivity', 'diffusivity'], shut: true},
 ];
 
+/* Particles have these in their masses and heats, or are filled by them. */
+const IN_PARTICLES = ['density', 'liquid_density', 'heat_capacity', 'melting_point', 'melting_range', 'latent_heat', 'liquid_heat_capacity', 'preset', 'law', 'noise'];
+
 /* Whether a change of this value acts at once while the scene runs. The engine has the last word: it says
  * with each edit what waits for a restart. */
 export function actsAtOnce(path: readonly (string | number)[]): boolean {
   const last = String(path[path.length - 1]);
   switch (path[0]) {
-  case 'materials': return !['density', 'preset', 'law', 'noise'].includes(last);
+  case 'materials': return !IN_PARTICLES.includes(last);
   case 'simulation': return ['gravity', 'damping', 'contact_friction'].includes(last);
   case 'colliders': return ['friction', 'boundary', 'temperature', 'transfer', 'translate', 'rotate', 'color', 'visible', 'point', 'center', 'radius', 'size', 'name'].includes(last);
   case 'frames': return last === 'end' || last === 'playback';

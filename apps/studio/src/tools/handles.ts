@@ -58,7 +58,7 @@ export class HandleDrag {
       if (handle.axis >= 0) {
         const t = alongAxis(app.view, x, y, this.pivot, axis);
         if (t === null || Math.abs(this.fromAlong) < 1e-9) return;
-        factor[handle.axis] = Math.max(0.05, t / this.fromAlong);
+        factor[handle.axis as 0 | 1 | 2] = Math.max(0.05, t / this.fromAlong);
       } else {
         const hit = onPlane(app.view, x, y, this.pivot, this.normal);
         if (!hit || !this.from) return;

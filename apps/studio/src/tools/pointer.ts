@@ -3,6 +3,8 @@
 import type {App} from '../app.ts';
 import type {Tool, Vec3} from '../protocol.ts';
 import {add, length, sub, times} from '../document/place.ts';
+import {el, setText} from '../ui/dom.ts';
+import {showWithUnit} from '../ui/units.ts';
 import {HandleDrag} from './handles.ts';
 import {OutlineDrawing} from './outline_drawing.ts';
 import {inwards, onPlane} from './screen.ts';
@@ -15,6 +17,7 @@ type Held = {tool: Tool; id: number; start: Vec3; normal: Vec3; at: Vec3; lastAt
 
 export class PointerTools {
   readonly drawing: OutlineDrawing;
+  readonly label = el('div', {class: 'tag toollabel', hidden: true});
   private held: Held | null = null;
   private drag: HandleDrag | null = null;
   private press: {x: number; y: number; id: number} | null = null;
@@ -194,9 +197,11 @@ export class PointerTools {
     if (tool === 'select' || tool === 'probe') {
       app.view.setTool(null);
       if (tool === 'select' && this.hover && !this.press && !this.drag) {
-        app.viewElement.style.cursor = app.canEdit() && app.view.pickHandle(this.hover.x, this.hover.y) ? 'grab' : '';
+        const handle = app.canEdit() ? app.view.pickHandle(this.hover.x, this.hover.y) : null;
+        app.view.hotHandle = handle;
+        app.viewElement.style.cursor = handle ? 'grab' : '';
       }
-      app.draw();
+      this.label.hidden = true;
       return;
     }
     const at = h?.at ?? (this.hover && app.view.pointAt(this.hover.x, this.hover.y));
@@ -205,8 +210,14 @@ export class PointerTools {
     } else {
       const radius = app.state.get('radius'), strength = app.state.get('strength');
       const arrow = h?.tool === 'push' ? times(this.aim(h), radius * 2.5) : undefined;
-      app.view.setTool({at, radius, arrow, label: h?.tool === 'push' ? `${strength.push.toPrecision(2).replace(/e\+?/, 'e')} N` : undefined});
+      app.view.setTool({at, radius, arrow});
+      if (h?.tool === 'push' || h?.tool === 'heat') {
+        setText(this.label, h.tool === 'push' ? showWithUnit(+strength.push.toPrecision(2), 'N') : `${strength.heat > 0 ? '+' : ''}${strength.heat.toFixed(0)} K/s`);
+        const [x, y] = app.view.project(at), v = app.viewElement.getBoundingClientRect(), s = app.stage.getBoundingClientRect();
+        this.label.style.left = `${x + v.left - s.left}px`;
+        this.label.style.top = `${y + v.top - s.top - radius / app.view.pixelAt(at) - 28}px`;
+      }
     }
-    app.draw();
+    this.label.hidden = !at || (h?.tool !== 'push' && h?.tool !== 'heat');
   }
 }

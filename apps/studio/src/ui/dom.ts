@@ -1,5 +1,5 @@
 /* Elements without a framework. */
-import {icon, type IconName} from './icons';
+import {icon, type IconName} from './icons.ts';
 
 type Listener = (e: never) => void;
 export type Attributes = Record<string, string | number | boolean | null | undefined | Listener>;

@@ -1,6 +1,6 @@
 /* Pop-up menus: opened at a button, left by Escape, a choice or a click elsewhere; arrow keys move. */
-import {el, setAttribute, clamp, type Child} from './dom';
-import {icon, type IconName} from './icons';
+import {el, setAttribute, clamp, type Child} from './dom.ts';
+import {icon, type IconName} from './icons.ts';
 
 export type Entry =
   | {kind: 'do'; text: string; icon?: IconName; key?: string; off?: boolean; note?: string; run: () => void}

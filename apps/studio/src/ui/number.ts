@@ -1,6 +1,6 @@
 /* A number to type, to drag sideways and to step with arrow keys, and a slider that goes with it. */
-import {el, clamp, setText} from './dom';
-import {show, parse, type Shown} from './units';
+import {el, clamp, setText} from './dom.ts';
+import {show, parse, type Shown} from './units.ts';
 
 export type Range = {
   lo: number; hi: number; log: boolean; /* of the slider */

@@ -1,6 +1,6 @@
 /* Short messages over the view, read out politely. */
-import {el, button} from './dom';
-import {icon} from './icons';
+import {el, button} from './dom.ts';
+import {icon} from './icons.ts';
 
 const SHOWN_MS = 3000;
 const SHOWN_WITH_ACTION_MS = 8000;

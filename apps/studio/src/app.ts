@@ -1,0 +1,622 @@
+/* The page: holds scene, engine, view and state together, and does what panels, tools and keys ask for. */
+import type {SceneInfo, Vec3} from './protocol.ts';
+import {Store} from './store.ts';
+import {firstState, remember, type Speed, type State, type ToolName} from './app_state.ts';
+import {AppFiles} from './app_files.ts';
+import {AppLayout} from './app_layout.ts';
+import {CompareMode} from './app_compare.ts';
+import {cameraOf, drawnShapes, emptyScene} from './app_scene.ts';
+import {SceneDocument} from './document/document.ts';
+import {setValue} from './document/edit.ts';
+import {newScene} from './document/make.ts';
+import type {Item, ItemKind} from './document/model.ts';
+import {Dock, playButton} from './dock/dock.ts';
+import {Engine, type FrameEvent, type SceneEvent} from './engine/engine.ts';
+import {Graphs} from './graphs.ts';
+import {History} from './history.ts';
+import {EmptyCard} from './panels/empty.ts';
+import {Gallery} from './panels/gallery.ts';
+import {Help} from './panels/help.ts';
+import {Legend} from './panels/legend.ts';
+import {Outline} from './panels/outline.ts';
+import {itemMenu, Properties} from './panels/properties.ts';
+import {TextPanel} from './panels/text.ts';
+import {TopBar} from './panels/top.ts';
+import {AxesGizmo} from './tools/axes.ts';
+import {GravityArrow} from './tools/gravity.ts';
+import {PointerTools} from './tools/pointer.ts';
+import {ProbeCard} from './tools/probe.ts';
+import {Toolbar} from './tools/toolbar.ts';
+import {el} from './ui/dom.ts';
+import {closeMenu, type Entry} from './ui/menu.ts';
+import {Toasts} from './ui/toast.ts';
+import {placeOf as placeInPicture, type Grid, type Mesh, type Picture, type Tags} from './view/decode.ts';
+import {View} from './view/view.ts';
+
+const bytesOf = (part: Tags | Picture | Grid): number =>
+  'places' in part ? part.places.buffer.byteLength : 'nodes' in part ? part.nodes.buffer.byteLength : part.ids.buffer.byteLength;
+
+export class App {
+  readonly element = el('div', {class: 'app'});
+  readonly viewElement = el('div', {class: 'view'});
+  readonly stage = el('main', {class: 'stage', 'aria-label': 'View'});
+  readonly state = new Store<State>(firstState());
+  readonly doc = new SceneDocument();
+  readonly engine = new Engine();
+  readonly view: View;
+  readonly toasts = new Toasts();
+  readonly files: AppFiles;
+  readonly compare: CompareMode;
+  readonly dock: Dock;
+  readonly graphs: Graphs;
+  readonly history = new History<Tags, Picture, Grid>(bytesOf);
+  readonly textPanel: TextPanel;
+  readonly properties: Properties;
+  readonly layout: AppLayout;
+  readonly tools: PointerTools;
+  readonly top: TopBar;
+  private readonly gallery: Gallery;
+  private readonly help: Help;
+  private readonly legend: Legend;
+  private readonly probe: ProbeCard;
+  private readonly axes: AxesGizmo;
+  private readonly gravity: GravityArrow;
+  private tags: Tags | null = null;
+  private grid: Grid | null = null;
+  private readonly meshes = new Map<number, Mesh>();
+  private latest: {frame: FrameEvent; picture: Picture} | null = null; /* the engine's newest */
+  private onScreen: Picture | null = null;
+  private due: {frame: FrameEvent; picture: Picture}[] = []; /* not shown yet */
+  private opened = false;  /* the engine has a scene */
+  private opening = false; /* ... or is about to */
+  private framing = false; /* the next picture is the first of a scene */
+  private camera: unknown = null; /* of a link */
+  private rate: number | null = null;
+
+  constructor() {
+    const canvas = el('canvas', {'aria-label': 'The scene', role: 'img'});
+    this.viewElement.append(canvas);
+    this.element.append(this.viewElement);
+    document.getElementById('root')!.append(this.element);
+    document.documentElement.dataset.theme = this.state.get('theme');
+    this.view = new View(canvas, {theme: this.state.get('theme')});
+
+    this.files = new AppFiles(this);
+    this.compare = new CompareMode(this);
+    this.gallery = new Gallery(this);
+    this.help = new Help(this);
+    this.top = new TopBar(this);
+    const outline = new Outline(this);
+    this.textPanel = new TextPanel(this);
+    this.properties = new Properties(this);
+    this.dock = new Dock(this);
+    this.graphs = new Graphs(this.dock.graphs, {graphs: ['energy', 'momentum', 'step'], onSeek: t => this.scrubToTime(t)});
+    this.legend = new Legend(this);
+    this.tools = new PointerTools(this);
+    this.probe = new ProbeCard(this);
+    this.axes = new AxesGizmo(this);
+    this.gravity = new GravityArrow(this);
+    const empty = new EmptyCard(this);
+    this.stage.append(new Toolbar(this).element, this.axes.element, this.gravity.element, this.legend.element, this.probe.pin, this.probe.element,
+      this.tools.drawing.element, this.tools.label, empty.element, this.toasts.element);
+    this.layout = new AppLayout(this, outline.element, playButton(this));
+    this.listen();
+    this.watch();
+    const loop = () => {
+      this.frame();
+      requestAnimationFrame(loop);
+    };
+    requestAnimationFrame(loop);
+  }
+
+  /* ---- scenes ---- */
+
+  open(text: string, title: string, o: {saved?: boolean; camera?: unknown} = {}): void {
+    if (this.state.get('mode') !== 'scene') this.files.leaveCache();
+    if (this.compare.on) this.compare.end();
+    this.camera = o.camera ?? null;
+    this.opened = false;
+    this.state.set({error: null, waiting: [], selection: '', hidden: new Set(), probe: null, scrub: null, drawing: null, range: null, tab: 'transport'});
+    this.doc.open(text, title, o.saved ?? true);
+  }
+
+  newScene(dimension: 2 | 3, asSwitch = false): void {
+    const before = {text: this.doc.text, title: this.doc.title};
+    this.open(newScene(dimension), 'Untitled');
+    if (asSwitch && before.text) {
+      this.toasts.show(`New ${dimension}D scene.`, {action: {text: 'Go back', run: () => this.open(before.text, before.title, {saved: false})}});
+    }
+  }
+
+  revert(): void {
+    this.files.revert();
+  }
+
+  /* Every change of the scene by the page comes through here. */
+  change(text: string, label: string, tag = ''): void {
+    if (this.canEdit()) this.doc.edit(text, label, tag);
+  }
+
+  canEdit(): boolean {
+    return this.state.get('mode') === 'scene';
+  }
+
+  /* Whether time can go on. */
+  canRun(): boolean {
+    return this.state.get('connection') === 'ready' && this.state.get('error') === null && this.state.get('scene') !== null && !this.isEmpty();
+  }
+
+  private isEmpty(): boolean {
+    return this.state.get('mode') === 'scene' && !this.doc.model.items.some(i => i.kind === 'object' || i.kind === 'emitter');
+  }
+
+  undo(): void {
+    if (!this.canEdit()) return;
+    const label = this.doc.undo();
+    if (label !== null) this.toasts.show(`Undid: ${label[0].toLowerCase()}${label.slice(1)}`);
+  }
+
+  redo(): void {
+    if (this.canEdit()) this.doc.redo();
+  }
+
+  /* ---- selection ---- */
+
+  selected(): Item {
+    const {items} = this.doc.model;
+    return items.find(i => i.key === this.state.get('selection')) ?? items[0] ?? {kind: 'scene', key: '', path: [], name: 'Scene', shape: null, material: '', visible: true, fields: {}};
+  }
+
+  select(key: string): void {
+    this.state.set({selection: key});
+  }
+
+  selectNamed(name: string | null): void {
+    const item = name === null ? undefined : this.doc.model.items.find(i => i.kind !== 'material' && i.kind !== 'scene' && i.name === name);
+    this.select(item?.key ?? '');
+  }
+
+  itemMenu(item: Item, at: HTMLElement): void {
+    itemMenu(this, item, at);
+  }
+
+  closeMenu(): void {
+    closeMenu();
+  }
+
+  toggleVisible(item: Item): void {
+    if (item.kind === 'collider') {
+      this.change(setValue(this.doc.text, [...item.path, 'visible'], !item.visible), `${item.visible ? 'Hide' : 'Show'} ${item.name}`);
+      return;
+    }
+    const hidden = new Set(this.state.get('hidden'));
+    if (!hidden.delete(item.key)) hidden.add(item.key);
+    this.state.set({hidden});
+  }
+
+  showInText(item: Item): void {
+    this.state.set({left: 'text', foldLeft: false, tab: 'objects'});
+    this.textPanel.reveal(this.files.lineOf(item));
+  }
+
+  /* ---- time ---- */
+
+  togglePlay(): void {
+    if (!this.canRun()) return;
+    if (this.compare.on) return this.compare.togglePlay();
+    if (this.state.get('playing')) {
+      this.engine.send({do: 'pause'});
+      return;
+    }
+    if (this.state.get('done') && this.state.get('scrub') === null) this.restart();
+    this.leaveScrub();
+    this.engine.send({do: 'play', speed: Number(this.state.get('speed'))});
+  }
+
+  setSpeed(speed: Speed): void {
+    this.state.set({speed});
+    if (this.compare.on) this.compare.setSpeed(Number(speed));
+    else if (this.state.get('playing')) this.engine.send({do: 'play', speed: Number(speed)});
+  }
+
+  step(unit: 'frame' | 'substep'): void {
+    if (!this.canRun()) return;
+    if (this.compare.on) return this.compare.step();
+    if (this.state.get('playing')) this.engine.send({do: 'pause'});
+    this.leaveScrub();
+    this.engine.send({do: 'step', unit});
+  }
+
+  back(): void {
+    if (!this.canRun()) return;
+    const place = this.state.get('scrub') ?? this.state.get('frame');
+    this.scrubTo(Math.max(this.state.get('kept')[0], Math.ceil(place) - 1));
+  }
+
+  restart(): void {
+    if (this.state.get('connection') !== 'ready' || this.state.get('error') !== null || this.isEmpty()) return;
+    if (this.compare.on) return this.compare.restart();
+    this.forget();
+    this.state.set({waiting: [], scrub: null});
+    this.engine.send({do: 'restart'});
+  }
+
+  /* Shows a frame that is kept here, or asks the engine for it. */
+  scrubTo(frame: number): void {
+    if (this.compare.on) return this.compare.seek(frame);
+    if (this.state.get('playing')) this.engine.send({do: 'pause'});
+    const kept = this.history.at(frame);
+    if (!kept || Math.abs(kept.frame.frame + kept.frame.part - frame) > 0.999) {
+      this.state.set({scrub: null});
+      this.engine.send({do: 'seek', frame});
+      return;
+    }
+    this.state.set({scrub: frame});
+    this.present(kept.frame, kept.picture, kept.tags, kept.grid);
+    this.graphs.setPlayhead(kept.frame.time);
+  }
+
+  private scrubToTime(time: number): void {
+    const scene = this.state.get('scene'), [low, high] = this.state.get('kept');
+    if (scene && this.canRun()) this.scrubTo(Math.max(low, Math.min(high, Math.round(scene.first + time * scene.fps))));
+  }
+
+  /* Time goes on from the frame that is shown; the later ones are discarded. */
+  leaveScrub(): void {
+    const scrub = this.state.get('scrub');
+    if (scrub === null) return;
+    this.state.set({scrub: null});
+    const scene = this.state.get('scene');
+    if (Math.abs(scrub - this.state.get('frame')) < 1e-6) return;
+    this.engine.send({do: 'seek', frame: scrub});
+    this.history.discardAfter(scrub);
+    this.dock.strip.discard(scrub);
+    if (scene) this.graphs.discardAfter((scrub - scene.first) / scene.fps);
+  }
+
+  /* Particle-steps a second, as measured. */
+  measuredRate(): number | null {
+    return this.rate;
+  }
+
+  /* ---- tools ---- */
+
+  setTool(tool: ToolName): void {
+    if (tool === 'heat' && !this.state.get('scene')?.heat) {
+      this.toasts.show('This scene has no heat.', {bad: true, action: {text: 'Switch heat on', run: () => {
+        this.change(setValue(this.doc.text, ['heat'], {speed: 1000}), 'Switch heat on');
+      }}});
+      return;
+    }
+    this.state.set({tool, drawing: null});
+  }
+
+  emitMaterial(): string {
+    const materials = this.state.get('scene')?.materials.map(m => m.name) ?? [], wish = this.state.get('material');
+    return materials.includes(wish) ? wish : materials[0] ?? '';
+  }
+
+  setProbe(index: number | null): void {
+    const id = index === null ? null : this.tags?.ids[index] ?? null;
+    this.state.set({probe: id});
+    this.engine.send({do: 'probe', id});
+  }
+
+  objectOf(index: number): string | null {
+    const tag = this.tags?.objectMaterial[index];
+    return tag === undefined ? null : this.state.get('scene')?.objects[tag >>> 16]?.name ?? null;
+  }
+
+  /* The particle's place in the picture; ids rise, and it seldom moves. */
+  indexOf(id: number, guess: number): number {
+    const ids = this.tags?.ids;
+    if (!ids) return -1;
+    if (ids[guess] === id) return guess;
+    let low = 0, high = ids.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ids[middle] < id) low = middle + 1;
+      else high = middle;
+    }
+    return ids[low] === id ? low : -1;
+  }
+
+  placeOf(index: number): Vec3 | null {
+    return this.onScreen && index < this.onScreen.count ? placeInPicture(this.onScreen, index) : null;
+  }
+
+  /* ---- page ---- */
+
+  toggleTheme(): void {
+    const theme = this.state.get('theme') === 'dark' ? 'light' : 'dark';
+    remember('theme', theme);
+    this.state.set({theme});
+  }
+
+  openGallery(): void {
+    closeMenu();
+    void this.gallery.open();
+  }
+
+  openHelp(): void {
+    closeMenu();
+    this.help.open();
+  }
+
+  get modal(): boolean {
+    return this.gallery.isOpen || this.help.isOpen;
+  }
+
+  frameAll(): void {
+    this.view.frame('all');
+    this.compare.cameraMoved(this.view);
+  }
+
+  toggleCompare(): void {
+    if (this.compare.on) this.compare.end();
+    else this.compare.begin();
+  }
+
+  toggleRecord(): void {
+    void this.files.toggleRecord();
+  }
+
+  save(): void {
+    this.files.save();
+  }
+
+  share(): Promise<void> {
+    return this.files.share();
+  }
+
+  pickFile(): Promise<void> {
+    return this.files.pick();
+  }
+
+  pickMesh(kind: ItemKind): void {
+    void this.files.pickMesh(kind);
+  }
+
+  fileEntries(): Entry[] {
+    return this.files.entries();
+  }
+
+  /* ---- the engine's side ---- */
+
+  private listen(): void {
+    const {engine, state, doc} = this;
+    engine.on('connection', connection => {
+      state.set({connection});
+      if (connection === 'lost') state.set({playing: false});
+    });
+    engine.on('hello', h => {
+      state.set({schema: h.schema, mode: h.mode});
+      this.opened = false;
+      this.want();
+      if (h.mode !== 'scene') {
+        this.framing = true;
+        doc.title = h.file ?? (h.mode === 'cache' ? 'Cache' : 'Run');
+        if (h.text) doc.open(h.text, doc.title);
+      } else if (h.text !== undefined && doc.text === '') {
+        this.open(h.text, (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, ''));
+      } else if (doc.text !== '') {
+        this.sendText();
+      }
+    });
+    engine.on('scene', e => this.takeScene(e));
+    engine.on('error', e => {
+      if (e.from === 'scene') {
+        this.opening = false;
+        state.set({error: e});
+      } else {
+        this.toasts.show(e.text, {bad: true});
+      }
+    });
+    engine.on('state', e => {
+      state.set({playing: e.playing, done: e.done, kept: e.kept, time: e.time});
+      if (!this.latest || Math.floor(state.get('frame')) !== e.frame) state.set({frame: e.frame});
+    });
+    engine.on('log', e => console.info(e.text));
+    engine.on('tags', t => { this.tags = t; });
+    engine.on('grid', g => { this.grid = g; });
+    engine.on('mesh', m => {
+      this.meshes.set(m.collider, m);
+      this.view.setMesh(m.collider, m.vertices, m.triangles);
+    });
+    engine.on('picture', p => this.takePicture(p.frame, p.picture));
+    doc.on('change', ({opened}) => {
+      if (opened) this.state.set({scene: null});
+      if (state.get('mode') === 'scene') this.sendText();
+      this.showShapes();
+    });
+  }
+
+  /* The scene's text to the engine, as far as it has something to simulate. */
+  private sendText(): void {
+    if (this.state.get('connection') !== 'ready') return;
+    if (this.compare.on) {
+      this.compare.edited(this.doc.text);
+      return;
+    }
+    if (this.isEmpty()) {
+      if (this.state.get('playing')) this.engine.send({do: 'pause'});
+      this.opened = this.opening = false;
+      this.forget();
+      this.state.set({scene: null, error: null, waiting: [], frame: 0, time: 0, kept: [0, 0]});
+      this.onScreen = this.latest = null;
+      this.view.setScene(emptyScene(this.doc.model), drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+      this.view.frame('all');
+      return;
+    }
+    if (!this.opened && !this.opening) {
+      this.opening = true;
+      this.engine.sendText({do: 'open', text: this.doc.text});
+    } else {
+      this.engine.sendText({do: 'edit', text: this.doc.text});
+    }
+  }
+
+  private takeScene(e: SceneEvent): void {
+    const first = this.opening || !this.opened;
+    if (this.isEmpty()) return; /* of a scene that was left meanwhile */
+    this.opening = false;
+    this.opened = true;
+    this.state.set({error: null, scene: e.scene, waiting: e.restart});
+    if (first) {
+      this.forget();
+      this.meshes.clear();
+      this.framing = true;
+      this.onScreen = this.latest = null;
+      this.tags = this.grid = null;
+      this.graphs.reset((e.scene.last - e.scene.first) / e.scene.fps, e.scene.dimension, e.scene.heat);
+      this.state.set({frame: e.scene.first, time: 0, radius: +(e.scene.resolution * 4).toPrecision(2)});
+      this.setView(e.scene);
+    } else {
+      if (e.live.length && this.state.get('frame') > e.scene.first) this.dock.strip.mark();
+      this.setView(e.scene);
+      /* The view forgets pictures with the scene; this one still holds until the next. */
+      for (const m of this.meshes.values()) this.view.setMesh(m.collider, m.vertices, m.triangles);
+      if (this.tags) this.view.setTags(this.tags.objectMaterial, this.tags.ids);
+      if (this.onScreen && this.tags && this.tags.count === this.onScreen.count) this.view.setPicture(this.onScreen);
+      this.view.setGrid(this.grid);
+      if (this.latest) this.view.setPoses(this.latest.frame.poses);
+    }
+    this.want();
+    const probe = this.state.get('probe');
+    if (probe !== null) this.engine.send({do: 'probe', id: probe});
+  }
+
+  private setView(scene: SceneInfo): void {
+    this.view.setScene(scene, drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+  }
+
+  private showShapes(): void {
+    this.view.setShapes(drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+  }
+
+  /* Forgets the past: a scene begins. */
+  private forget(): void {
+    this.history.clear();
+    this.graphs.clear();
+    this.dock.clear();
+    this.dock.strip.clear();
+    this.due = [];
+  }
+
+  private takePicture(frame: FrameEvent, picture: Picture): void {
+    const place = frame.frame + frame.part, before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
+    this.latest = {frame, picture};
+    if (place < before) this.due = [];
+    this.due.push({frame, picture});
+    const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
+    if (this.tags) this.history.add(frame, this.tags, picture, grid);
+    if (frame.seconds > 0 && frame.steps > 0) {
+      const rate = frame.steps * frame.particles / frame.seconds;
+      this.rate = this.rate === null ? rate : 0.9 * this.rate + 0.1 * rate;
+    }
+    this.graphs.add(frame);
+    this.dock.take(frame);
+    this.dock.strip.add(frame.frame, frame.totals?.kinetic ?? 0);
+    this.state.set({frame: place, time: frame.time});
+  }
+
+  private present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
+    this.onScreen = picture;
+    if (tags) this.view.setTags(tags.objectMaterial, tags.ids);
+    this.view.setGrid(grid);
+    this.view.setPoses(frame.poses);
+    this.view.setPicture(picture);
+    this.state.set({shown: frame});
+    this.probe.show(frame.probe);
+    if (this.framing && picture.count > 0) {
+      this.framing = false;
+      this.frameFirst();
+    }
+  }
+
+  /* The camera for a scene's first picture: a link's, or in the scene's direction with everything in sight. */
+  private frameFirst(): void {
+    if (this.camera) {
+      this.view.camera = this.camera as typeof this.view.camera;
+      this.camera = null;
+      return;
+    }
+    const direction = cameraOf(this.doc.model);
+    this.view.camera = {...this.view.camera, ...direction};
+    this.view.frame('all');
+  }
+
+  /* An animation frame: the newest picture, then whatever has changed. */
+  private frame(): void {
+    let drawn: {frame: FrameEvent; picture: Picture} | undefined;
+    if (this.due.length) {
+      drawn = this.due[this.due.length - 1];
+      if (this.state.get('scrub') === null) {
+        const grid = this.grid && this.grid.number === drawn.picture.number ? this.grid : null;
+        this.present(drawn.frame, drawn.picture, this.tags, grid ?? (this.needsGrid() ? this.grid : null));
+      }
+    }
+    if (!this.view.needsDraw && !drawn) {
+      this.compare.frame();
+      return;
+    }
+    this.view.draw();
+    this.compare.frame();
+    if (drawn) {
+      if (this.state.get('recording')) this.files.recordFrame();
+      for (const d of this.due) this.engine.shown(d.picture.number);
+      this.due = [];
+    }
+    this.legend.update();
+    this.probe.follow();
+    this.axes.update();
+    this.gravity.update();
+    this.layout.showScale();
+  }
+
+  private needsGrid(): boolean {
+    const o = this.state.get('overlays');
+    return o.grid !== 'off' || o.force || o.blocks;
+  }
+
+  private want(): void {
+    const {state, view} = this, color = state.get('color'), heat = state.get('scene')?.heat ?? false;
+    const carried = color !== '' && color !== 'object' ? color : heat ? 'temperature' : '';
+    const attribute = state.get('schema')?.colors.find(a => a.name === carried);
+    view.colorBy = color === '' ? null : color;
+    view.carried = carried ? {name: carried, unit: attribute?.unit ?? ''} : null;
+    const command = {do: 'want' as const, color: carried, velocity: state.get('overlays').velocity, grid: this.needsGrid(), totals: true};
+    this.engine.send(command);
+    this.compare.want(command);
+    if (!this.needsGrid()) {
+      this.grid = null;
+      view.setGrid(null);
+    }
+  }
+
+  /* ---- state to view ---- */
+
+  private watch(): void {
+    const {state, view} = this;
+    state.watch(['theme'], () => {
+      document.documentElement.dataset.theme = state.get('theme');
+      view.setTheme(state.get('theme'));
+      this.graphs.setTheme();
+    });
+    state.watch(['look'], () => { view.look = state.get('look'); });
+    state.watch(['range'], () => {
+      const r = state.get('range');
+      view.range = r ? [r[0], r[1]] : null;
+    });
+    state.watch(['color', 'overlays'], () => {
+      const o = state.get('overlays');
+      view.overlays = {...o, ground: o.colliders};
+      this.want();
+    });
+    state.watch(['selection', 'hidden'], () => this.showShapes());
+    state.watch(['error'], () => { view.stale = state.get('error') !== null; });
+    state.watch(['tool', 'mode', 'playing'], () => { view.handles = state.get('tool') === 'select' && this.canEdit(); });
+    state.watch(['graphs'], () => this.graphs.refresh());
+    view.onCamera = () => this.compare.cameraMoved(view);
+  }
+}

@@ -1,0 +1,249 @@
+/* Files, links and recordings: what goes in and out of the page. */
+import type {App} from './app.ts';
+import {parseText} from './document/edit.ts';
+import {addFileObject, addShape} from './document/make.ts';
+import {setValue} from './document/edit.ts';
+import type {Item, ItemKind} from './document/model.ts';
+import type {Receiver, Transport} from './engine/transport.ts';
+import {Cache, type Sequence} from './files/cache.ts';
+import {CacheTransport} from './files/cache_transport.ts';
+import {readPoints, writePoints, type SavedFormat} from './files/formats.ts';
+import type {Points} from './files/points.ts';
+import {PngSequence, startRecording, videoExtension, type Recording} from './files/recorder.ts';
+import {makeLink} from './files/share.ts';
+import {addParticleObject} from './files/state_object.ts';
+import {fileName, OPEN_ACCEPT, pickFiles, saveFile, saveScene, sortFiles, watchDrops} from './files/yaml_file.ts';
+import type {Entry} from './ui/menu.ts';
+
+const MESH_ACCEPT = '.obj,.ply,.stl';
+const MOST_SCENE = 4 << 20; /* bytes */
+
+const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
+
+export class AppFiles {
+  /* How the page reaches its own engine; a cache takes its place for a while. */
+  engineTransport: (to: Receiver) => Transport = () => { throw new Error('no engine'); };
+  private recording: Recording | null = null;
+  private pictures: PngSequence | null = null;
+  private pending: Promise<void> = Promise.resolve();
+
+  constructor(private readonly app: App) {
+    watchDrops(document.body, {
+      over: yes => app.element.classList.toggle('drop', yes),
+      files: files => void this.take(files),
+    });
+  }
+
+  /* ---- scenes ---- */
+
+  save(): void {
+    const {doc} = this.app;
+    const name = saveScene(doc.title, doc.text);
+    doc.markSaved();
+    this.app.toasts.show(`Saved ${name}`);
+  }
+
+  async share(): Promise<void> {
+    const {doc, view, state, toasts} = this.app;
+    try {
+      const link = await makeLink({scene: doc.text, title: doc.title, camera: view.camera, base: doc.edited ? doc.openedText : undefined,
+        view: {look: state.get('look'), color: state.get('color')}}, location.href.replace(/[?#].*$/, ''));
+      history.replaceState(null, '', link);
+      const text = doc.edited ? 'It holds the scene, the camera and your changes.' : 'It holds the scene and the camera.';
+      try {
+        await navigator.clipboard.writeText(link);
+        toasts.show(`Link copied. ${text}`);
+      } catch {
+        toasts.show(`The link is in the address bar. ${text}`);
+      }
+    } catch (e) {
+      toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  revert(): void {
+    this.app.change(this.app.doc.openedText, 'Go back to how it was opened');
+  }
+
+  /* The line of an item in the text, from 0. */
+  lineOf(item: Item): number {
+    const {text} = this.app.doc, node = item.path.length ? parseText(text).getIn(item.path, true) as {range?: [number, number, number]} | undefined : undefined;
+    return node?.range ? text.slice(0, node.range[0]).split('\n').length - 1 : 0;
+  }
+
+  async pick(): Promise<void> {
+    await this.take(await pickFiles(OPEN_ACCEPT));
+  }
+
+  /* Files of any kind: a scene opens, a mesh or particles become an object, several numbered files a cache. */
+  async take(files: File[]): Promise<void> {
+    const {toasts} = this.app;
+    if (!files.length) return;
+    try {
+      const {scenes, meshes, sequences, others} = await sortFiles(files);
+      const scene = scenes[0];
+      if (scene) {
+        if (scene.size > MOST_SCENE) throw new Error(`${scene.name} is too large for a scene.`);
+        this.app.open(await scene.text(), scene.name.replace(/\.ya?ml$/i, ''));
+      }
+      for (const mesh of meshes) await this.addMesh(mesh, 'object');
+      const sequence = sequences[0];
+      if (sequence && (sequence.frames.length > 1 || scene)) this.playCache(sequence);
+      else if (sequence) await this.oneFile(sequence);
+      if (others.length && !scene && !meshes.length && !sequence) toasts.show(`${others[0].name}: the page does not read such files. It reads scenes (.yaml), meshes and particles.`, {bad: true});
+    } catch (e) {
+      toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  /* ---- meshes and particles ---- */
+
+  async pickMesh(kind: ItemKind): Promise<void> {
+    const [file] = await pickFiles(MESH_ACCEPT, false);
+    if (file) await this.addMesh(file, kind).catch(e => this.app.toasts.show(messageOf(e), {bad: true}));
+  }
+
+  private async addMesh(file: File, kind: ItemKind): Promise<void> {
+    const {app} = this, name = file.name.replace(/[^\w.-]+/g, '_');
+    if (!app.canEdit()) throw new Error('Open a scene first.');
+    if (!app.engine.takesFiles) throw new Error(`Put ${file.name} beside the scene's file, and name it in the text: the native engine reads files there.`);
+    app.engine.put(name, await file.arrayBuffer());
+    const {doc} = app;
+    if (kind === 'object' || kind === 'emitter') {
+      const made = addFileObject(doc.text, doc.model, name, 'mesh');
+      app.change(made.text, `Add ${name}`);
+      app.select(made.key);
+      return;
+    }
+    const made = addShape(doc.text, doc.model, kind, 'box');
+    app.change(setValue(made.text, [...made.key.split('.').map(k => (/^\d+$/.test(k) ? Number(k) : k)), 'shape'], {mesh: {file: name}}), `Add ${name}`);
+    app.select(made.key);
+  }
+
+  /* One particle file: shown by itself, or added to the scene. */
+  private async oneFile(sequence: Sequence): Promise<void> {
+    const {app} = this, file = sequence.frames[0].file;
+    this.playCache(sequence);
+    if (!app.engine.hello || app.doc.text === '') return;
+    const before = {text: app.doc.text, title: app.doc.title};
+    app.toasts.show(`Showing ${file.name}.`, {action: {text: 'Add it to the scene', run: () => void this.addParticles(file.name, file, before)}});
+  }
+
+  private async addParticles(name: string, file: Blob, scene: {text: string; title: string}): Promise<void> {
+    const {app} = this;
+    try {
+      const points = await readPoints(name, new Uint8Array(await file.arrayBuffer()));
+      const made = addParticleObject(scene.text, points, name.replace(/\..*$/, ''));
+      app.open(scene.text, scene.title, {saved: false});
+      if (!app.engine.takesFiles) throw new Error(`Put ${made.file.name} beside the scene's file: the native engine reads files there.`);
+      app.engine.put(made.file.name, made.file.bytes.buffer);
+      app.change(made.text, `Add ${made.object}`);
+    } catch (e) {
+      app.toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  async savePoints(format: SavedFormat): Promise<void> {
+    const {app} = this;
+    try {
+      const points = await app.engine.points();
+      const frame = String(Math.floor(app.state.get('frame'))).padStart(4, '0');
+      const bytes = await writePoints(format, points as unknown as Points, app.state.get('scene')?.fps);
+      app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, `.${frame}.${format}`), bytes)}`);
+    } catch (e) {
+      app.toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  /* ---- caches ---- */
+
+  playCache(sequence: Sequence): void {
+    const {app} = this, schema = app.state.get('schema');
+    if (!schema) throw new Error('The engine is still starting.');
+    const cache = new Cache(sequence);
+    app.doc.title = sequence.name;
+    app.engine.connect(to => new CacheTransport(cache, schema, to));
+  }
+
+  /* Back to the page's own engine. */
+  leaveCache(): void {
+    this.app.state.set({mode: 'scene'});
+    this.app.engine.connect(this.engineTransport);
+  }
+
+  /* ---- recording ---- */
+
+  async toggleRecord(): Promise<void> {
+    const {app} = this;
+    if (this.recording) {
+      const recording = this.recording;
+      this.recording = null;
+      app.state.set({recording: false});
+      try {
+        const video = await recording.stop();
+        if (!video.frames) app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
+        else app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, videoExtension(video)), video.blob)}, ${video.seconds.toFixed(1)} s`);
+      } catch (e) {
+        app.toasts.show(messageOf(e), {bad: true});
+      }
+      return;
+    }
+    try {
+      const scene = app.state.get('scene');
+      this.recording = await startRecording(app.view.canvas, {fps: scene?.playback || 30});
+      app.state.set({recording: true});
+      if (!app.state.get('playing') && app.canRun()) app.togglePlay();
+    } catch (e) {
+      app.toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  /* Right after the view was drawn. */
+  recordFrame(): void {
+    const {app} = this;
+    if (this.recording) {
+      this.recording.frame();
+      app.top.showRecording(this.recording.frames / (app.state.get('scene')?.playback || 30));
+    }
+    if (this.pictures) {
+      const frame = app.state.get('shown')?.frame ?? 0, pictures = this.pictures;
+      this.pending = this.pending.then(() => pictures.add(frame)).catch(() => undefined);
+    }
+  }
+
+  async savePicture(): Promise<void> {
+    const {app} = this, {clientWidth: w, clientHeight: h} = app.view.canvas;
+    try {
+      const blob = await app.view.screenshot(w * 2, h * 2);
+      app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, '.png'), blob)}`);
+    } catch (e) {
+      app.toasts.show(messageOf(e), {bad: true});
+    }
+  }
+
+  private async togglePictures(): Promise<void> {
+    const {app} = this;
+    if (this.pictures) {
+      const pictures = this.pictures;
+      await this.pending;
+      this.pictures = null;
+      app.state.set({recording: this.recording !== null});
+      if (pictures.count) app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`);
+      return;
+    }
+    const {clientWidth: w, clientHeight: h} = app.view.canvas;
+    this.pictures = new PngSequence(app.view, fileName(app.doc.title, ''), w, h);
+    app.state.set({recording: true});
+    if (!app.state.get('playing') && app.canRun()) app.togglePlay();
+  }
+
+  entries(): Entry[] {
+    const off = this.app.state.get('scene') === null;
+    return [
+      {kind: 'do', text: 'Save a picture (PNG)', icon: 'camera', off, run: () => void this.savePicture()},
+      {kind: 'do', text: this.pictures ? 'Stop the picture sequence' : 'Record a picture sequence', icon: 'layers', off, run: () => void this.togglePictures()},
+      {kind: 'do', text: 'Save particles (PRT)', icon: 'points', off, run: () => void this.savePoints('prt')},
+      {kind: 'do', text: 'Save particles (geo)', icon: 'points', off, run: () => void this.savePoints('geo')},
+    ];
+  }
+}

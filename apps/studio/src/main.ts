@@ -1,0 +1,63 @@
+/* Starts the page: its engine, and the scene to begin with. */
+import {App} from './app.ts';
+import {SocketTransport, WorkerTransport} from './engine/transport.ts';
+import {loadGallery} from './files/gallery.ts';
+import {readLink} from './files/share.ts';
+import {listenToKeys} from './keys.ts';
+import type {Look} from './app_state.ts';
+
+const FIRST_SCENE = 'chocolate';
+
+/* `firn view` opens its page with a token after the #; the address of its engine is the page's own. */
+function socketAddress(): (() => string) | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? new URLSearchParams(location.search).get('token');
+  if (!token) return null;
+  const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+  return () => `${scheme}://${location.host}/live?token=${encodeURIComponent(token)}`;
+}
+
+async function firstScene(app: App): Promise<void> {
+  try {
+    const shared = await readLink(location.hash);
+    if (shared) {
+      app.open(shared.base ?? shared.scene, shared.title ?? 'Shared scene', {camera: shared.camera});
+      if (shared.base) app.change(shared.scene, 'Open the link');
+      if (shared.view) app.state.set({look: (shared.view.look as Look | undefined) ?? 'surface', color: String(shared.view.color ?? '')});
+      return;
+    }
+  } catch (e) {
+    app.toasts.show(e instanceof Error ? e.message : String(e), {bad: true});
+  }
+  try {
+    const gallery = await loadGallery(), first = gallery.find(s => s.id === FIRST_SCENE) ?? gallery[0];
+    if (first && app.doc.text === '') app.open(first.scene, first.title);
+  } catch (e) {
+    if (app.doc.text === '') app.newScene(3);
+    app.toasts.show(e instanceof Error ? e.message : String(e), {bad: true});
+  }
+}
+
+const app = new App();
+listenToKeys(app);
+const socket = socketAddress();
+app.files.engineTransport = to => (socket ? new SocketTransport(socket, to) : new WorkerTransport(to));
+app.engine.connect(app.files.engineTransport);
+if (socket) {
+  /* The native engine brings its own scene. */
+  app.engine.on('hello', h => {
+    if (h.mode === 'scene' && h.text === undefined && app.doc.text === '') void firstScene(app);
+  });
+} else {
+  void firstScene(app);
+}
+addEventListener('hashchange', () => {
+  if (/^#s=/.test(location.hash)) void firstScene(app);
+});
+
+/* For tests and the curious. */
+declare global {
+  interface Window {
+    firn: {app: App; view: App['view']; engine: App['engine']; document: App['doc']};
+  }
+}
+window.firn = {app, view: app.view, engine: app.engine, document: app.doc};
