@@ -7,6 +7,7 @@
 /* The commands: a word each, in the order of --help; <word>.c has firn_<word>_command. */
 #define FIRN_COMMANDS(X)                                                                           \
     X(run)                                                                                         \
+    X(view)                                                                                        \
     X(render)                                                                                      \
     X(sweep)                                                                                       \
     X(list) X(help) X(convert) X(voxelize) X(info) X(demo) X(bench) X(validate) X(completion)

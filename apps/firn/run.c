@@ -5,6 +5,8 @@
 #include "app.h"
 #include "picture.h"
 #include "progress.h"
+#include "server.h"
+#include "watch.h"
 
 static const char command_name[] = "firn run";
 
@@ -54,9 +56,9 @@ static const char *log_form(int32_t index)
 }
 
 static struct {
-    int64_t threads;
-    const char *isa, *frames, *log;
-    bool resume, plan, hash, quiet;
+    int64_t threads, port;
+    const char *isa, *frames, *log, *page;
+    bool resume, plan, hash, quiet, live;
     firn_words files;
     firn_texts sets, render;
     firn_picture_words picture;
@@ -82,7 +84,32 @@ static const firn_option options[] = {
     FIRN_SIZE_OPTION(chosen.picture),
     FIRN_QUALITY_OPTION(chosen.picture),
     FIRN_COLOR_OPTION(chosen.picture),
+    {"--live", FIRN_OPTION_FLAG, &chosen.live,
+     .help = "serve a page to watch the run in a browser, and stop it"},
+    FIRN_PORT_OPTION(chosen.port),
+    FIRN_PAGE_OPTION(chosen.page),
 };
+
+/* Starts the page of --live; the exit code, or 0. */
+static int start_watch(const firn_scene *scene, const firn_run_options *how, firn_run_hooks *hooks,
+                       firn_watch **watch)
+{
+    if (!chosen.live && (chosen.port || chosen.page)) {
+        fprintf(stderr, "%s: --port and --page need --live\n", command_name);
+        return FIRN_EXIT_USAGE;
+    }
+    if (!chosen.live) return 0;
+    const firn_watch_def def = {.scene = scene,
+                                .run = how,
+                                .file = chosen.files.word[0],
+                                .page = chosen.page,
+                                .port = (int)chosen.port};
+    firn_error error = {0};
+    const firn_status st = firn_watch_create(&def, watch, &error);
+    if (st != FIRN_OK) return firn_server_failure(command_name, st, &error);
+    firn_watch_attach(*watch, hooks);
+    return 0;
+}
 
 static int run_scene(const firn_scene *scene, const firn_scene_def *source)
 {
@@ -124,7 +151,14 @@ static int run_scene(const firn_scene *scene, const firn_scene_def *source)
         if (st == FIRN_OK) st = firn_preview_create(&def, &hooks, &preview, &error);
         if (st == FIRN_OK) firn_preview_attach(preview, &hooks);
     }
+    firn_watch *watch = NULL;
+    const int refused = st == FIRN_OK ? start_watch(scene, &how, &hooks, &watch) : 0;
+    if (refused) {
+        firn_preview_destroy(preview);
+        return refused;
+    }
     if (st == FIRN_OK) st = firn_run(scene, &how, &hooks, &error);
+    firn_watch_destroy(watch);
     if (st == FIRN_OK && preview) st = firn_preview_finish(preview, &error);
     firn_preview_destroy(preview);
     firn_progress_clear(&view);

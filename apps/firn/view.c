@@ -1,0 +1,188 @@
+/* firn view: a scene live in the browser, or the frames of a finished run. */
+#include "view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "browser.h"
+#include "progress.h"
+#include "server.h"
+
+static const char command_name[] = "firn view";
+
+static struct {
+    int64_t threads, port, fps;
+    const char *isa, *listen, *page;
+    bool open;
+    firn_words files;
+    firn_texts sets;
+} chosen;
+
+static const firn_option options[] = {
+    {"WHAT...", FIRN_OPTION_WORDS, &chosen.files, NULL,
+     "a scene; or caches: a folder, files, name.$F4.prt, an .abc file", 1, 100000,
+     .files = FIRN_FILES_ANY},
+    {"--set", FIRN_OPTION_TEXTS, &chosen.sets, "PATH=VALUE",
+     .help = "change the scene, as frames.end=48; any number"},
+    FIRN_THREADS_OPTION(chosen.threads),
+    FIRN_ISA_OPTION(chosen.isa),
+    {"--fps", FIRN_OPTION_COUNT, &chosen.fps, "N",
+     "frames per second of caches; 24 by default, or as the file says", 1, 1000},
+    {"--open", FIRN_OPTION_FLAG, &chosen.open, .help = "open the page in the browser"},
+    FIRN_PORT_OPTION(chosen.port),
+    FIRN_LISTEN_OPTION(chosen.listen),
+    FIRN_PAGE_OPTION(chosen.page),
+};
+
+/* ---- serving ---- */
+
+static firn_browser browser;
+static firn_server *server;
+
+static void show_address(void *user_data, const char *address)
+{
+    (void)user_data;
+    printf("%s\n", address);
+    fflush(stdout);
+}
+
+static bool asked_to_stop(void *user_data)
+{
+    (void)user_data;
+    if (browser.path[0] && firn_server_in_use(server)) firn_browser_close(&browser);
+    return firn_interrupted();
+}
+
+/* Ctrl-C is how a view ends, so that is no failure. */
+static int serve(firn_engine engine)
+{
+    const firn_server_def def = {.page = chosen.page,
+                                 .listen = chosen.listen,
+                                 .port = (int)chosen.port,
+                                 .engine = engine,
+                                 .stop = asked_to_stop,
+                                 .address = show_address};
+    firn_error error = {0};
+    firn_interrupts_catch();
+    firn_status st = firn_server_create(&def, &server, &error);
+    if (st != FIRN_OK) return firn_server_failure(command_name, st, &error);
+    if (chosen.listen) firn_server_warn(chosen.listen);
+    show_address(NULL, firn_server_address(server));
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "Open this address in a browser, once. Ctrl-C ends.\n");
+    }
+    if (chosen.open &&
+        firn_browser_open(&browser, firn_server_address(server), &error) != FIRN_OK) {
+        fprintf(stderr, "%s: %s\n", command_name, error.message);
+    }
+    firn_server_run(server);
+    firn_server_destroy(server);
+    firn_browser_close(&browser);
+    return 0;
+}
+
+/* ---- scenes ---- */
+
+/* The scene as one text, with what --set changed in it; NULL with an error. */
+static char *merged_text(const firn_scene *scene, firn_error *error)
+{
+    char folder[200], path[240];
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.160s/firn_view.XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder)) {
+        (void)firn_app_fail(error, FIRN_OUTPUT, "%s: cannot be made", folder);
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/scene.yaml", folder);
+    firn_bytes text = {0};
+    firn_status st = firn_scene_write(scene, path, error);
+    if (st == FIRN_OK) st = firn_bytes_read(path, &text, error);
+    unlink(path);
+    rmdir(folder);
+    char *copy = st == FIRN_OK ? strndup((char *)text.data, text.size) : NULL;
+    if (st == FIRN_OK && !copy) (void)firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_bytes_free(&text);
+    return copy;
+}
+
+static int view_scene(const char *path)
+{
+    firn_setting settings[FIRN_MOST_TEXTS];
+    firn_texts_to_settings(&chosen.sets, settings);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = path;
+    def.settings = settings;
+    def.setting_count = chosen.sets.count;
+    firn_scene *scene = NULL;
+    firn_bytes file = {0};
+    firn_error error = {0};
+    firn_status st = firn_scene_create(&def, &scene, &error);
+    if (st == FIRN_OK) st = firn_bytes_read(path, &file, &error);
+    if (st != FIRN_OK) {
+        firn_scene_destroy(scene);
+        return firn_options_failure(command_name, st, &error);
+    }
+    char *text =
+        chosen.sets.count ? merged_text(scene, &error) : strndup((char *)file.data, file.size);
+    firn_scene_destroy(scene);
+    firn_bytes_free(&file);
+    if (!text) {
+        return firn_options_failure(command_name, error.status ? error.status : FIRN_NO_MEMORY,
+                                    &error);
+    }
+    const firn_view_scene what = {
+        .path = path, .text = text, .isa = chosen.isa, .threads = (int32_t)chosen.threads};
+    const int exit_code = serve(firn_view_scene_engine(&what));
+    free(text);
+    return exit_code;
+}
+
+/* ---- caches ---- */
+
+static int view_caches(void)
+{
+    firn_view_cache *cache = NULL;
+    firn_error error = {0};
+    const firn_status st =
+        firn_view_cache_create((const char *const *)chosen.files.word, chosen.files.count,
+                               (double)chosen.fps, &cache, &error);
+    if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
+    const int exit_code = serve(firn_view_cache_engine(cache));
+    firn_view_cache_destroy(cache);
+    return exit_code;
+}
+
+static bool is_scene(const char *name)
+{
+    const char *end = strrchr(name, '.');
+    return end && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0);
+}
+
+static int run(void)
+{
+    for (int64_t i = 0; i < chosen.files.count; i++) {
+        if (!is_scene(chosen.files.word[i])) continue;
+        if (chosen.files.count == 1) return view_scene(chosen.files.word[0]);
+        fprintf(stderr, "%s: %s is a scene; give one scene, or caches\n", command_name,
+                chosen.files.word[i]);
+        return FIRN_EXIT_USAGE;
+    }
+    if (chosen.sets.count) {
+        fprintf(stderr, "%s: --set changes a scene, and these are caches\n", command_name);
+        return FIRN_EXIT_USAGE;
+    }
+    return view_caches();
+}
+
+const firn_command firn_view_command = {
+    .name = command_name,
+    .line = "a scene live in the browser; plays caches, too",
+    .summary = "Serves the studio's page to a browser on this machine and simulates for it with "
+               "all processors; or plays the caches of a finished run. Prints the address. It "
+               "lets one browser in, once. Ctrl-C ends.",
+    .options = options,
+    .option_count = sizeof options / sizeof *options,
+    .run = run};
