@@ -459,6 +459,12 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {2, WORDS("render", FIGURE, "--slice", "z"), "as z=0.1"},
         {2, WORDS("render", FIGURE, "--color", "speed", "--range", "2:1"), "with A below B"},
         {2, WORDS("render", FIGURE, "--range", "1:2"), "need --color"},
+        {2, WORDS("render", FIGURE, "--show", "velocity", "--grid-color", "speed"),
+         "need --show grid"},
+        {2, WORDS("render", FIGURE, "--show", "grid", "--grid-color", "sped"),
+         "did you mean \"speed\"?"},
+        {2, WORDS("render", FIGURE, "--show", "grid", "--grid-range", "1:1"),
+         "--grid-range 1:1 must be A:B"},
         {2, WORDS("render", FIGURE, "--sheet", "3"), "--sheet 3 must be"},
         {2, WORDS("render"), "0 words given"},
         {2, WORDS("render", FIGURE, "--channels", "rgb12"), "rgb12"},
@@ -499,10 +505,47 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         if (count_entries(folder) > before + 1) complain("%s: files\n", cases[i].message);
     }
     assert_no_complaints();
-    const outcome *o =
-        run(in_folder(top, "drop", path), WORDS("render", DROP, "--show", "velocity"));
-    expect_exit(o, 3, "velocity in 3D");
-    if (!strstr(o->err, "add --slice")) complain("%s\n", o->err);
+}
+
+/* Nodes, arrows, blocks and outlines in perspective, from one grid for all of them. */
+static void layers_in_perspective_look_as_they_did(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    const char *set = "output=[{file: d.$F4.prt}, {file: d.grid.$F4.prt, of: grid}]";
+    const outcome *o = run(fresh_folder("layers", folder),
+                           WORDS("run", DROP, "--set", set, "--frames", "1:3", "--quiet"));
+    expect_exit(o, 0, "layers");
+    static const char *const threads[] = {"1", "3"};
+    static const char *const names[] = {"layers1.png", "layers3.png"};
+    for (int t = 0; t < 2; t++) {
+        o = run(
+            folder,
+            WORDS("render", DROP, "--set", set, "--frames", "3", "--size", "320x180", "--quality",
+                  "draft", "--threads", threads[t], "--color", "object", "--grid-color", "speed",
+                  "--grid-range", "0:4", "--show",
+                  "particles,colliders,grid,velocity,force,blocks,outlines,scale,legend,caption",
+                  "--out", names[t]));
+        expect_exit(o, 0, names[t]);
+    }
+    assert_same_file(folder, names[0], names[1]);
+    firn_image image = read_picture(folder, names[0]);
+    assert_golden(&image, "layers.png", 25);
+    firn_image_free(&image);
+    /* Without particles nothing hides the nodes. */
+    static const char *const shows[] = {"colliders,grid", "particles,colliders,grid", "colliders"};
+    double blue[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        o = run(folder, WORDS("render", DROP, "--set", set, "--frames", "3", "--size", "320x180",
+                              "--quality", "draft", "--show", shows[i], "--out", "nodes.png"));
+        expect_exit(o, 0, shows[i]);
+        image = read_picture(folder, "nodes.png");
+        for (int p = 0; p < 320 * 180; p++) {
+            blue[i] += fabs((double)image.rgba[4 * p + 2] - (double)image.rgba[4 * p]) > 0.15;
+        }
+        firn_image_free(&image);
+    }
+    if (!(blue[0] > blue[2] + 200)) complain("%g and %g pixels of nodes\n", blue[0], blue[2]);
     assert_no_complaints();
 }
 
@@ -572,6 +615,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flat_scene_looks_as_it_did),
         cmocka_unit_test(arrows_are_not_cut_off),
+        cmocka_unit_test(layers_in_perspective_look_as_they_did),
         cmocka_unit_test(pictures_are_the_same_bytes_at_any_thread_count),
         cmocka_unit_test(pictures_on_the_way_are_those_of_the_caches),
         cmocka_unit_test(small_runs_are_framed_as_their_caches),

@@ -9,6 +9,7 @@
 static const char *const quality_words[] = {"draft", "final", NULL};
 static const char *const look_words[] = {"volume", "spheres", "points", NULL};
 static const char *const channel_words[] = {"rgb", "rgba", "rgb16", "rgba16", NULL};
+static const char *const node_words[] = {"mass", "speed", "force", NULL};
 static const char *const axis_words[] = {"x", "y", "z", NULL};
 
 const char *firn_picture_quality(int32_t index) { return quality_words[index]; }
@@ -47,17 +48,18 @@ static firn_status read_pair(const char *option, const char *text, int32_t most,
     return FIRN_OK;
 }
 
-static firn_status read_range(const char *text, firn_renderer_options *renderer, firn_error *error)
+/* "0:5". */
+static firn_status read_range(const char *option, const char *text, double *low, double *high,
+                              firn_error *error)
 {
     char *end = NULL;
-    renderer->low = strtod(text, &end);
+    *low = strtod(text, &end);
     const bool split = end != text && *end == ':';
     const char *rest = split ? end + 1 : "";
-    if (split) renderer->high = strtod(rest, &end);
-    if (!split || end == rest || *end || !(renderer->low < renderer->high)) {
-        return firn_app_fail(error, FIRN_INVALID, "--range %s must be A:B with A below B", text);
+    if (split) *high = strtod(rest, &end);
+    if (!split || end == rest || *end || !(*low < *high)) {
+        return firn_app_fail(error, FIRN_INVALID, "%s %s must be A:B with A below B", option, text);
     }
-    renderer->fixed = true;
     return FIRN_OK;
 }
 
@@ -115,9 +117,23 @@ firn_status firn_picture_read(const firn_picture_words *words, const char *optio
     if (st == FIRN_OK && words->map) {
         st = read_word("--map", words->map, firn_colormap_names(), &renderer->map, error);
     }
-    if (st == FIRN_OK && words->range) st = read_range(words->range, renderer, error);
+    if (st == FIRN_OK && words->range) {
+        st = read_range("--range", words->range, &renderer->low, &renderer->high, error);
+    }
+    if (st == FIRN_OK && words->grid_color) {
+        int ignored;
+        st = read_word("--grid-color", words->grid_color, node_words, &ignored, error);
+    }
+    if (st == FIRN_OK && words->grid_range) {
+        st = read_range("--grid-range", words->grid_range, &renderer->grid_low,
+                        &renderer->grid_high, error);
+    }
     if (st == FIRN_OK && words->slice) st = read_slice(words->slice, renderer, error);
     if (st == FIRN_OK && words->show) st = read_layers(words->show, &renderer->show, error);
+    if (st == FIRN_OK && (words->grid_color || words->grid_range) &&
+        !(renderer->show >> FIRN_LAYER_GRID & 1)) {
+        st = firn_app_fail(error, FIRN_INVALID, "--grid-color and --grid-range need --show grid");
+    }
     if (st == FIRN_OK && !words->color && (words->range || words->map)) {
         st = firn_app_fail(error, FIRN_INVALID, "--range and --map need --color");
     }
@@ -136,5 +152,8 @@ firn_status firn_picture_read(const firn_picture_words *words, const char *optio
     render->mode = (firn_render_mode)look;
     render->samples = (int32_t)words->samples;
     renderer->color = words->color;
+    renderer->fixed = words->range != NULL;
+    renderer->grid_color = words->grid_color;
+    renderer->grid_fixed = words->grid_range != NULL;
     return st;
 }

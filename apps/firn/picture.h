@@ -7,6 +7,7 @@
 
 typedef struct firn_picture_words {
     const char *size, *quality, *look, *channels, *color, *map, *range, *show, *slice, *sheet;
+    const char *grid_color, *grid_range;
     int64_t samples;
 } firn_picture_words;
 

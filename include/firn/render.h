@@ -54,17 +54,20 @@ typedef struct firn_render_options {
     double exposed;   /* s that the shutter is open, for motion blur; 0: none */
 } firn_render_options;
 
-/* What flat pictures (2D scenes, slices) can show: bits of firn_renderer_options.show. */
+/* What pictures can show: bits of firn_renderer_options.show. In 3D, nodes, arrows and blocks that are
+ * behind a surface are hidden; without particles all that no collider hides is seen. */
 typedef enum firn_layer {
     FIRN_LAYER_PARTICLES,
     FIRN_LAYER_COLLIDERS,
-    FIRN_LAYER_GRID,          /* nodes, larger with more mass */
+    FIRN_LAYER_GRID,          /* nodes; in flat pictures larger with more mass */
     FIRN_LAYER_VELOCITY,      /* arrows of particles */
     FIRN_LAYER_GRID_VELOCITY, /* arrows of nodes */
     FIRN_LAYER_FORCE,         /* arrows of nodes */
-    FIRN_LAYER_SCALE,         /* scale bar, and how long arrows are */
+    FIRN_LAYER_SCALE,         /* scale bar, and how long arrows are; in 3D at the camera's target */
     FIRN_LAYER_LEGEND,        /* of colours */
     FIRN_LAYER_CAPTION,
+    FIRN_LAYER_BLOCKS,   /* edges of the grid's blocks that hold mass */
+    FIRN_LAYER_OUTLINES, /* of colliders, in front of everything */
     FIRN_LAYER_COUNT
 } firn_layer;
 FIRN_API const char *const *firn_layer_names(void); /* "particles", ...; ends with NULL */
@@ -86,6 +89,11 @@ typedef struct firn_renderer_options {
     int map;                    /* firn_colormap_kind, or -1: the one that suits the attribute */
     bool fixed;                 /* the range of colours is low to high; else that of the frames */
     double low, high;
+    const char
+        *grid_color; /* attribute of nodes, mass, speed or force, as color; NULL: mass in 3D, one
+                               colour in flat pictures */
+    bool grid_fixed; /* as fixed, of nodes */
+    double grid_low, grid_high;
     unsigned show;       /* bit per firn_layer; 0: what suits the picture */
     bool slice;          /* a flat picture of what is near a plane: */
     int slice_axis;      /* across which it lies */
@@ -103,7 +111,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_renderer_create(const firn_renderer_op
 FIRN_API void firn_renderer_destroy(firn_renderer *renderer); /* NULL is fine */
 
 /* One frame. Points need P; v, id, pscale, mass, density, J, material, object and Cd are used where
- * they exist. The grid serves flat pictures. */
+ * they exist. */
 typedef struct firn_renderer_frame {
     const firn_scene *scene;          /* looks, colliders, camera, light; NULL: there is none */
     const firn_points *points, *grid; /* grid may be NULL */

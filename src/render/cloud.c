@@ -414,7 +414,8 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
     const double edge = points->count
                             ? typical_edge(points, P, find(points, "pscale", 1),
                                            find(points, "mass", 1), find(points, "density", 1))
-                            : 1;
+                        : input->spacing > 0 ? input->spacing
+                                             : 1;
     out->voxel = VOXEL_OF_SPACING[options->quality] * edge;
     out->spacing = (float)(1 / VOXEL_OF_SPACING[options->quality]);
     firn_bounds box = firn_bounds_empty();

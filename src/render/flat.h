@@ -3,7 +3,7 @@
 #define FIRN_FLAT_H
 
 #include "render/camera.h"
-#include "render/overlay.h"
+#include "render/layers.h"
 #include "render/render.h"
 
 /* The plane that is seen: positions along `across` go to the right, along `upward` up. */
@@ -26,25 +26,16 @@ typedef struct firn_flat_window {
 firn_flat_window firn_flat_frame(const firn_flat_plane *plane, const firn_bounds *bounds,
                                  double margin, int32_t width, int32_t height);
 
-/* The largest of what arrows and nodes show, over all frames, so that they compare. */
-typedef struct firn_flat_extent {
-    double speed, force, mass; /* m/s, N, kg */
-} firn_flat_extent;
-/* Takes in v, and of the grid v, force and mass. Either may be NULL. */
-void firn_flat_extend(firn_flat_extent *extent, const firn_points *points, const firn_points *grid);
-
-/* The longest arrow of a picture of that height, pixels. */
-double firn_flat_arrow_reach(int32_t height);
-
 typedef struct firn_flat_input {
     const firn_points *points;
     const firn_points *grid; /* nodes with mass, v and force; NULL: none */
     const float *color;      /* linear r g b of every particle */
+    const float *node_color; /* of every node; NULL: one for all */
     const firn_render_collider *collider;
     int32_t collider_count;
     firn_flat_plane plane;
     firn_flat_window window;
-    firn_flat_extent extent;
+    firn_layer_extent extent;
     double radius; /* m, of particles without pscale */
     unsigned show; /* bit per firn_layer */
 } firn_flat_input;

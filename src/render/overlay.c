@@ -45,13 +45,17 @@ static void print_number(double value, char text[24])
     }
 }
 
-/* Of a box of that size, a letter away from the edges. */
-static firn_segment place_box(firn_corner corner, double across, double down, int32_t width,
-                              int32_t height)
+/* How high the legend of a range is, in letters. */
+static const double RANGE_LETTERS = 6.5;
+
+/* Of a box of that size, a letter away from the edges, and from the corner's first legend. */
+static firn_segment place_box(firn_corner corner, bool second, double across, double down,
+                              int32_t width, int32_t height)
 {
     const double letter = firn_overlay_letter(height);
+    const double away = letter + (second ? (RANGE_LETTERS + 1) * letter : 0);
     const double x = corner == FIRN_LOWER_RIGHT ? width - letter - across : letter,
-                 y = corner == FIRN_UPPER_LEFT ? letter : height - letter - down;
+                 y = corner == FIRN_UPPER_LEFT ? away : height - away - down;
     return (firn_segment){x, y, x + across, y + down};
 }
 
@@ -60,13 +64,15 @@ static double bar_width(double letter) { return floor(18 * letter); }
 firn_segment firn_overlay_corner(firn_corner corner, int32_t width, int32_t height)
 {
     const double letter = firn_overlay_letter(height);
-    return place_box(corner, bar_width(letter) + 2 * letter, 6.5 * letter, width, height);
+    return place_box(corner, false, bar_width(letter) + 2 * letter, RANGE_LETTERS * letter, width,
+                     height);
 }
 
-static void range_legend(firn_image *image, firn_corner corner, const firn_coloring *c)
+static void range_legend(firn_image *image, firn_corner corner, bool second, const firn_coloring *c)
 {
     const double letter = firn_overlay_letter(image->height), width = bar_width(letter);
-    const firn_segment box = firn_overlay_corner(corner, image->width, image->height);
+    const firn_segment box = place_box(corner, second, width + 2 * letter, RANGE_LETTERS * letter,
+                                       image->width, image->height);
     const double x = floor(box.x0 + letter), y = box.y0 + 3 * letter;
     firn_draw_rectangle(image, x - letter, box.y0, x + width + letter, box.y1, veil());
     char text[120];
@@ -82,8 +88,8 @@ static void range_legend(firn_image *image, firn_corner corner, const firn_color
     }
 }
 
-static void category_legend(firn_image *image, firn_corner corner, const firn_coloring *c,
-                            const char *const *label, int32_t label_count)
+static void category_legend(firn_image *image, firn_corner corner, bool second,
+                            const firn_coloring *c, const char *const *label, int32_t label_count)
 {
     const double letter = firn_overlay_letter(image->height), line = 1.9 * letter;
     const int first = (int)fmax(c->low, 0);
@@ -105,8 +111,8 @@ static void category_legend(firn_image *image, firn_corner corner, const firn_co
         }
         width = fmax(width, 1.8 * letter + firn_text_width(text[i], letter));
     }
-    const firn_segment box = place_box(corner, width + 2 * letter, 2.8 * letter + rows * line,
-                                       image->width, image->height);
+    const firn_segment box = place_box(corner, second, width + 2 * letter,
+                                       2.8 * letter + rows * line, image->width, image->height);
     const double x = box.x0 + letter;
     double y = box.y0 + 1.8 * letter;
     firn_draw_rectangle(image, box.x0, box.y0, box.x1, box.y1, veil());
@@ -120,13 +126,14 @@ static void category_legend(firn_image *image, firn_corner corner, const firn_co
     }
 }
 
-void firn_overlay_legend(firn_image *image, firn_corner corner, const firn_coloring *coloring,
-                         const char *const *label, int32_t label_count)
+void firn_overlay_legend(firn_image *image, firn_corner corner, bool second,
+                         const firn_coloring *coloring, const char *const *label,
+                         int32_t label_count)
 {
     if (coloring->kind == FIRN_CATEGORICAL) {
-        category_legend(image, corner, coloring, label, label_count);
+        category_legend(image, corner, second, coloring, label, label_count);
     } else {
-        range_legend(image, corner, coloring);
+        range_legend(image, corner, second, coloring);
     }
 }
 

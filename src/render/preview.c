@@ -220,11 +220,10 @@ static firn_status make_picture(void *look_data, const firn_job *job, int64_t fr
     firn_points points = {0}, grid = {0};
     firn_image picture = {0};
     firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
-    if (st == FIRN_OK && preview->renderer.flat) st = firn_job_grid(job, NULL, &grid, error);
-    const firn_renderer_frame shown = {.scene = job->scene,
-                                       .points = &points,
-                                       .grid = preview->renderer.flat ? &grid : NULL,
-                                       .number = frame};
+    const bool with_grid = firn_renderer_shows_grid(&preview->renderer);
+    if (st == FIRN_OK && with_grid) st = firn_job_grid(job, NULL, &grid, error);
+    const firn_renderer_frame shown = {
+        .scene = job->scene, .points = &points, .grid = with_grid ? &grid : NULL, .number = frame};
     if (st == FIRN_OK) st = firn_renderer_draw(&preview->renderer, &shown, &picture, error);
     if (st == FIRN_OK)
         st = firn_pictures_add(preview->pictures, frame - preview->first, frame, &picture, error);

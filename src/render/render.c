@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -220,6 +221,55 @@ static firn_status develop(const firn_render_world *w, const firn_render_options
     return st;
 }
 
+/* ---- what is where ---- */
+
+typedef struct sighting {
+    const firn_render_world *world;
+    const firn_render_world *all; /* with hidden colliders too */
+    const firn_render_options *options;
+    firn_sight *sight;
+} sighting;
+
+static void sight_row(void *context, int64_t row, int32_t thread)
+{
+    (void)thread;
+    const sighting *s = context;
+    const firn_render_world *w = s->world;
+    for (int32_t x = 0; x < s->options->width; x++) {
+        const firn_ray ray = camera_ray(w, s->options, (float)x + 0.5f, (float)row + 0.5f, NULL);
+        const float axial = -v3_dot(ray.direction, w->back) * (float)w->cloud.voxel;
+        float far = INFINITY, to = 1e6f;
+        vec3 normal = v3_all(0);
+        firn_hit hit;
+        if (w->sky.has_ground && ray.direction.y < -1e-5f) {
+            far = to = f_max((w->sky.ground_y - ray.origin.y) / ray.direction.y, 0);
+        }
+        float at = to;
+        firn_sight *out = &s->sight[row * s->options->width + x];
+        out->collider = firn_scenery_trace(s->all, ray, to, &at, &normal);
+        out->collider_depth = axial * at;
+        memcpy(out->normal, (float[]){normal.x, normal.y, normal.z}, sizeof out->normal);
+        if (firn_scenery_trace(w, ray, to, &to, &normal) >= 0) far = to;
+        if (firn_trace_surface(&w->volume, ray, 0, to, &hit)) far = hit.t;
+        out->depth = axial * far;
+    }
+}
+
+static firn_status take_sight(const firn_render_world *w, const firn_render_input *input,
+                              const firn_render_options *options, int32_t threads,
+                              firn_sight *sight, firn_error *error)
+{
+    firn_render_input more = *input;
+    firn_render_world all = *w;
+    more.collider_count += more.hidden_count;
+    all.scenery_count = 0;
+    const firn_status st = firn_scenery_create(&all, &more, error);
+    sighting s = {w, &all, options, sight};
+    if (st == FIRN_OK) firn_parallel_for(threads, options->height, 1, sight_row, &s);
+    free(all.scenery);
+    return st;
+}
+
 /* ---- all of it ---- */
 
 /* Of the picture at the target, m; looks are relative to it. */
@@ -261,6 +311,13 @@ static void free_world(firn_render_world *w)
 firn_status firn_render(const firn_render_input *input, const firn_render_options *options,
                         firn_image *out, firn_error *error)
 {
+    return firn_render_with_sight(input, options, NULL, out, error);
+}
+
+firn_status firn_render_with_sight(const firn_render_input *input,
+                                   const firn_render_options *options, firn_sight *sight,
+                                   firn_image *out, firn_error *error)
+{
     *out = (firn_image){0};
     firn_status st = check(input, options, error);
     if (st != FIRN_OK) return st;
@@ -289,6 +346,7 @@ firn_status firn_render(const firn_render_input *input, const firn_render_option
                     : firn_fail(error, FIRN_NO_MEMORY, "out of memory for a picture");
     }
     if (st == FIRN_OK) st = develop(&w, options, pixels, threads, out, error);
+    if (st == FIRN_OK && sight) st = take_sight(&w, input, options, threads, sight, error);
     free(pixels);
     free_world(&w);
     if (st != FIRN_OK) firn_image_free(out);

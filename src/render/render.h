@@ -29,11 +29,25 @@ typedef struct firn_render_input {
     const firn_light *light;
     const firn_render_collider *collider;
     int32_t collider_count;
+    int32_t
+        hidden_count; /* of colliders behind those: they have sight, but are not in the picture */
     const float
-        *color; /* linear r g b of every particle instead of its look's and of Cd; or NULL */
+        *color;     /* linear r g b of every particle instead of its look's and of Cd; or NULL */
+    double spacing; /* m between particles, for a picture without any; 0: 1 m */
 } firn_render_input;
 
-/* A new image, linear, not tone mapped. */
+/* What is seen through the middle of a pixel, for drawing over the picture. */
+typedef struct firn_sight {
+    float depth;      /* m along the view axis to the first surface; INFINITY: there is none */
+    int32_t collider; /* the first that is not the ground, hidden ones too; -1: none */
+    float collider_depth, normal[3]; /* of that collider: m, and where it faces the eye */
+} firn_sight;
+
+/* A new image, linear, not tone mapped. `sight` receives what is seen in every pixel; NULL: not wanted. */
+firn_status firn_render_with_sight(const firn_render_input *input,
+                                   const firn_render_options *options, firn_sight *sight,
+                                   firn_image *out, firn_error *error);
+/* The same without sight. */
 firn_status firn_render(const firn_render_input *input, const firn_render_options *options,
                         firn_image *out, firn_error *error);
 

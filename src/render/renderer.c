@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "render/marks.h"
 #include "run/job.h"
 
 enum {
-    GRID_LAYERS = 1 << FIRN_LAYER_GRID | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
+    GRID_LAYERS = 1 << FIRN_LAYER_GRID | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE |
+                  1 << FIRN_LAYER_BLOCKS,
     ARROW_LAYERS = 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
-    FLAT_LAYERS = GRID_LAYERS | 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_SCALE,
+    MARK_LAYERS = GRID_LAYERS | ARROW_LAYERS | 1 << FIRN_LAYER_SCALE | 1 << FIRN_LAYER_OUTLINES,
     FLAT_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_SCALE |
                    1 << FIRN_LAYER_LEGEND | 1 << FIRN_LAYER_CAPTION,
     SOLID_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_LEGEND,
@@ -49,6 +51,10 @@ static firn_status check_options(const firn_renderer_options *o, firn_error *err
     if (o->fixed && !(o->low < o->high)) {
         return firn_fail(error, FIRN_INVALID, "low %g must be below high %g", o->low, o->high);
     }
+    if (o->grid_fixed && !(o->grid_low < o->grid_high)) {
+        return firn_fail(error, FIRN_INVALID, "grid_low %g must be below grid_high %g", o->grid_low,
+                         o->grid_high);
+    }
     return FIRN_OK;
 }
 
@@ -59,7 +65,9 @@ firn_status firn_renderer_init(firn_renderer *renderer, const firn_renderer_opti
     *renderer = (firn_renderer){0};
     if (st != FIRN_OK) return st;
     *renderer = (firn_renderer){.options = *options, .bounds = firn_bounds_empty()};
-    if (!options->color) return FIRN_OK;
+    const char *nodes = options->grid_color ? options->grid_color : "mass";
+    const firn_status made = firn_coloring_make(nodes, -1, &renderer->grid_coloring, error);
+    if (made != FIRN_OK || !options->color) return made;
     return firn_coloring_make(options->color, options->map, &renderer->coloring, error);
 }
 
@@ -96,6 +104,18 @@ void firn_renderer_destroy(firn_renderer *renderer)
 bool firn_renderer_has_caption(const firn_renderer *renderer)
 {
     return renderer->options.show >> FIRN_LAYER_CAPTION & 1;
+}
+
+bool firn_renderer_shows_grid(const firn_renderer *renderer)
+{
+    return renderer->options.show & GRID_LAYERS;
+}
+
+/* Whether nodes are coloured by a number. */
+static bool colors_nodes(const firn_renderer *renderer)
+{
+    return (renderer->options.show >> FIRN_LAYER_GRID & 1) &&
+           (renderer->options.grid_color || !renderer->flat);
 }
 
 /* ---- survey ---- */
@@ -175,6 +195,30 @@ static firn_status add_particles(firn_renderer *renderer, const firn_scene *scen
     return st;
 }
 
+/* Boxes of nodes, from one on, reach to the faces of the grid's blocks. */
+static void widen_to_blocks(firn_renderer *renderer, int64_t first, double spacing)
+{
+    const double size = FIRN_GRID_BLOCK * spacing;
+    for (int64_t i = first; i < renderer->box_count && size > 0; i++) {
+        firn_bounds *box = &renderer->box[i];
+        for (int a = 0; a < 3; a++) {
+            if (box->low[a] == 0 && box->high[a] == 0) continue; /* flat */
+            box->low[a] = size * floor((box->low[a] + renderer->radius) / size);
+            box->high[a] = size * (floor((box->high[a] - renderer->radius) / size) + 1);
+        }
+    }
+}
+
+/* Takes in the values of points for the range of a colouring. */
+static firn_status add_values(firn_coloring *coloring, const firn_points *points, firn_error *error)
+{
+    float *value = NULL;
+    const firn_status st = firn_coloring_values(coloring, points, &value, error);
+    if (st == FIRN_OK) firn_coloring_extend(coloring, value, points->count);
+    free(value);
+    return st;
+}
+
 firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_frame *frame,
                                  firn_error *error)
 {
@@ -187,22 +231,29 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     }
     renderer->seen += points->count;
     firn_bounds_add(&renderer->bounds, points);
-    if (grid && (renderer->options.show & GRID_LAYERS)) firn_bounds_add(&renderer->bounds, grid);
-    firn_flat_extend(&renderer->extent, points, grid);
+    const bool shows_grid = grid && firn_renderer_shows_grid(renderer);
+    if (shows_grid) firn_bounds_add(&renderer->bounds, grid);
+    firn_layer_extend(&renderer->extent, points, grid);
     if (renderer->radius == 0 && scene) {
         renderer->radius = scene->resolution * (scene->dimension == 2 ? 0.564 : 0.62);
     }
     if (renderer->radius == 0) renderer->radius = guess_radius(points);
     firn_status st = add_particles(renderer, scene, points, error);
-    if (st != FIRN_OK) return st;
-    if (renderer->options.color) {
-        float *value = NULL;
-        st = firn_coloring_values(&renderer->coloring, points, &value, error);
-        if (st != FIRN_OK) return st;
-        firn_coloring_extend(&renderer->coloring, value, points->count);
-        free(value);
+    /* Flat pictures frame the bounds, which have the nodes already. */
+    const bool blocks = renderer->options.show >> FIRN_LAYER_BLOCKS & 1;
+    const bool flat = renderer->options.slice || (scene && scene->dimension == 2);
+    if (st == FIRN_OK && shows_grid && (blocks || !flat) && firn_points_find(grid, "P")) {
+        const int64_t first = renderer->box_count;
+        st = add_particles(renderer, NULL, grid, error);
+        if (blocks) widen_to_blocks(renderer, first, firn_grid_spacing(grid));
     }
-    return FIRN_OK;
+    if (st == FIRN_OK && renderer->options.color) {
+        st = add_values(&renderer->coloring, points, error);
+    }
+    if (st == FIRN_OK && shows_grid && renderer->options.show >> FIRN_LAYER_GRID & 1) {
+        st = add_values(&renderer->grid_coloring, grid, error);
+    }
+    return st;
 }
 
 static firn_posed_collider pose_of(const firn_props *props, int32_t collider, double time)
@@ -299,11 +350,6 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         return firn_fail(error, FIRN_INVALID, "flat pictures are opaque and have no alpha");
     }
     if (o->show == 0) o->show = renderer->flat ? FLAT_DEFAULT : SOLID_DEFAULT;
-    if (!renderer->flat && (o->show & FLAT_LAYERS)) {
-        return firn_fail(error, FIRN_INVALID,
-                         "arrows, grid and scale bar are drawn on slices of 3D scenes: add --slice "
-                         "z=0, say");
-    }
     if ((o->show & GRID_LAYERS) && renderer->extent.mass == 0) {
         return firn_fail(error, FIRN_INVALID,
                          "there is no grid to show; the scene's output needs an entry such as "
@@ -324,6 +370,12 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         } else {
             firn_coloring_settle(&renderer->coloring);
         }
+    }
+    if (o->grid_fixed) {
+        renderer->grid_coloring.low = o->grid_low;
+        renderer->grid_coloring.high = o->grid_high;
+    } else {
+        firn_coloring_settle(&renderer->grid_coloring);
     }
     return FIRN_OK;
 }
@@ -355,6 +407,25 @@ static firn_status make_colors(const firn_renderer *renderer, const firn_points 
     }
     if (st == FIRN_OK) {
         firn_coloring_apply(coloring, value, points->count, rgb);
+        *out = rgb;
+    } else {
+        free(rgb);
+    }
+    free(value);
+    return st;
+}
+
+/* Linear r g b of every node, or NULL. */
+static firn_status make_node_colors(const firn_renderer *renderer, const firn_points *grid,
+                                    float **out, firn_error *error)
+{
+    *out = NULL;
+    if (!grid || !colors_nodes(renderer)) return FIRN_OK;
+    float *value = NULL, *rgb = malloc(((size_t)grid->count + 1) * 3 * sizeof *rgb);
+    firn_status st = rgb ? firn_coloring_values(&renderer->grid_coloring, grid, &value, error)
+                         : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK) {
+        firn_coloring_apply(&renderer->grid_coloring, value, grid->count, rgb);
         *out = rgb;
     } else {
         free(rgb);
@@ -409,7 +480,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
     /* What is written above and below does not cover the action, where there is room for both. */
     const double letter = firn_overlay_letter(o->render.height);
     const bool caption = o->show >> FIRN_LAYER_CAPTION & 1, scale = o->show >> FIRN_LAYER_SCALE & 1;
-    const bool legend = o->color && o->show >> FIRN_LAYER_LEGEND & 1;
+    const bool legend = (o->color || colors_nodes(renderer)) && o->show >> FIRN_LAYER_LEGEND & 1;
     const double most = 0.25 * o->render.height, above = fmin(caption ? 3 * letter : 0, most),
                  below = fmin(legend  ? 8 * letter
                               : scale ? 4 * letter
@@ -417,7 +488,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
                               most);
     /* Arrows need the margin, and more where it is narrow. */
     const double margin = wish_of(frame->scene).margin;
-    const double reach = o->show & ARROW_LAYERS ? firn_flat_arrow_reach(o->render.height) : 0;
+    const double reach = o->show & ARROW_LAYERS ? firn_layer_arrow_reach(o->render.height) : 0;
     const double across = 2 * fmax(reach - 0.5 * margin * o->render.width, 0) / (1 - margin),
                  upward = 2 * fmax(reach - 0.5 * margin * o->render.height, 0) / (1 - margin);
     firn_flat_window window =
@@ -435,16 +506,23 @@ firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_rende
                              (double)o->width / o->height, frame->turn);
 }
 
+/* What both kinds of pictures are drawn from. */
+typedef struct ingredients {
+    float *color, *node_color; /* linear r g b of every particle and node; or NULL */
+    firn_render_collider *collider;
+    int32_t collider_count;
+} ingredients;
+
 static firn_status flat_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
-                                const float *color, const firn_render_collider *collider,
-                                int32_t collider_count, firn_image *out, firn_error *error)
+                                const ingredients *from, firn_image *out, firn_error *error)
 {
     const firn_renderer_options *o = &renderer->options;
     firn_flat_input input = {.points = frame->points,
                              .grid = frame->grid,
-                             .color = color,
-                             .collider = collider,
-                             .collider_count = collider_count,
+                             .color = from->color,
+                             .node_color = from->node_color,
+                             .collider = from->collider,
+                             .collider_count = from->collider_count,
                              .extent = renderer->extent,
                              .radius = renderer->radius,
                              .show = o->show};
@@ -466,9 +544,25 @@ static void make_legible(firn_look *look, firn_light *light)
     light->size = 5;
 }
 
+/* The layers that lie over a picture in perspective. */
+static firn_status draw_marks(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                              const ingredients *from, const firn_camera *camera,
+                              const firn_sight *sight, firn_image *out, firn_error *error)
+{
+    const double guess = frame->grid ? firn_grid_spacing(frame->grid) : 4 * renderer->radius;
+    const firn_marks_input marks = {.points = frame->points,
+                                    .grid = frame->grid,
+                                    .node_color = from->node_color,
+                                    .camera = camera,
+                                    .sight = sight,
+                                    .extent = renderer->extent,
+                                    .cell = frame->scene ? frame->scene->cell_size : guess,
+                                    .show = renderer->options.show};
+    return firn_marks_draw(&marks, out, error);
+}
+
 static firn_status solid_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
-                                 const float *color, const firn_render_collider *collider,
-                                 int32_t collider_count, firn_image *out, firn_error *error)
+                                 const ingredients *from, firn_image *out, firn_error *error)
 {
     const firn_scene *scene = frame->scene;
     firn_light light = scene ? scene->light : firn_light_default();
@@ -481,19 +575,37 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     if (!look) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int32_t i = 0; i < look_count; i++) {
         look[i] = scene ? scene->material[i].look : firn_looks[0].look;
-        if (color) make_legible(&look[i], &light);
+        if (from->color) make_legible(&look[i], &light);
     }
-    const bool colliders = renderer->options.show >> FIRN_LAYER_COLLIDERS & 1;
-    const firn_render_input input = {.points = frame->points,
+    const unsigned show = renderer->options.show;
+    const bool colliders = show >> FIRN_LAYER_COLLIDERS & 1;
+    firn_points points = *frame->points;
+    if (!(show >> FIRN_LAYER_PARTICLES & 1)) points.count = 0;
+    firn_sight *sight = NULL;
+    if (show & MARK_LAYERS) {
+        sight = malloc((size_t)how.width * (size_t)how.height * sizeof *sight);
+        if (!sight) {
+            free(look);
+            return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a picture");
+        }
+    }
+    const firn_render_input input = {.points = &points,
                                      .look = look,
                                      .look_count = look_count,
                                      .camera = &camera,
                                      .light = &light,
-                                     .collider = collider,
-                                     .collider_count = colliders ? collider_count : 0,
-                                     .color = color};
-    firn_status st = firn_render(&input, &how, out, error);
+                                     .collider = from->collider,
+                                     .collider_count = colliders ? from->collider_count : 0,
+                                     .hidden_count = colliders ? 0 : from->collider_count,
+                                     .color = from->color,
+                                     .spacing = renderer->radius / 0.62};
+    firn_status st = firn_render_with_sight(&input, &how, sight, out, error);
     if (st == FIRN_OK && !renderer->options.linear) firn_image_tone_map(out, light.exposure);
+    if (st == FIRN_OK && sight) {
+        st = draw_marks(renderer, frame, from, &camera, sight, out, error);
+        if (st != FIRN_OK) firn_image_free(out);
+    }
+    free(sight);
     free(look);
     return st;
 }
@@ -505,6 +617,7 @@ static firn_corner free_corner(const firn_renderer *renderer, const firn_rendere
     const firn_renderer_frame unturned = {.scene = frame->scene};
     const firn_camera camera = firn_renderer_camera(renderer, &unturned);
     const bool caption = renderer->options.show >> FIRN_LAYER_CAPTION & 1;
+    const bool scale = renderer->options.show >> FIRN_LAYER_SCALE & 1;
     double covered[FIRN_CORNERS] = {0};
     for (int64_t i = 0; i < renderer->box_count; i++) {
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -527,7 +640,7 @@ static firn_corner free_corner(const firn_renderer *renderer, const firn_rendere
     }
     firn_corner best = FIRN_LOWER_RIGHT;
     for (int c = 0; c < FIRN_CORNERS; c++) {
-        const bool taken = caption && c == FIRN_UPPER_LEFT;
+        const bool taken = (caption && c == FIRN_UPPER_LEFT) || (scale && c == FIRN_LOWER_LEFT);
         if (!taken && covered[c] < covered[best]) best = (firn_corner)c;
     }
     return best;
@@ -537,7 +650,16 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
                        firn_image *image)
 {
     const firn_scene *scene = frame->scene;
-    if (renderer->options.color && (renderer->options.show >> FIRN_LAYER_LEGEND & 1)) {
+    const bool legend = renderer->options.show >> FIRN_LAYER_LEGEND & 1;
+    const bool nodes = legend && frame->grid && colors_nodes(renderer);
+    const firn_corner corner = renderer->flat ? FIRN_LOWER_RIGHT : free_corner(renderer, frame);
+    if (nodes) {
+        firn_coloring named = renderer->grid_coloring;
+        snprintf(named.attribute, sizeof named.attribute, "grid %.40s",
+                 renderer->grid_coloring.attribute);
+        firn_overlay_legend(image, corner, false, &named, NULL, 0);
+    }
+    if (renderer->options.color && legend) {
         const char *name[64] = {0};
         const bool objects = strcmp(renderer->coloring.attribute, "object") == 0;
         const bool materials = strcmp(renderer->coloring.attribute, "material") == 0;
@@ -548,8 +670,7 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
         for (; scene && materials && count < scene->material_count && count < 64; count++) {
             name[count] = scene->material[count].name;
         }
-        firn_overlay_legend(image, renderer->flat ? FIRN_LOWER_RIGHT : free_corner(renderer, frame),
-                            &renderer->coloring, name, count);
+        firn_overlay_legend(image, corner, nodes, &renderer->coloring, name, count);
     }
     if (renderer->options.show >> FIRN_LAYER_CAPTION & 1) {
         char text[100];
@@ -565,19 +686,19 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
 firn_status firn_renderer_draw(const firn_renderer *renderer, const firn_renderer_frame *frame,
                                firn_image *out, firn_error *error)
 {
-    float *color = NULL;
-    int32_t collider_count = 0;
+    ingredients from = {0};
     firn_props props;
-    firn_render_collider *collider;
-    firn_status st = pose_colliders(renderer, frame, &props, &collider, &collider_count, error);
-    if (st == FIRN_OK) st = make_colors(renderer, frame->points, &color, error);
+    firn_status st =
+        pose_colliders(renderer, frame, &props, &from.collider, &from.collider_count, error);
+    if (st == FIRN_OK) st = make_colors(renderer, frame->points, &from.color, error);
+    if (st == FIRN_OK) st = make_node_colors(renderer, frame->grid, &from.node_color, error);
     if (st == FIRN_OK) {
-        st = (renderer->flat ? flat_picture : solid_picture)(renderer, frame, color, collider,
-                                                             collider_count, out, error);
+        st = (renderer->flat ? flat_picture : solid_picture)(renderer, frame, &from, out, error);
     }
     if (st == FIRN_OK) write_over(renderer, frame, out);
-    free(color);
-    free(collider);
+    free(from.color);
+    free(from.node_color);
+    free(from.collider);
     firn_props_close(&props);
     return st;
 }

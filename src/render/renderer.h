@@ -11,8 +11,9 @@ struct firn_renderer {
     firn_bounds bounds; /* of particles; when settled, of all boxes */
     firn_bounds *box; /* around particles of every frame, with size and motion; around colliders */
     int64_t box_count, box_room;
-    firn_coloring coloring; /* where options.color is given */
-    firn_flat_extent extent;
+    firn_coloring coloring;      /* where options.color is given */
+    firn_coloring grid_coloring; /* of nodes, where they are shown and have colours */
+    firn_layer_extent extent;
     double radius; /* m, of particles that do not say */
     int64_t seen;  /* particles of all frames */
 };
@@ -21,6 +22,9 @@ struct firn_renderer {
 firn_status firn_renderer_init(firn_renderer *renderer, const firn_renderer_options *options,
                                firn_error *error);
 void firn_renderer_deinit(firn_renderer *renderer);
+
+/* Whether its pictures show something of the grid. */
+bool firn_renderer_shows_grid(const firn_renderer *renderer);
 
 /* Where a frame is seen from; of pictures that are not flat. */
 firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_renderer_frame *frame);
