@@ -59,6 +59,27 @@ static void gravity_changes_between_advances(void **state)
     }
 }
 
+static void damping_changes_between_advances(void **state)
+{
+    (void)state;
+    world w = world_default(3, 0.02);
+    firn_sim *sim = make_yard(&w);
+    const double none[3] = {0};
+    assert_ok(firn_sim_set_gravity(sim, (const double[3]){3, 0, 0}, &error));
+    assert_ok(firn_sim_advance(sim, 0.1, NULL, &error));
+    const double before = totals_of(sim).momentum[0];
+    assert_ok(firn_sim_set_gravity(sim, none, &error));
+    assert_ok(firn_sim_set_damping(sim, 4, &error));
+    assert_ok(firn_sim_advance(sim, 0.25, NULL, &error));
+    assert_close(totals_of(sim).momentum[0], before * exp(-1), 1e-3 * before);
+    assert_ok(firn_sim_set_contact_friction(sim, 0, &error));
+    REFUSED(firn_sim_set_damping(sim, -1, &error), "damping");
+    REFUSED(firn_sim_set_damping(sim, NAN, &error), "damping");
+    REFUSED(firn_sim_set_contact_friction(sim, 1e7, &error), "friction");
+    assert_no_complaints();
+    firn_sim_destroy(sim);
+}
+
 static void a_moved_collider_arrives_and_stays(void **state)
 {
     (void)state;
@@ -781,6 +802,8 @@ static int call_everything(void *user_data, const firn_report *report)
     int64_t n;
     const double *u = v;
     REFUSED(firn_sim_set_gravity(sim, v, &error), "advancing");
+    REFUSED(firn_sim_set_damping(sim, 1, &error), "advancing");
+    REFUSED(firn_sim_set_contact_friction(sim, 1, &error), "advancing");
     REFUSED(firn_sim_add_collider(sim, &c, NULL, &error), "advancing");
     REFUSED(firn_sim_remove_collider(sim, 0, &error), "advancing");
     REFUSED(firn_sim_move_collider(sim, 0, v, v, 1, &error), "advancing");
@@ -926,6 +949,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gravity_changes_between_advances),
+        cmocka_unit_test(damping_changes_between_advances),
         cmocka_unit_test(a_moved_collider_arrives_and_stays),
         cmocka_unit_test(a_pushed_block_does_not_care_who_moves_the_wall),
         cmocka_unit_test(colliders_come_and_go_without_renumbering),
