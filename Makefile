@@ -1,5 +1,6 @@
 # The commands of daily work; CMake does the building (CMakeLists.txt, CMakePresets.json).
 #   make             build/firn                    make run     ... and a scene, its pictures, a video
+#   make web         the browser studio, build/web            make run-web  ... and serve it on this machine
 #   make test        build and run all tests       make check   compilers, linters, sanitizers
 #   make bench       speed on this machine         make validate  the long comparison runs
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
@@ -26,7 +27,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference gallery fuzz torture kills test-clients
+.PHONY: reference gallery fuzz torture kills test-clients web run-web test-web
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 .PHONY: check-valgrind
 
@@ -61,6 +62,31 @@ run:
 	@echo 'pictures       out/snow_wall.*.png'
 	@echo 'contact sheet  out/snow_wall.png'
 	@echo 'video          out/snow_wall.mp4'
+
+# Debian's emscripten looks for its Node.js packages there, also when another Node.js runs it.
+emscripten = NODE_PATH=/usr/share/nodejs CMAKE_C_COMPILER_LAUNCHER=
+wasm = $(emscripten) emcmake cmake -G Ninja -DCMAKE_BUILD_TYPE=Release -S . -B
+
+# index.html and its files for any web server; studio.html is all of them in one, for a disk.
+web: apps/studio/node_modules/.package-lock.json
+	@tools/deps.sh build web
+	@$(wasm) $(BUILD)/wasm -DFIRN_PARALLEL=serial >$(BUILD)/wasm.log 2>&1 || { cat $(BUILD)/wasm.log; exit 1; }
+	@$(wasm) $(BUILD)/wasm_threads -DFIRN_PARALLEL=pthread >$(BUILD)/wasm.log 2>&1 || { cat $(BUILD)/wasm.log; exit 1; }
+	@$(emscripten) $(build) $(BUILD)/wasm -j$(JOBS)
+	@$(emscripten) $(build) $(BUILD)/wasm_threads -j$(JOBS)
+	@node apps/studio/build.mjs $(BUILD)/wasm $(BUILD)/wasm_threads $(BUILD)/web
+
+apps/studio/node_modules/.package-lock.json: apps/studio/package-lock.json
+	@tools/deps.sh web
+	npm ci --prefix apps/studio --no-audit --no-fund
+	@touch $@
+
+run-web: web
+	@node apps/studio/serve.mjs $(BUILD)/web
+
+# The engine in WebAssembly against build/firn, without a browser.
+test-web: web firn
+	node --test apps/studio/test
 
 # Stills of all scenes for doc/gallery.md.
 gallery: firn

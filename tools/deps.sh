@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing: tools/deps.sh build|video|test|check|clients...
+# Installs the Debian packages that are missing: tools/deps.sh build|video|web|webtest|test|check|clients...
 # `--list` prints the table.
 # The table below is the one place that lists what Firn needs, and why.
 set -euo pipefail
@@ -15,6 +15,10 @@ build | libisal-dev    | header isa-l/igzip_lib.h   | compresses PRT in a tenth 
 build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
 build | libyaml-dev    | header yaml.h              | reads scene files
 video | ffmpeg         | have ffmpeg                | turns pictures into videos
+web   | emscripten     | have emcc                  | compiles the engine to WebAssembly
+web   | nodejs         | have node                  | builds and serves the page
+web   | npm            | have npm                   | fetches the page's packages
+webtest | chromium     | have chromium              | tests the page
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework
 test  | zsh            | have zsh                   | tests its completion of the command line
 test  | fish           | have fish                  | tests its completion of the command line
@@ -45,8 +49,8 @@ if [ "${1-}" = --list ]; then
     exit
 fi
 case " $* " in
-*' build '* | *' video '* | *' test '* | *' check '* | *' clients '*) ;;
-*) echo "usage: tools/deps.sh --list, or with any of: build video test check clients" >&2; exit 2 ;;
+*' build '* | *' video '* | *' web '* | *' webtest '* | *' test '* | *' check '* | *' clients '*) ;;
+*) echo "usage: tools/deps.sh --list, or with any of: build video web webtest test check clients" >&2; exit 2 ;;
 esac
 
 packages=()

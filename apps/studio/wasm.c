@@ -10,15 +10,22 @@
 
 #include <firn/live.h>
 
+/* Creates the session and greets the page. Returns what failed, or NULL; `threads` 0: all. */
+const char *firn_web_start(int32_t threads);
+/* One command, as JSON. What is wrong with it is an event. */
+void firn_web_receive(const char *json, size_t size);
+/* As firn_live_turn. */
+double firn_web_turn(double seconds);
+/* A file that scenes may name, with its folders; false: it could not be written. */
+bool firn_web_put(const char *path, const void *data, size_t size);
+
 /* s: a Worker gets its commands between turns only. */
 static const double PATIENCE = 0.1;
 
-EM_JS(void, send_text, (const char *text, size_t size), {
-    Module.send(new TextDecoder().decode(HEAPU8.slice(text, text + size)));
-})
-EM_JS(void, send_data, (const void *data, size_t size), {
-    Module.sendBytes(HEAPU8.slice(data, data + size).buffer);
-})
+EM_JS(void, send_text, (const char *text, size_t size),
+      { Module.send(new TextDecoder().decode(HEAPU8.slice(text, text + size))); })
+EM_JS(void, send_data, (const void *data, size_t size),
+      { Module.sendBytes(HEAPU8.slice(data, data + size).buffer); })
 
 static void take_text(void *user_data, const char *text, size_t size)
 {
@@ -35,7 +42,6 @@ static void take_bytes(void *user_data, const void *data, size_t size)
 /* A module has one. */
 static firn_live *live;
 
-/* Creates the session and greets the page. Returns what failed, or NULL; `threads` 0: all. */
 EMSCRIPTEN_KEEPALIVE const char *firn_web_start(int32_t threads)
 {
     static firn_error error;
@@ -50,16 +56,13 @@ EMSCRIPTEN_KEEPALIVE const char *firn_web_start(int32_t threads)
     return NULL;
 }
 
-/* One command, as JSON. What is wrong with it is an event. */
 EMSCRIPTEN_KEEPALIVE void firn_web_receive(const char *json, size_t size)
 {
     (void)firn_live_receive(live, json, size, NULL);
 }
 
-/* As firn_live_turn. */
 EMSCRIPTEN_KEEPALIVE double firn_web_turn(double seconds) { return firn_live_turn(live, seconds); }
 
-/* A file that scenes may name, with its folders; false: it could not be written. */
 EMSCRIPTEN_KEEPALIVE bool firn_web_put(const char *path, const void *data, size_t size)
 {
     char folder[256];

@@ -14,10 +14,7 @@ function sizeOf(text: string): number {
     const c = text.charCodeAt(i);
     if (c < 0x80) continue;
     size += c < 0x800 ? 1 : 2;
-    if (c >= 0xd800 && c < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
-      size--; /* a pair: four bytes */
-      i++;
-    }
+    if (c >= 0xd800 && c < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) i++; /* a pair: four bytes */
   }
   return size;
 }
@@ -30,6 +27,12 @@ class Writer {
   constructor(text: string, lines: LineCounter) {
     this.text = text;
     this.lines = lines;
+  }
+
+  /* Where a mark stands that comes before an offset. */
+  before(mark: string, offset: number): number {
+    const found = this.text.lastIndexOf(mark, offset);
+    return found < 0 ? offset : found;
   }
 
   /* A record at an offset of the text. Columns count characters, not halves of them. */
@@ -67,7 +70,7 @@ function putValue(out: Writer, node: Node | null, offset: number, depth: number)
   } else if (isAlias(node)) {
     out.put('*', at);
   } else if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor) {
-    out.put('&', at);
+    out.put('&', out.before(`&${node.anchor}`, at));
   } else if (isScalar(node)) {
     out.put(node.type === 'PLAIN' ? 's' : 'q', at, String(node.value ?? ''));
   } else if (isMap(node)) {
@@ -82,22 +85,28 @@ function putValue(out: Writer, node: Node | null, offset: number, depth: number)
 }
 
 function wordsOf(error: YAMLError): string {
+  if (error.code === 'RESOURCE_EXHAUSTION') return 'more than 64 levels; write it flatter';
   if (error.code === 'TAB_AS_INDENT' || error.code === 'BAD_SCALAR_START') {
     return 'a value cannot begin like this: indent with spaces, not tabs, and quote text that begins with @ or `';
   }
   return error.message;
 }
 
+/* What no YAML may have. */
+function refuse(text: string, offset: number, words: string): string {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) lines.addNewLine(i + 1);
+  const out = new Writer(text, lines);
+  out.put('!', offset, `${words}; scenes are UTF-8 text`);
+  return out.records.join('');
+}
+
 function write(text: string): string {
+  const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.exec(text);
+  if (control) return refuse(text, control.index, 'control characters are not allowed');
   const lines = new LineCounter();
   const out = new Writer(text, lines);
-  const control = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/.exec(text);
-  if (control) {
-    for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) lines.addNewLine(i + 1);
-    lines.lineStarts.unshift(0);
-    out.put('!', control.index, 'control characters are not allowed; scenes are UTF-8 text');
-    return out.records.join('');
-  }
   const parsed = parseAllDocuments(text, {
     schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false, logLevel: 'silent',
     lineCounter: lines,
@@ -121,15 +130,13 @@ function write(text: string): string {
 
 /* Of text in UTF-8. */
 export function encode(utf8: Uint8Array): Uint8Array {
-  let encoded;
+  const read = (fatal: boolean) => new TextDecoder('utf-8', {fatal, ignoreBOM: true}).decode(utf8);
+  let text;
   try {
-    encoded = write(new TextDecoder('utf-8', {fatal: true, ignoreBOM: true}).decode(utf8));
-  } catch (error) {
-    /* The parser calls itself for every level. */
-    const wrong = error instanceof RangeError ? 'more than 64 levels; write it flatter'
-      : error instanceof TypeError ? 'invalid UTF-8; scenes are UTF-8 text'
-      : String(error);
-    encoded = `! 1 1 ${sizeOf(wrong)}:${wrong}\n`;
+    text = read(true);
+  } catch {
+    text = read(false);
+    return new TextEncoder().encode(refuse(text, text.indexOf('\ufffd'), 'invalid UTF-8'));
   }
-  return new TextEncoder().encode(encoded);
+  return new TextEncoder().encode(write(text));
 }
