@@ -1,5 +1,5 @@
 /* For tests in Node.js: the page's modules, and the engine as its Worker has it. */
-import {mkdtempSync, readdirSync} from 'node:fs';
+import {mkdtempSync, readdirSync, readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
@@ -27,13 +27,14 @@ const {encode} = load('encode');
 
 /* An engine. `events` and `bytes` hold what it has sent. */
 export async function createEngine(threads = 1) {
-  const folder = join(root, threads > 1 ? 'build/wasm_threads/firn_threads.js' : 'build/wasm/firn.js');
+  const script = join(root, threads > 1 ? 'build/wasm_threads/firn_threads.js' : 'build/wasm/firn.js');
   const events = [], bytes = [];
-  const module = await require(folder)({
+  const module = await require(script)({
     threads, encode,
     send: text => events.push(JSON.parse(text)),
     sendBytes: b => bytes.push(b),
-    mainScriptUrlOrBlob: folder,
+    mainScriptUrlOrBlob: script,
+    wasmBinary: readFileSync(script.replace(/js$/, 'wasm')), /* its script would fetch a path */
   });
   const lend = (data, use) => {
     const at = module._malloc(data.length + 1);
