@@ -37,6 +37,7 @@ const BAND = 3, HEIGHT = 80, REDRAW_MS = 100;
 /* What uPlot needs of its own style sheet, and the rows around a plot. Colours are the page's tokens. */
 const STYLE = `
 .graphs:not([hidden]){display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr))}
+@media (min-width:1100px){.graphs.four:not([hidden]){grid-template-columns:1.7fr 1.1fr 1.3fr .8fr}}
 .graphs .g{min-width:0}
 .graphs .g h3 [hidden]{display:none}
 .graphs .u-wrap,.graphs .uplot{position:relative;user-select:none}
@@ -81,7 +82,6 @@ class Graph {
   private readonly lines: Line[];
   private readonly values: HTMLSpanElement[];
   private readonly foot = [make('span', ''), make('span', ''), make('span', '')] as const;
-  private readonly dashed = make('span', '', 'B dashed');
   private footKey = '';
   private shown = ''; /* versions that the plot's data are of */
 
@@ -92,8 +92,7 @@ class Graph {
       const dot = make('i', '');
       dot.style.background = `var(${l.token})`;
       return make('span', '', dot, this.values[i]!);
-    }), this.dashed);
-    this.dashed.style.cssText = 'margin-left:auto;color:var(--text-3)';
+    }));
     this.holder.setAttribute('role', 'img');
     this.holder.setAttribute('aria-label', `${TITLES[name]} over time`);
     this.element = make('div', 'g', h3, this.holder, make('div', 'g-foot', ...this.foot));
@@ -188,12 +187,13 @@ class Graph {
         : `${l.label} ${known ? brief(value, this.name === 'momentum' ? '' : l.unit).replace(/^(?=\d)/, l.quantity === 'heat' ? '+' : '') : '–'}`.trim();
       setText(this.values[i]!, text);
     });
-    this.dashed.hidden = !this.shared.compare;
     setText(this.foot[0], '0 s');
     setText(this.foot[2], `${+span.toPrecision(3)} s`);
     if (this.name === 'energy') {
       const total = s && s.kinetic !== null ? s.kinetic + s.elastic! + s.height! : null;
-      setText(this.foot[1], total === null ? '' : `total ${brief(total, 'J')}`);
+      const parts = [...total === null ? [] : [`total ${brief(total, 'J')}`], ...this.shared.heat ? ['heat on its own scale'] : [],
+        ...this.shared.compare ? ['B dashed'] : []];
+      setText(this.foot[1], parts.join(' · '));
     } else if (this.name === 'momentum') {
       setText(this.foot[1], 'kg m/s');
     } else if (this.name === 'step') {
@@ -257,6 +257,7 @@ export class Graphs {
       color: token => this.color(token)};
     this.graphs = (options.graphs ?? ['energy', 'momentum', 'step', 'rate']).map(n => new Graph(n, this.shared, options.onSeek));
     host.classList.add('graphs');
+    host.classList.toggle('four', this.graphs.length === 4);
     host.append(...this.graphs.map(g => g.element));
     for (const g of this.graphs) g.arrange();
     this.observer = new ResizeObserver(() => this.later());

@@ -10,8 +10,10 @@ const TAKEN_WITH_HEAT = ['temperature', 'concentration'];
 
 export type ParticleObject = {text: string; object: string; file: {name: string; bytes: Uint8Array<ArrayBuffer>}};
 
-/* `material` is for particles whose file names none that the scene has. */
-export function addParticleObject(text: string, points: Points, name: string, material?: string): ParticleObject {
+/* `material` is for particles whose file names none that the scene has. With `alone` the other objects go: the scene
+ * then starts from the state in the file. */
+export function addParticleObject(text: string, points: Points, name: string,
+                                  {material, alone = false}: {material?: string; alone?: boolean} = {}): ParticleObject {
   const document = parseDocument(text);
   if (document.errors.length || !isMap(document.contents)) throw new FileError('The scene has an error; fix it first.');
   const materials = document.get('materials'), count = isMap(materials) ? materials.items.length : 0;
@@ -24,7 +26,7 @@ export function addParticleObject(text: string, points: Points, name: string, ma
   const columns = points.columns.filter(c => wanted.includes(c.name) && (c.name !== 'material' || keeps));
   const names = new Set<unknown>();
   const objects = document.get('objects');
-  if (isSeq(objects)) for (const o of objects.items) if (isMap(o)) names.add(o.get('name'));
+  if (isSeq(objects) && !alone) for (const o of objects.items) if (isMap(o)) names.add(o.get('name'));
   const base = name.replace(/[^A-Za-z0-9_]+/g, '_').replace(/^_+|_+$/g, '') || 'particles';
   let object = base;
   for (let i = 2; names.has(object); i++) object = `${base}_${i}`;
@@ -32,7 +34,7 @@ export function addParticleObject(text: string, points: Points, name: string, ma
   const chosen = material ?? first;
   const file = `${object}.ply`;
   const node = document.createNode({name: object, ...(chosen ? {material: chosen} : {}), particles: file}, {flow: true});
-  if (isSeq(objects)) objects.add(node);
+  if (isSeq(objects) && !alone) objects.add(node);
   else document.set('objects', document.createNode([node]));
   return {text: document.toString({flowCollectionPadding: false, lineWidth: 0}), object,
     file: {name: file, bytes: writePly({count: points.count, columns})}};

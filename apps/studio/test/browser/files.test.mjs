@@ -87,6 +87,38 @@ test('the page can play the video', {skip}, async () => {
   assert.ok(Math.abs(duration - 2.5) < 0.05);
 });
 
+test('without an encoder the clock is recorded', {skip}, async () => {
+  const video = await page.evaluate(async () => {
+    const encoder = window.VideoEncoder, canvas = document.createElement('canvas'), g = canvas.getContext('2d');
+    delete window.VideoEncoder;
+    try {
+      const r = await window.firnFiles.startRecording(canvas, {fps: 24});
+      for (let i = 0; i < 20; i++) {
+        g.fillStyle = `rgb(${10 * i},0,0)`;
+        g.fillRect(0, 0, 300, 150);
+        r.frame();
+        await new Promise(done => setTimeout(done, 40));
+      }
+      const v = await r.stop();
+      return {frames: v.frames, exact: v.exact, type: v.blob.type, size: v.blob.size};
+    } finally {
+      window.VideoEncoder = encoder;
+    }
+  });
+  assert.ok(video.frames === 20 && !video.exact && video.type.startsWith('video/webm') && video.size > 500, JSON.stringify(video));
+});
+
+test('pictures of a sequence are in a zip', {skip}, async () => {
+  const bytes = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(8, 8), view = {screenshot: () => (canvas.getContext('2d').fillRect(0, 0, 4, 4), canvas.convertToBlob())};
+    const s = new window.firnFiles.PngSequence(view, 'ball', 8, 8);
+    for (const n of [1, 2]) await s.add(n);
+    return [...new Uint8Array(await s.finish().arrayBuffer())];
+  });
+  const text = Buffer.from(bytes).toString('latin1');
+  assert.ok(text.startsWith('PK') && text.includes('ball.0001.png') && text.includes('ball.0002.png'));
+});
+
 test('a Worker reads files and does not block the page', {skip}, async () => {
   const result = await page.evaluate(async () => {
     const n = 200000, P = Float32Array.from({length: 3 * n}, (_, i) => Math.sin(i));

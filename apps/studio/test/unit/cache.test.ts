@@ -1,8 +1,13 @@
 /* Sequences of files as pictures; particles as an object. */
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
 import {test} from 'node:test';
 import type {Event, Schema} from '../../src/protocol.ts';
 import {HEADER, Kind} from '../../src/protocol.ts';
+import {readPoints} from '../../src/files/formats.ts';
 import {Cache, type CacheFile, findSequences, splitName} from '../../src/files/cache.ts';
 import {CacheTransport} from '../../src/files/cache_transport.ts';
 import {encodePicture, encodePoints, encodeTags, sortById} from '../../src/files/picture.ts';
@@ -109,5 +114,32 @@ test('particles of a file become an object of the scene', () => {
   assert.match(made.text, /^# mine\n[^]*# cold\n[^]*- \{name: block_2, material: snow, particles: block_2\.ply\}/);
   const points = readPly(made.file.bytes);
   assert.deepEqual(points.columns.map(c => c.name), ['P', 'v', 'mass']); /* material 1 is none of the scene's */
+  assert.doesNotMatch(addParticleObject(text, sample(3), 'block', {alone: true}).text, /box/);
   assert.match(addParticleObject('firn: 1\n', sample(1), 'x').text, /objects:\n {2}- \{name: x, particles: x\.ply\}/);
+});
+
+const root = process.env.FIRN_ROOT!, firn = [process.env.FIRN, join(root, 'build/firn')].find(f => f && existsSync(f));
+
+test('a scene goes on from a state that the page hands over', {skip: !firn}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firn-state-')), text = readFileSync(join(root, 'scenes/chocolate.yaml'), 'utf8');
+  const run = (file: string): void => {
+    execFileSync(firn!, ['run', file, '--frames', '1:2', '--set', 'resolution=0.01', '--set', 'statistics=a.csv', '--set', 'output=[{file: a.$F4.prt}]'],
+      {cwd: folder, stdio: 'ignore'});
+  };
+  try {
+    writeFileSync(join(folder, 'first.yaml'), text);
+    run('first.yaml');
+    const state = await readPoints('a.0002.prt', readFileSync(join(folder, 'a.0002.prt')));
+    const made = addParticleObject(text, state, 'state', {alone: true});
+    writeFileSync(join(folder, 'second.yaml'), made.text);
+    writeFileSync(join(folder, made.file.name), made.file.bytes);
+    run('second.yaml');
+    const start = await readPoints('a.0001.prt', readFileSync(join(folder, 'a.0001.prt')));
+    for (const name of ['P', 'v', 'temperature']) {
+      const a = findColumn(state, name)!.data, b = findColumn(start, name)!.data;
+      for (let i = 0; i < a.length; i++) assert.ok(Math.abs(Number(a[i]) - Number(b[i])) < 1e-5 * (1 + Math.abs(Number(a[i]))), `${name} ${i} ${a[i]} ${b[i]}`);
+    }
+  } finally {
+    rmSync(folder, {recursive: true});
+  }
 });
