@@ -55,10 +55,13 @@ function simulated(text: string, scene: SceneInfo | null): Map<string, string> {
   return values;
 }
 
+type Told = {text: string; scene: SceneInfo | null};
+
 /* Those that differ first. */
-export function compareValues(a: {text: string; scene: SceneInfo | null}, b: {text: string; scene: SceneInfo | null}): ValueRow[] {
+export function compareValues(a: Told, b: Told): ValueRow[] {
   const left = simulated(a.text, a.scene), right = simulated(b.text, b.scene);
-  const rows = [...new Set([...left.keys(), ...right.keys()])].filter(path => !SHOW_ONLY.test(path)).map((path): ValueRow => {
+  const paths = [...new Set([...left.keys(), ...right.keys()])].filter(path => !SHOW_ONLY.test(path));
+  const rows = paths.map((path): ValueRow => {
     const x = left.get(path) ?? '', y = right.get(path) ?? '';
     return {path, a: x, b: y, differs: x !== y && !(x !== '' && y !== '' && Number(x) === Number(y))};
   });
@@ -71,8 +74,16 @@ export type Result = {time: number; kinetic: number | null; lost: number | null;
 
 /* ---- two engines ---- */
 
-type Half = {engine: ComparedEngine; text: string; scene: SceneInfo | null; energy: number | null;
-  steps: number; seconds: number; /* of the frame under way */ result: Result | null; frame: number; /* the last whole one; -Infinity: not told yet */ waiting: boolean; done: boolean; stop: (() => void)[]};
+type Half = Told & {
+  engine: ComparedEngine;
+  energy: number | null; /* J at the first frame */
+  steps: number; seconds: number; /* of the frame under way */
+  result: Result | null;
+  frame: number; /* the last whole one; -Infinity: not told yet */
+  waiting: boolean; /* for the end of a step */
+  done: boolean; /* at the last frame */
+  stop: (() => void)[]; /* end what listens to the engine */
+};
 
 export type CompareEvents = {
   /* A scene or a result has changed. */
@@ -100,7 +111,8 @@ export class Compare {
   }
 
   private half(engine: ComparedEngine, text: string, side: Side): Half {
-    const h: Half = {engine, text, scene: null, energy: null, steps: 0, seconds: 0, result: null, frame: -Infinity, waiting: false, done: false, stop: []};
+    const h: Half = {engine, text, scene: null, energy: null, steps: 0, seconds: 0, result: null, frame: -Infinity,
+      waiting: false, done: false, stop: []};
     h.stop = [
       engine.on('scene', e => {
         h.scene = e.scene;

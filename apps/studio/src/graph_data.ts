@@ -127,6 +127,7 @@ export function brief(value: number, unit: string, digits = 2): string {
   const size = Math.abs(value), small = !['', 'kg m/s'].includes(unit);
   const found = PREFIXES.find(([f]) => size >= f * (f > 1 ? 0.9995 : 0.1)) ?? PREFIXES[PREFIXES.length - 1]!;
   const [factor, prefix] = found[0] < 1 && !small || unit === 'kg m/s' ? [1, ''] as const : found;
-  const text = String(+(value / factor).toPrecision(Math.max(digits, Math.min(4, Math.floor(Math.log10(size / factor)) + 1))));
+  const whole = Math.floor(Math.log10(size / factor)) + 1; /* digits before the point */
+  const text = String(+(value / factor).toPrecision(Math.max(digits, Math.min(4, whole))));
   return `${text.replace('-', '−')} ${prefix}${unit}`.trim();
 }

@@ -30,7 +30,8 @@ const LINES: Record<GraphName, Line[]> = {
   step: [{quantity: 'dt', label: '', token: '--c1', unit: 'ms'}],
   rate: [{quantity: 'rate', label: '', token: '--c1', unit: ''}],
 };
-const TITLES: Record<GraphName, string> = {energy: 'Energy', momentum: 'Momentum', step: 'Time step', rate: 'Particle-steps/s'};
+const TITLES: Record<GraphName, string> =
+  {energy: 'Energy', momentum: 'Momentum', step: 'Time step', rate: 'Particle-steps/s'};
 const BAND_TOKENS = ['--c1', '--c2', '--c3', '--c4', '--text-3'];
 const BAND = 3, HEIGHT = 80, REDRAW_MS = 100;
 
@@ -50,7 +51,8 @@ const STYLE = `
 .graphs .u-cursor-x{position:absolute;left:0;top:0;pointer-events:none;will-change:transform}
 .graphs .u-off{display:none}
 .graphs .g-plot{height:${HEIGHT}px;cursor:crosshair;touch-action:pan-y}
-.graphs .g-foot{display:flex;justify-content:space-between;gap:8px;font-size:var(--t-xs);line-height:14px;color:var(--text-3);white-space:nowrap}
+.graphs .g-foot{display:flex;justify-content:space-between;gap:8px;white-space:nowrap}
+.graphs .g-foot{font-size:var(--t-xs);line-height:14px;color:var(--text-3)}
 .graphs .g-foot :nth-child(2){overflow:hidden;text-overflow:ellipsis}`;
 
 function addStyle(): void {
@@ -61,7 +63,9 @@ function addStyle(): void {
   document.head.append(style);
 }
 
-function make<K extends keyof HTMLElementTagNameMap>(tag: K, className: string, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+type Tags = HTMLElementTagNameMap;
+
+function make<K extends keyof Tags>(tag: K, className: string, ...children: (Node | string)[]): Tags[K] {
   const e = document.createElement(tag);
   e.className = className;
   e.append(...children);
@@ -73,7 +77,15 @@ function setText(e: HTMLElement, text: string): void {
 }
 
 /* What all graphs of a page share. */
-type Shared = {traces: Record<Side, Trace>; playhead: number; span: number; compare: boolean; dimension: 2 | 3; heat: boolean; hover: number | null; color(token: string): string};
+type Shared = {
+  traces: Record<Side, Trace>;
+  playhead: number; span: number; /* s */
+  compare: boolean;
+  dimension: 2 | 3;
+  heat: boolean;
+  hover: number | null; /* s, under the pointer */
+  color(token: string): string;
+};
 
 class Graph {
   readonly element: HTMLElement;
@@ -139,7 +151,8 @@ class Graph {
       width, height: HEIGHT, padding: [4, 0, this.name === 'step' ? BAND + 3 : 4, 0], legend: {show: false},
       scales: {x: {time: false, range: () => [0, this.shared.span]}, y: {range}, own: {range}},
       axes: [{show: false}, {show: false}], series: [{}, ...this.series()],
-      cursor: {drag: {x: false, y: false, setScale: false}, y: false, points: {show: false}, sync: {key: 'firn-graphs'}},
+      cursor: {drag: {x: false, y: false, setScale: false}, y: false, points: {show: false},
+        sync: {key: 'firn-graphs'}},
       hooks: {
         drawClear: [u => this.drawLines(u)], draw: [u => this.drawMarks(u)],
         setCursor: [u => {
@@ -162,20 +175,23 @@ class Graph {
   private drawLines(u: uPlot): void {
     const {ctx, bbox} = u;
     ctx.fillStyle = this.shared.color('--line');
-    for (const part of [0, 0.5, 1]) ctx.fillRect(bbox.left, Math.round(bbox.top + part * (bbox.height - 1)), bbox.width, 1);
+    for (const part of [0, 0.5, 1]) {
+      ctx.fillRect(bbox.left, Math.round(bbox.top + part * (bbox.height - 1)), bbox.width, 1);
+    }
   }
 
   private drawMarks(u: uPlot): void {
     const {ctx, bbox} = u, x = (t: number): number => bbox.left + bbox.width * Math.min(1, t / this.shared.span);
+    const dots = devicePixelRatio || 1;
     if (this.name === 'step') {
-      const trace = this.shared.traces.A, order = trace.shares().map(s => s.limit), dots = devicePixelRatio || 1;
+      const trace = this.shared.traces.A, order = trace.shares().map(s => s.limit);
       for (const band of trace.limits()) {
         ctx.fillStyle = this.shared.color(BAND_TOKENS[Math.min(order.indexOf(band.limit), BAND_TOKENS.length - 1)]!);
         ctx.fillRect(x(band.from), bbox.top + bbox.height + dots, Math.max(1, x(band.to) - x(band.from)), BAND * dots);
       }
     }
     ctx.fillStyle = this.shared.color('--accent');
-    ctx.fillRect(Math.round(x(this.shared.playhead)), bbox.top, Math.max(1, Math.round(devicePixelRatio || 1)), bbox.height);
+    ctx.fillRect(Math.round(x(this.shared.playhead)), bbox.top, Math.max(1, Math.round(dots)), bbox.height);
   }
 
   /* Values at the pointer or the playhead, and what is below the plot. */
@@ -183,17 +199,17 @@ class Graph {
     const {traces, hover, playhead, span} = this.shared, s = traces.A.at(hover ?? playhead);
     this.lines.forEach((l, i) => {
       const value = s?.[l.quantity], known = value !== null && value !== undefined;
-      const text = l.quantity === 'dt' ? `${known ? `${brief(value / 1000, 's')}, limited by ${s!.limit}` : '–'}`
-        : `${l.label} ${known ? brief(value, this.name === 'momentum' ? '' : l.unit).replace(/^(?=\d)/, l.quantity === 'heat' ? '+' : '') : '–'}`.trim();
-      setText(this.values[i]!, text);
+      const text = !known ? '–' : l.quantity === 'dt' ? `${brief(value / 1000, 's')}, limited by ${s!.limit}`
+        : brief(value, this.name === 'momentum' ? '' : l.unit), sign = l.quantity === 'heat' && value! > 0 ? '+' : '';
+      setText(this.values[i]!, `${l.label} ${sign}${text}`.trim());
     });
     setText(this.foot[0], '0 s');
     setText(this.foot[2], `${+span.toPrecision(3)} s`);
     if (this.name === 'energy') {
       const total = s && s.kinetic !== null ? s.kinetic + s.elastic! + s.height! : null;
-      const parts = [...total === null ? [] : [`total ${brief(total, 'J')}`], ...this.shared.heat ? ['heat on its own scale'] : [],
-        ...this.shared.compare ? ['B dashed'] : []];
-      setText(this.foot[1], parts.join(' · '));
+      const parts = [total === null ? '' : `total ${brief(total, 'J')}`, this.shared.heat ? 'heat on its own scale' : '',
+        this.shared.compare ? 'B dashed' : ''];
+      setText(this.foot[1], parts.filter(Boolean).join(' · '));
     } else if (this.name === 'momentum') {
       setText(this.foot[1], 'kg m/s');
     } else if (this.name === 'step') {
@@ -253,9 +269,10 @@ export class Graphs {
   /* Fills `host`, which gets the class "graphs". */
   constructor(private readonly host: HTMLElement, options: GraphsOptions = {}) {
     addStyle();
-    this.shared = {traces: {A: new Trace(), B: new Trace()}, playhead: 0, span: 1, compare: false, dimension: 3, heat: false, hover: null,
-      color: token => this.color(token)};
-    this.graphs = (options.graphs ?? ['energy', 'momentum', 'step', 'rate']).map(n => new Graph(n, this.shared, options.onSeek));
+    this.shared = {traces: {A: new Trace(), B: new Trace()}, playhead: 0, span: 1, compare: false, dimension: 3,
+      heat: false, hover: null, color: token => this.color(token)};
+    const names = options.graphs ?? ['energy', 'momentum', 'step', 'rate'];
+    this.graphs = names.map(n => new Graph(n, this.shared, options.onSeek));
     host.classList.add('graphs');
     host.classList.toggle('four', this.graphs.length === 4);
     host.append(...this.graphs.map(g => g.element));
@@ -266,7 +283,10 @@ export class Graphs {
 
   private color(token: string): string {
     let value = this.colors.get(token);
-    if (value === undefined) this.colors.set(token, value = getComputedStyle(this.host).getPropertyValue(token).trim() || '#888');
+    if (value === undefined) {
+      value = getComputedStyle(this.host).getPropertyValue(token).trim() || '#888';
+      this.colors.set(token, value);
+    }
     return value;
   }
 

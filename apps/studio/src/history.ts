@@ -36,14 +36,17 @@ export class History<Tags extends object, Picture, Grid> {
 
   /* A picture of the same place, or a later one, gives way: time went back there. */
   add(frame: FrameEvent, tags: Tags, picture: Picture, grid: Grid | null): void {
-    while (this.entries.length && placeOf(this.entries[this.entries.length - 1]!.frame) >= placeOf(frame)) this.drop(this.entries.pop()!);
+    for (let last = this.latest(); last && placeOf(last.frame) >= placeOf(frame); last = this.latest()) {
+      this.drop(this.entries.pop()!);
+    }
     const bytes = this.size(picture) + (grid === null ? 0 : this.size(grid));
     this.entries.push({frame, tags, picture, grid, bytes});
     this.bytes += bytes;
     const shared = this.shares.get(tags) ?? 0;
     if (!shared) this.bytes += this.size(tags);
     this.shares.set(tags, shared + 1);
-    while (this.entries.length > 1 && (this.bytes > this.most.bytes || this.entries.length > this.most.count)) this.drop(this.entries.shift()!);
+    const full = (): boolean => this.bytes > this.most.bytes || this.entries.length > this.most.count;
+    while (this.entries.length > 1 && full()) this.drop(this.entries.shift()!);
   }
 
   private drop(entry: Kept<Tags, Picture, Grid> & {bytes: number}): void {

@@ -2,8 +2,9 @@
 import {FileError, MOST_BYTES} from './points.ts';
 
 type Format = 'deflate' | 'deflate-raw' | 'gzip';
+type Bytes = Uint8Array<ArrayBuffer>;
 
-async function collect(stream: ReadableStream<Uint8Array>, most: number, excess: string): Promise<Uint8Array<ArrayBuffer>> {
+async function collect(stream: ReadableStream<Uint8Array>, most: number, excess: string): Promise<Bytes> {
   const parts: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
@@ -42,7 +43,7 @@ function through(bytes: Uint8Array, stream: TransformStream<BufferSource, Uint8A
 }
 
 /* At most `most` bytes; more, or a stream that is broken, is an error that says `what` it is in. */
-export async function unpack(bytes: Uint8Array, format: Format, what: string, most = MOST_BYTES): Promise<Uint8Array<ArrayBuffer>> {
+export async function unpack(bytes: Uint8Array, format: Format, what: string, most = MOST_BYTES): Promise<Bytes> {
   const excess = `${what} is larger than expected once unpacked.`;
   try {
     return await collect(through(bytes, new DecompressionStream(format)), most, excess);
@@ -82,16 +83,16 @@ export class Writer {
     all.set(data);
     return this.bytes(all);
   }
-  private view(size: number, set: (view: DataView) => void): this {
-    const data = new Uint8Array(size);
-    set(new DataView(data.buffer));
+  private all(values: number[], size: number, set: (view: DataView, at: number, value: number) => void): this {
+    const data = new Uint8Array(size * values.length), view = new DataView(data.buffer);
+    values.forEach((x, i) => set(view, size * i, x));
     return this.bytes(data);
   }
-  u16(...values: number[]): this { return this.view(2 * values.length, v => values.forEach((x, i) => v.setUint16(2 * i, x, true))); }
-  u32(...values: number[]): this { return this.view(4 * values.length, v => values.forEach((x, i) => v.setUint32(4 * i, x >>> 0, true))); }
-  i32(...values: number[]): this { return this.view(4 * values.length, v => values.forEach((x, i) => v.setInt32(4 * i, x, true))); }
-  i64(value: number): this { return this.view(8, v => v.setBigInt64(0, BigInt(value), true)); }
-  f32(...values: number[]): this { return this.view(4 * values.length, v => values.forEach((x, i) => v.setFloat32(4 * i, x, true))); }
-  f64(value: number): this { return this.view(8, v => v.setFloat64(0, value, true)); }
+  u16(...values: number[]): this { return this.all(values, 2, (v, at, x) => v.setUint16(at, x, true)); }
+  u32(...values: number[]): this { return this.all(values, 4, (v, at, x) => v.setUint32(at, x >>> 0, true)); }
+  i32(...values: number[]): this { return this.all(values, 4, (v, at, x) => v.setInt32(at, x, true)); }
+  i64(value: number): this { return this.all([value], 8, (v, at, x) => v.setBigInt64(at, BigInt(x), true)); }
+  f32(...values: number[]): this { return this.all(values, 4, (v, at, x) => v.setFloat32(at, x, true)); }
+  f64(value: number): this { return this.all([value], 8, (v, at, x) => v.setFloat64(at, x, true)); }
   join(): Uint8Array<ArrayBuffer> { return join(this.parts, this.size); }
 }

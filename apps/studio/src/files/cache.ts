@@ -39,7 +39,8 @@ function bytesOf(points: Points): number {
 }
 
 /* Linear; for caches that come without their scene. */
-const COLORS: Vec3[] = [[0.75, 0.84, 0.93], [0.69, 0.07, 0.08], [0.1, 0.47, 0.32], [0.62, 0.42, 0.16], [0.2, 0.32, 0.75], [0.42, 0.2, 0.62]];
+const COLORS: Vec3[] = [[0.75, 0.84, 0.93], [0.69, 0.07, 0.08], [0.1, 0.47, 0.32], [0.62, 0.42, 0.16],
+  [0.2, 0.32, 0.75], [0.42, 0.2, 0.62]];
 
 function namesOf(points: Points, attribute: string): {name: string; count: number}[] {
   const column = findColumn(points, attribute), counts: number[] = [];
@@ -54,8 +55,9 @@ function namesOf(points: Points, attribute: string): {name: string; count: numbe
 
 /* The edge of the cube, or square, that a particle stands for. */
 function separationOf(points: Points, dimension: 2 | 3): number {
-  const radius = findColumn(points, 'pscale');
-  if (radius && points.count > 0 && Number(radius.data[0]) > 0) return Number(radius.data[0]) / (dimension === 3 ? 0.62035 : 0.56419);
+  /* The radius of a ball, or disc, of that size. */
+  const radius = Number(findColumn(points, 'pscale')?.data[0] ?? 0);
+  if (radius > 0) return radius / (dimension === 3 ? 0.62035 : 0.56419);
   const P = numbersOf(positionsOf(points)), size = [0, 1, 2].map(a => {
     let low = Infinity, high = -Infinity;
     for (let i = a; i < P.length; i += 3) {
@@ -134,7 +136,7 @@ export class Cache {
       ({name: m.name, law: '', preset: '', look: 'clay', color: COLORS[i % COLORS.length]!, values: {}}));
     return {name: this.name, dimension, first: this.first, last: this.last, fps: this.fps, playback: this.fps,
       resolution, cell_size: 2 * resolution, heat: findColumn(points, 'temperature') !== undefined, up: 'y', materials,
-      objects: namesOf(points, 'object').map(o => ({name: o.name, material: materials[0]!.name, count: o.count})), colliders: []};
+      objects: namesOf(points, 'object').map(o => ({...o, material: materials[0]!.name})), colliders: []};
   }
 
   colors(points: Points): string[] {

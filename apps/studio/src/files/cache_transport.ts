@@ -54,7 +54,9 @@ export class CacheTransport {
     case 'seek': this.go(this.cache.indexOf(c.frame)); break;
     case 'restart': this.go(0); break;
     case 'want':
-      this.wanted = {color: c.color ?? this.wanted.color, velocity: c.velocity ?? this.wanted.velocity, totals: c.totals ?? this.wanted.totals};
+      this.wanted.color = c.color ?? this.wanted.color;
+      this.wanted.velocity = c.velocity ?? this.wanted.velocity;
+      this.wanted.totals = c.totals ?? this.wanted.totals;
       void this.show();
       break;
     case 'probe':
@@ -83,12 +85,15 @@ export class CacheTransport {
       points = await this.cache.read(i).catch(() => undefined);
       if (this.closed) return;
     }
-    const known = (name: string): Attribute | undefined => [...this.schema.colors, ...this.schema.attributes].find(a => a.name === name);
+    const {schema} = this, known = (name: string): Attribute | undefined =>
+      [...schema.colors, ...schema.attributes].find(a => a.name === name);
     const colors = points ? colorsOf(points).map((c): Attribute =>
       ({unit: '', help: 'An attribute of the files.', heat: false, ...known(c.name), ...c})) : [];
-    this.to.event({event: 'hello', engine: 'wasm', version: '', threads: 0, isa: '', mode: 'cache', schema: {...this.schema, colors}});
+    this.to.event({event: 'hello', engine: 'wasm', version: '', threads: 0, isa: '', mode: 'cache',
+      schema: {...schema, colors}});
     if (!points) {
-      this.to.event({event: 'error', from: 'scene', text: [...this.cache.errors.values()][0] ?? 'No file of the cache could be read.'});
+      const [first] = this.cache.errors.values();
+      this.to.event({event: 'error', from: 'scene', text: first ?? 'No file of the cache could be read.'});
       return;
     }
     this.scene ??= this.cache.describe(points);
@@ -155,11 +160,11 @@ export class CacheTransport {
   private present(index: number, points: Points): void {
     const frame = this.cache.frames[index]!.frame, number = ++this.picture, time = this.time(frame);
     const dimension = this.scene?.dimension ?? 3, {color, velocity, totals} = this.wanted;
-    const id = findColumn(points, 'id'), tagged = `${points.count} ${id ? `${id.data[0]} ${id.data[points.count - 1]}` : ''}`;
+    const id = findColumn(points, 'id')?.data, tagged = `${points.count} ${id?.[0]} ${id?.[points.count - 1]}`;
     if (tagged !== this.tagged) this.to.bytes(encodeTags(points, number));
     this.tagged = tagged;
-    this.to.event({event: 'frame', picture: number, frame, part: 0, time, particles: points.count, steps: 0, dt: 0, limit: '',
-      integrator: '', blocks: 0, seconds: 0, simulated: 1 / this.cache.fps, poses: [],
+    this.to.event({event: 'frame', picture: number, frame, part: 0, time, particles: points.count, steps: 0, dt: 0,
+      limit: '', integrator: '', blocks: 0, seconds: 0, simulated: 1 / this.cache.fps, poses: [],
       ...(totals ? {totals: totalsOf(points)} : {}), ...this.probed(points)});
     this.to.bytes(encodePicture(points, number, time, dimension, color, velocity));
   }

@@ -10,9 +10,10 @@ const WHOLE = ['id', 'material', 'object'];
 type Field = {heading: string; name: string; component: number};
 
 function parseName(heading: string): Field {
-  const alias = ALIASES[heading], dotted = heading.match(/^(.+)\.([xyzwrgba])$/), counted = heading.match(/^(.+)\[(\d\d?)\]$/);
+  const alias = ALIASES[heading], dotted = heading.match(/^(.+)\.([xyzwrgba])$/);
+  const counted = heading.match(/^(.+)\[(\d\d?)\]$/);
   if (alias) return {heading, name: alias[0], component: alias[1]};
-  if (dotted) return {heading, name: dotted[1]!, component: 'xyzw'.indexOf(dotted[2]!) + 1 ? 'xyzw'.indexOf(dotted[2]!) : 'rgba'.indexOf(dotted[2]!)};
+  if (dotted) return {heading, name: dotted[1]!, component: 'xyzwrgba'.indexOf(dotted[2]!) % 4};
   return counted ? {heading, name: counted[1]!, component: Number(counted[2])} : {heading, name: heading, component: 0};
 }
 
@@ -25,7 +26,9 @@ function split(line: string, separator: string, number: number): string[] {
     if (quoted) {
       fields.push(quoted[1]!.replace(/""/g, '"'));
       at += quoted[0].length;
-      if (at < line.length && line[at] !== separator) throw new FileError(`Line ${number}: text goes on after its quotes.`);
+      if (at < line.length && line[at] !== separator) {
+        throw new FileError(`Line ${number}: text goes on after its quotes.`);
+      }
     } else {
       const end = line.indexOf(separator, at);
       fields.push(line.slice(at, end < 0 ? undefined : end).trim());
@@ -63,9 +66,12 @@ export function readCsv(bytes: Uint8Array): Points {
       return;
     }
     const row = split(line, separator, i + 1);
-    if (row.length !== fields.length) throw new FileError(`Line ${i + 1} has ${row.length} fields; there are ${fields.length} names.`);
+    if (row.length !== fields.length) {
+      throw new FileError(`Line ${i + 1} has ${row.length} fields; there are ${fields.length} names.`);
+    }
     row.forEach((text, k) => {
-      if (fields![k]!.name !== 'material' && !isNumber(text)) throw new FileError(`Line ${i + 1}, column ${k + 1}: "${text}" is no number.`);
+      if (fields![k]!.name === 'material' || isNumber(text)) return;
+      throw new FileError(`Line ${i + 1}, column ${k + 1}: "${text}" is no number.`);
     });
     rows.push(row);
   });
@@ -86,8 +92,9 @@ function makePoints(fields: Field[], rows: string[][]): Points {
   for (const name of new Set(fields.map(f => f.name))) {
     const parts = fields.filter(f => f.name === name), components = Math.max(...parts.map(f => f.component)) + 1;
     if (parts.length < components) throw new FileError(`${name} has ${parts.length} of ${components} components.`);
-    const words = name === 'material' && rows.some(r => parts.some(f => !isNumber(r[fields.indexOf(f)]!)));
-    const whole = words || WHOLE.includes(name) && rows.every(r => parts.every(f => /^[-+]?\d{1,9}$/.test(r[fields.indexOf(f)]!)));
+    const places = parts.map(f => fields.indexOf(f));
+    const words = name === 'material' && rows.some(r => places.some(k => !isNumber(r[k]!)));
+    const whole = words || WHOLE.includes(name) && rows.every(r => places.every(k => /^[-+]?\d{1,9}$/.test(r[k]!)));
     const column: Column = addColumn(points, name, whole ? 'i32' : 'f32', components);
     if (words) column.words = [];
     for (const f of parts) {

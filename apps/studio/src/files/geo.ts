@@ -67,7 +67,8 @@ function readPages(body: Map<string, Tree>, raw: Tree & Numbers, size: number, c
   if (packs.some(p => !(p >= 1)) || packs.reduce((a, b) => a + b, 0) !== size) {
     throw new FileError(`The packing of ${column.name} does not add up.`);
   }
-  if (packs.length === 1 && !flags && column.components === size && ArrayBuffer.isView(raw) && !(column.data instanceof BigInt64Array)) {
+  const plain = packs.length === 1 && !flags && column.components === size;
+  if (plain && ArrayBuffer.isView(raw) && !(column.data instanceof BigInt64Array)) {
     if (raw.length !== column.data.length) few(column.name);
     (column.data as Float32Array).set(raw); /* point after point */
     return;

@@ -21,10 +21,13 @@ function makeColumns(points: Points, attributes: Attribute[]): (Column | undefin
   });
 }
 
+const FEW = 'The file has fewer points than it promises.';
 const POSITION: Attribute = {name: 'P', size: 4, kind: 'vector'};
 
 function check(name: string, size: number, kind: Kind | undefined): Kind {
-  if (!kind || !(size >= 1 && size <= 65535)) throw new FileError(`The attribute "${name}" has a size or type that is not known.`);
+  if (!kind || !(size >= 1 && size <= 65535)) {
+    throw new FileError(`The attribute "${name}" has a size or type that is not known.`);
+  }
   return kind;
 }
 
@@ -51,12 +54,13 @@ function readText(bytes: Uint8Array): Points {
     const name = next(), size = number(), kind = next();
     const kinds: Kind[] = ['float', 'int', 'vector', 'index'];
     const a: Attribute = {name, size, kind: check(name, size, kinds.find(k => k === kind))};
-    if (a.kind === 'index') a.words = Array.from({length: number()}, () => next().replace(/^"|"$/g, '').replace(/\\(.)/g, '$1'));
+    const word = (): string => next().replace(/^"|"$/g, '').replace(/\\(.)/g, '$1');
+    if (a.kind === 'index') a.words = Array.from({length: number()}, word);
     else for (let k = 0; k < size; k++) next(); /* the value of points that were given none */
     attributes.push(a);
   }
   const values = attributes.reduce((sum, a) => sum + a.size, 0), count = counts.NPoints ?? -1;
-  if (!(count >= 0 && count * values <= words.length - at)) throw new FileError('The file has fewer points than it promises.');
+  if (!(count >= 0 && count * values <= words.length - at)) throw new FileError(FEW);
   const points: Points = {count, columns: []}, columns = makeColumns(points, attributes);
   for (let i = 0; i < count; i++) {
     attributes.forEach((a, k) => {
@@ -102,7 +106,7 @@ function readBinary(bytes: Uint8Array): Points {
     attributes.push(a);
   }
   const values = attributes.reduce((sum, a) => sum + a.size, 0);
-  if (count < 0 || count * values * 4 > bytes.length - at) throw new FileError('The file has fewer points than it promises.');
+  if (count < 0 || count * values * 4 > bytes.length - at) throw new FileError(FEW);
   const points: Points = {count, columns: []}, columns = makeColumns(points, attributes);
   for (let i = 0; i < count; i++) {
     attributes.forEach((a, k) => {

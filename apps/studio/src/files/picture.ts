@@ -12,8 +12,8 @@ function message(kind: Kind, number: number, count: number, bytes: number): {buf
 
 /* What a picture can be coloured by: attributes of one number, and lengths of vectors; speed is that of v. */
 export function colorsOf(points: Points): {name: string; components: number}[] {
-  const colors = points.columns.filter(c => isFloat(c.type) && c.name !== 'P' && c.name !== 'v' && (c.components === 1 || c.components === 3))
-    .map(c => ({name: c.name, components: c.components}));
+  const fits = (c: Column): boolean => isFloat(c.type) && !['P', 'v'].includes(c.name) && [1, 3].includes(c.components);
+  const colors = points.columns.filter(fits).map(c => ({name: c.name, components: c.components}));
   return findColumn(points, 'v') ? [{name: 'speed', components: 1}, ...colors] : colors;
 }
 
@@ -47,7 +47,8 @@ function putColors(values: Float32Array, head: DataView, to: Uint16Array): void 
 }
 
 /* `time` in seconds; `color` "" for none. Places are exact to half a step, the longest side over 2 million. */
-export function encodePicture(points: Points, number: number, time: number, dimension: 2 | 3, color = '', velocity = false): ArrayBuffer {
+export function encodePicture(points: Points, number: number, time: number, dimension: 2 | 3, color = '',
+                              velocity = false): ArrayBuffer {
   const P = numbersOf(positionsOf(points)), n = points.count, v = velocity ? findColumn(points, 'v') : undefined;
   const colors = color ? colorValues(points, color) : undefined;
   const colorBytes = colors ? Math.ceil(n / 2) * 4 : 0;
@@ -60,14 +61,16 @@ export function encodePicture(points: Points, number: number, time: number, dime
   }
   for (const a of [0, 1, 2] as const) if (!(isFinite(low[a]) && isFinite(high[a]))) low[a] = high[a] = 0;
   /* As the receiver sees them: 32 bits wide. The origin must not lie above the least place. */
-  const origin = Float32Array.from(low), step = Math.fround(Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-6) / (STEPS - 1));
+  const side = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2], 1e-6);
+  const origin = Float32Array.from(low), step = Math.fround(side / (STEPS - 1));
   head.setFloat64(16, time, true);
   origin.forEach((x, a) => head.setFloat32(24 + 4 * a, x, true));
   head.setFloat32(36, step, true);
   head.setUint32(40, dimension, true);
   head.setUint32(44, (colors ? 1 : 0) | (v ? 2 : 0), true);
   const places = new Uint32Array(buffer, HEADER, 2 * n);
-  const place = (i: number, a: number): number => Math.max(0, Math.min(STEPS, Math.round((P[3 * i + a]! - origin[a]!) / step))) || 0;
+  const place = (i: number, a: number): number =>
+    Math.max(0, Math.min(STEPS, Math.round((P[3 * i + a]! - origin[a]!) / step))) || 0;
   for (let i = 0; i < n; i++) {
     const x = place(i, 0), y = place(i, 1), z = place(i, 2);
     places[2 * i] = x | y << 21;
@@ -96,7 +99,8 @@ export function encodeTags(points: Points, number: number): ArrayBuffer {
 /* Energies that particles tell of alone; those that need the law or the ground's height are 0. */
 export function totalsOf(points: Points): Totals {
   const v = findColumn(points, 'v'), mass = findColumn(points, 'mass'), liquid = findColumn(points, 'liquid');
-  const totals: Totals = {mass: 0, momentum: [0, 0, 0], kinetic: 0, elastic: 0, gravitational: 0, heat: 0, liquid: 0, max_speed: 0};
+  const totals: Totals = {mass: 0, momentum: [0, 0, 0], kinetic: 0, elastic: 0, gravitational: 0, heat: 0, liquid: 0,
+    max_speed: 0};
   for (let i = 0; i < points.count; i++) {
     const m = mass ? Number(mass.data[i]) : 0;
     totals.mass += m;

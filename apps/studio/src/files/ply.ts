@@ -20,6 +20,8 @@ export function isPly(bytes: Uint8Array): boolean {
 type Property = {name: string; type: ColumnType; list?: ColumnType; column?: Column; component: number; whole: number};
 type Element = {name: string; count: number; properties: Property[]};
 type Encoding = 'ascii' | 'little' | 'big';
+const ENCODINGS: Record<string, Encoding> =
+  {ascii: 'ascii', binary_little_endian: 'little', binary_big_endian: 'big'};
 type Header = {encoding: Encoding; elements: Element[]; end: number};
 
 function readHeader(bytes: Uint8Array): Header {
@@ -32,8 +34,7 @@ function readHeader(bytes: Uint8Array): Header {
     const bad = (what: string): never => { throw new FileError(`Line ${line} of the header is not "${what}".`); };
     at = end + 1;
     if (words[0] === 'format') {
-      const encodings: Record<string, Encoding> = {ascii: 'ascii', binary_little_endian: 'little', binary_big_endian: 'big'};
-      encoding = encodings[words[1]!] ?? bad('format ascii|binary_little_endian|binary_big_endian 1.0');
+      encoding = ENCODINGS[words[1]!] ?? bad('format ascii|binary_little_endian|binary_big_endian 1.0');
     } else if (words[0] === 'element') {
       if (words.length !== 3 || !/^\d{1,15}$/.test(words[2]!)) bad('element NAME COUNT');
       elements.push({name: words[1]!, count: Number(words[2]), properties: []});
@@ -43,7 +44,8 @@ function readHeader(bytes: Uint8Array): Header {
       if (!type || list && (!counted || isFloat(counted)) || words.length !== (list ? 5 : 3) || !elements.length) {
         bad('property TYPE NAME or property list TYPE TYPE NAME');
       }
-      elements[elements.length - 1]!.properties.push({name: words[words.length - 1]!, type: type!, list: counted, component: 0, whole: 1});
+      const name = words[words.length - 1]!;
+      elements[elements.length - 1]!.properties.push({name, type: type!, list: counted, component: 0, whole: 1});
     } else if (words[0] === 'end_header') {
       if (!encoding) throw new FileError('The header has no line "format".');
       return {encoding, elements, end: at};
@@ -88,7 +90,8 @@ function textValues(bytes: Uint8Array, at: number): Next {
   return type => {
     const word = words[i++], value = Number(word);
     if (word === undefined) throw new FileError('The file ends within the values.');
-    if (isNaN(value) && !(isFloat(type) && /^[-+]?(nan|inf)/i.test(word))) throw new FileError(`"${word}" is not a number.`);
+    const odd = isFloat(type) && /^[-+]?(nan|inf)/i.test(word);
+    if (isNaN(value) && !odd) throw new FileError(`"${word}" is not a number.`);
     return /^[-+]?inf/i.test(word) ? (word[0] === '-' ? -Infinity : Infinity) : value;
   };
 }
@@ -147,8 +150,8 @@ function written(type: ColumnType): ColumnType {
 
 export function writePly(points: Points): Uint8Array<ArrayBuffer> {
   positionsOf(points);
-  const names: Record<ColumnType, string> = {i8: 'char', u8: 'uchar', i16: 'short', u16: 'ushort', i32: 'int', u32: 'uint',
-    i64: 'double', u64: 'double', f32: 'float', f64: 'double'};
+  const names: Record<ColumnType, string> = {i8: 'char', u8: 'uchar', i16: 'short', u16: 'ushort', i32: 'int',
+    u32: 'uint', i64: 'double', u64: 'double', f32: 'float', f64: 'double'};
   const lines = ['ply', 'format binary_little_endian 1.0', 'comment Firn', `element vertex ${points.count}`];
   let record = 0;
   for (const c of points.columns) {

@@ -193,11 +193,14 @@ export async function readPrt(bytes: Uint8Array): Promise<Points> {
   if (version === 2) readChunks(bytes, view, length, space);
   const {channels, end} = readChannels(bytes, view, length);
   const record = Math.max(...channels.map(c => c.offset + sizeOf(c)));
-  if (count * record > MOST_BYTES) throw new FileError(`${count} particles of ${record} bytes are too many for a page.`);
+  if (count * record > MOST_BYTES) {
+    throw new FileError(`${count} particles of ${record} bytes are too many for a page.`);
+  }
   const packed = bytes.subarray(end), none = count === 0 && packed.length === 0;
   const records = none ? new Uint8Array(0) : await unpack(packed, 'deflate', 'The list of particles', count * record);
   if (records.length !== count * record) {
-    throw new FileError(`The header says ${count} particles; the file ends after ${Math.floor(records.length / record)}.`);
+    const found = Math.floor(records.length / record);
+    throw new FileError(`The header says ${count} particles; the file ends after ${found}.`);
   }
   const points: Points = {count, columns: []};
   for (const c of channels) {
@@ -262,7 +265,8 @@ export async function writePrt(points: Points, fps = 0): Promise<Uint8Array<Arra
   putMeta(head, 'CoordSys', 'i32', w => w.i32(1));
   putMeta(head, 'LengthUnitInMicrometers', 'f64', w => w.f64(1e6));
   putBounds(head, channels[0]!.column!);
-  if (fps > 0) putMeta(head, 'FrameRate', 'u32', w => Number.isInteger(fps) ? w.u32(fps, 1) : w.u32(Math.round(1000 * fps), 1000));
+  const whole = Number.isInteger(fps);
+  if (fps > 0) putMeta(head, 'FrameRate', 'u32', w => whole ? w.u32(fps, 1) : w.u32(Math.round(1000 * fps), 1000));
   head.text('Stop').i32(0);
   const out = new Writer().bytes(Uint8Array.from(MAGIC)).i32(HEADER + head.size).text(SIGNATURE, 32).i32(2)
     .i64(points.count).bytes(head.join()).i32(4, channels.length, CHANNEL);

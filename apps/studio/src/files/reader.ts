@@ -19,7 +19,8 @@ export async function doJob(job: ReadJob): Promise<ReadAnswer> {
 
 function workerAddress(): string {
   const inside = document.getElementById('files-worker');
-  return inside?.textContent ? URL.createObjectURL(new Blob([inside.textContent], {type: 'text/javascript'})) : 'files.js';
+  if (!inside?.textContent) return 'files.js';
+  return URL.createObjectURL(new Blob([inside.textContent], {type: 'text/javascript'}));
 }
 
 export class Reader {

@@ -1,6 +1,6 @@
-/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, and plays them
- * at its own pace, however long each took to simulate. Where the browser has no encoder for that, MediaRecorder records,
- * by the clock. */
+/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, and plays
+ * them at its own pace, however long each took to simulate. Where the browser has no encoder for that, MediaRecorder
+ * records, by the clock. */
 import {ZipWriter} from './zip.ts';
 import {type EncodedFrame, writeWebm} from './webm.ts';
 
@@ -61,7 +61,8 @@ class ExactRecording implements Recording {
     const w = this.canvas.width * scale, h = this.canvas.height * scale;
     if (w < width - 2 || h < height - 2) g.clearRect(0, 0, width, height);
     g.drawImage(this.canvas, (width - w) / 2, (height - h) / 2, w, h);
-    const frame = new VideoFrame(this.copy, {timestamp: Math.round(this.frames * 1e6 / this.options.fps), duration: Math.round(1e6 / this.options.fps)});
+    const timestamp = Math.round(this.frames * 1e6 / this.options.fps), duration = Math.round(1e6 / this.options.fps);
+    const frame = new VideoFrame(this.copy, {timestamp, duration});
     this.encoder.encode(frame, {keyFrame: this.frames % Math.round(KEY_SECONDS * this.options.fps) === 0});
     frame.close();
     this.frames++;
@@ -88,7 +89,8 @@ class ClockRecording implements Recording {
   constructor(canvas: HTMLCanvasElement, options: RecorderOptions) {
     const stream = canvas.captureStream(0);
     this.track = stream.getVideoTracks()[0] as CanvasCaptureMediaStreamTrack | undefined;
-    const mimeType = ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm', 'video/mp4'].find(t => MediaRecorder.isTypeSupported(t));
+    const types = ['video/webm;codecs=vp9', 'video/webm;codecs=vp8', 'video/webm', 'video/mp4'];
+    const mimeType = types.find(t => MediaRecorder.isTypeSupported(t));
     this.recorder = new MediaRecorder(stream, {mimeType, videoBitsPerSecond: config(canvas, options).bitrate});
     this.recorder.ondataavailable = e => this.parts.push(e.data);
     this.recorder.start(1000);
@@ -116,8 +118,8 @@ export function canRecord(): boolean {
 
 export async function startRecording(canvas: HTMLCanvasElement, options: RecorderOptions): Promise<Recording> {
   const c = config(canvas, options);
-  const exact = typeof VideoEncoder !== 'undefined' && (await VideoEncoder.isConfigSupported(c).catch(() => null))?.supported;
-  if (exact) return new ExactRecording(canvas, options, c);
+  const encodes = typeof VideoEncoder === 'undefined' ? null : await VideoEncoder.isConfigSupported(c).catch(() => null);
+  if (encodes?.supported) return new ExactRecording(canvas, options, c);
   if (typeof MediaRecorder === 'undefined') throw new Error('This browser cannot record video.');
   return new ClockRecording(canvas, options);
 }

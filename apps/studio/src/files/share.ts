@@ -40,8 +40,8 @@ export async function encodeShared(shared: Shared): Promise<string> {
 export async function makeLink(shared: Shared, page: string = location.href): Promise<string> {
   const link = `${page.replace(/#.*$/s, '')}#${await encodeShared(shared)}`;
   if (link.length > MOST_LINK) {
-    const thousands = Math.ceil(link.length / 1000);
-    throw new ShareError(`The link would have ${thousands},000 characters; ${MOST_LINK / 1000},000 are the most. Save the scene as a file.`);
+    const [would, most] = [link.length, MOST_LINK].map(n => `${Math.ceil(n / 1000)},000`);
+    throw new ShareError(`The link would have ${would} characters; ${most} are the most. Save the scene as a file.`);
   }
   return link;
 }
@@ -72,7 +72,7 @@ function check(plain: Uint8Array): Shared {
     throw new ShareError('The link is damaged or cut off.');
   }
   const v = value as Record<string, unknown> | null;
-  if (typeof v !== 'object' || v === null || typeof v.scene !== 'string') throw new ShareError('The link holds no scene.');
+  if (typeof v !== 'object' || typeof v?.scene !== 'string') throw new ShareError('The link holds no scene.');
   return {
     scene: v.scene,
     ...(typeof v.title === 'string' ? {title: v.title.slice(0, 200)} : {}),

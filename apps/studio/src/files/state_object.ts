@@ -10,10 +10,12 @@ const TAKEN_WITH_HEAT = ['temperature', 'concentration'];
 
 export type ParticleObject = {text: string; object: string; file: {name: string; bytes: Uint8Array<ArrayBuffer>}};
 
+export type ObjectOptions = {material?: string; alone?: boolean};
+
 /* `material` is for particles whose file names none that the scene has. With `alone` the other objects go: the scene
  * then starts from the state in the file. */
-export function addParticleObject(text: string, points: Points, name: string,
-                                  {material, alone = false}: {material?: string; alone?: boolean} = {}): ParticleObject {
+export function addParticleObject(text: string, points: Points, name: string, options: ObjectOptions = {}): ParticleObject {
+  const {material, alone} = options;
   const document = parseDocument(text);
   if (document.errors.length || !isMap(document.contents)) throw new FileError('The scene has an error; fix it first.');
   const materials = document.get('materials'), count = isMap(materials) ? materials.items.length : 0;
@@ -33,7 +35,8 @@ export function addParticleObject(text: string, points: Points, name: string,
   const first = isMap(materials) ? String((materials.items[0]?.key as {value?: unknown} | undefined)?.value ?? '') : '';
   const chosen = material ?? first;
   const file = `${object}.ply`;
-  const node = document.createNode({name: object, ...(chosen ? {material: chosen} : {}), particles: file}, {flow: true});
+  const made = chosen ? {name: object, material: chosen, particles: file} : {name: object, particles: file};
+  const node = document.createNode(made, {flow: true});
   if (isSeq(objects) && !alone) objects.add(node);
   else document.set('objects', document.createNode([node]));
   return {text: document.toString({flowCollectionPadding: false, lineWidth: 0}), object,

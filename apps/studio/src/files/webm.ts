@@ -22,7 +22,8 @@ function length(size: number): Uint8Array {
 
 /* An element: its id, a length, and bytes, text, a whole number or other elements. */
 function element(id: number, ...content: (Uint8Array | string | number)[]): Uint8Array {
-  const parts = content.map(c => typeof c === 'string' ? new TextEncoder().encode(c) : typeof c === 'number' ? number(c) : c);
+  const parts = content.map(c =>
+    typeof c === 'string' ? new TextEncoder().encode(c) : typeof c === 'number' ? number(c) : c);
   const size = parts.reduce((sum, p) => sum + p.length, 0);
   return join([number(id), length(size), ...parts]);
 }
@@ -46,9 +47,11 @@ export function writeWebm(track: WebmTrack, frames: EncodedFrame[]): Blob {
   const head = element(0x1a45dfa3, element(0x4286, 1), element(0x42f7, 1), element(0x42f2, 4), element(0x42f3, 8),
     element(0x4282, 'webm'), element(0x4287, 4), element(0x4285, 2));
   const duration = frames.length ? frames[frames.length - 1]!.time + 1000 / track.fps : 0;
-  const info = element(0x1549a966, element(0x2ad7b1, 1e6), element(0x4489, real(duration)), element(0x4d80, 'Firn'), element(0x5741, 'Firn'));
-  const tracks = element(0x1654ae6b, element(0xae, element(0xd7, 1), element(0x73c5, 1), element(0x83, 1), element(0x9c, 0),
-    element(0x23e383, Math.round(1e9 / track.fps)), element(0x86, track.codec), element(0xe0, element(0xb0, track.width), element(0xba, track.height))));
+  const info = element(0x1549a966, element(0x2ad7b1, 1e6), element(0x4489, real(duration)), element(0x4d80, 'Firn'),
+    element(0x5741, 'Firn'));
+  const size = element(0xe0, element(0xb0, track.width), element(0xba, track.height));
+  const tracks = element(0x1654ae6b, element(0xae, element(0xd7, 1), element(0x73c5, 1), element(0x83, 1),
+    element(0x9c, 0), element(0x23e383, Math.round(1e9 / track.fps)), element(0x86, track.codec), size));
   const clusters: Uint8Array[] = [], cues: Uint8Array[] = [];
   let at = info.length + tracks.length;
   for (let i = 0; i < frames.length;) {
@@ -64,6 +67,6 @@ export function writeWebm(track: WebmTrack, frames: EncodedFrame[]): Blob {
     at += cluster.length;
   }
   const index = element(0x1c53bb6b, ...cues);
-  const parts = [info, tracks, ...clusters, index], size = parts.reduce((sum, p) => sum + p.length, 0);
-  return new Blob([head, number(0x18538067), length(size), ...parts] as BlobPart[], {type: 'video/webm'});
+  const parts = [info, tracks, ...clusters, index], all = parts.reduce((sum, p) => sum + p.length, 0);
+  return new Blob([head, number(0x18538067), length(all), ...parts] as BlobPart[], {type: 'video/webm'});
 }

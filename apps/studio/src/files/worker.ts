@@ -1,7 +1,11 @@
 /* The Worker that reads particle files; see reader.ts. */
 import {doJob, type ReadJob} from './reader.ts';
 
-const scope = self as unknown as {onmessage: (m: MessageEvent<ReadJob>) => void; postMessage(m: unknown, t: Transferable[]): void};
+/* The page's types know no Worker's own. */
+const scope = self as unknown as {
+  onmessage: (m: MessageEvent<ReadJob>) => void;
+  postMessage(m: unknown, t: Transferable[]): void;
+};
 
 scope.onmessage = m => {
   void doJob(m.data).then(answer => {

@@ -9,7 +9,7 @@ export function fileName(title: string, extension: string): string {
 }
 
 /* Saves, and gives the name back for a message. */
-export function saveFile(name: string, data: Blob | Uint8Array<ArrayBuffer> | string, type = 'application/octet-stream'): string {
+export function saveFile(name: string, data: BlobPart, type = 'application/octet-stream'): string {
   const blob = data instanceof Blob ? data : new Blob([data], {type}), link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;
@@ -44,7 +44,8 @@ export async function sortFiles(files: File[]): Promise<Opened> {
   const opened: Opened = {scenes: [], meshes: [], sequences: [], others: []}, particles: File[] = [];
   for (const file of files) {
     if (/\.ya?ml$/i.test(file.name)) opened.scenes.push(file);
-    else if (/\.(obj|stl)$/i.test(file.name) || /\.ply$/i.test(file.name) && await hasFaces(file)) opened.meshes.push(file);
+    else if (/\.(obj|stl)$/i.test(file.name)) opened.meshes.push(file);
+    else if (/\.ply$/i.test(file.name) && await hasFaces(file)) opened.meshes.push(file);
     else if (isParticleFile(file.name)) particles.push(file);
     else opened.others.push(file);
   }
@@ -82,8 +83,10 @@ async function collect(entry: FileSystemEntry, files: File[]): Promise<void> {
   }
 }
 
+export type Drops = {over(yes: boolean): void; files(files: File[]): void};
+
 /* Calls `files` for each drop on an element, and `over` when one begins and ends. Returns what undoes it. */
-export function watchDrops(element: HTMLElement, on: {over(yes: boolean): void; files(files: File[]): void}): () => void {
+export function watchDrops(element: HTMLElement, on: Drops): () => void {
   let depth = 0;
   const holds = (e: DragEvent): boolean => e.dataTransfer?.types.includes('Files') ?? false;
   const enter = (e: DragEvent): void => {
@@ -102,9 +105,10 @@ export function watchDrops(element: HTMLElement, on: {over(yes: boolean): void; 
     on.over(false);
     void droppedFiles(e.dataTransfer!).then(on.files);
   };
-  const all: [string, (e: DragEvent) => void][] = [['dragenter', enter], ['dragleave', leave], ['dragover', over], ['drop', drop]];
-  for (const [name, f] of all) element.addEventListener(name, f as EventListener);
-  return () => {
-    for (const [name, f] of all) element.removeEventListener(name, f as EventListener);
-  };
+  const ended = new AbortController(), options = {signal: ended.signal};
+  element.addEventListener('dragenter', enter, options);
+  element.addEventListener('dragleave', leave, options);
+  element.addEventListener('dragover', over, options);
+  element.addEventListener('drop', drop, options);
+  return () => ended.abort();
 }

@@ -48,7 +48,7 @@ export class ZipWriter {
 
   finish(): Blob {
     const directory = this.directory.join();
-    const end = new Writer().u32(0x06054b50).u16(0, 0, this.count, this.count).u32(directory.length, this.at).u16(0).join();
-    return new Blob([...this.parts, directory, end], {type: 'application/zip'});
+    const end = new Writer().u32(0x06054b50).u16(0, 0, this.count, this.count).u32(directory.length, this.at).u16(0);
+    return new Blob([...this.parts, directory, end.join()], {type: 'application/zip'});
   }
 }
