@@ -3,7 +3,7 @@ import {isGeo, readGeo, writeGeo} from './geo.ts';
 import {isPly, readPly, writePly} from './ply.ts';
 import {isPrt, readPrt, writePrt} from './prt.ts';
 import {readCsv} from './csv.ts';
-import {FileError, Points} from './points.ts';
+import {FileError, type Points, restoreWhole} from './points.ts';
 
 export const PARTICLE_EXTENSIONS = ['.prt', '.geo', '.bgeo', '.bgeo.sc', '.ply', '.csv'];
 
@@ -19,8 +19,10 @@ export async function readPoints(name: string, bytes: Uint8Array): Promise<Point
   throw new FileError(`${name} is no particle file that can be read here: ${PARTICLE_EXTENSIONS.join(', ')} can.`);
 }
 
+/* Particles of a file or of an engine's message; fps goes into formats that have a place for it. */
 export type SavedFormat = 'prt' | 'geo' | 'ply';
 
 export async function writePoints(format: SavedFormat, points: Points, fps = 0): Promise<Uint8Array<ArrayBuffer>> {
+  points = restoreWhole(points);
   return format === 'prt' ? await writePrt(points, fps) : format === 'geo' ? writeGeo(points) : writePly(points);
 }

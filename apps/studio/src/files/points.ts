@@ -80,8 +80,14 @@ export function withType(column: Column, type: ColumnType): Column {
   return {...column, type, data};
 }
 
-/* The engine sends all attributes as floats; names and numbers of things are whole again in files. */
+/* The engine sends all attributes as floats; numbers of things are whole again in files. */
 const WHOLE = ['id', 'material', 'object', 'source_id'];
+
+export function restoreWhole(points: Points): Points {
+  const whole = (c: Column): boolean => WHOLE.includes(c.name) && c.data instanceof Float32Array &&
+    c.data.every(v => Number.isInteger(v) && Math.abs(v) < 2 ** 31);
+  return {count: points.count, columns: points.columns.map(c => whole(c) ? withType(c, 'i32') : c)};
+}
 
 /* The particles of a `points` message of protocol.ts, which has been checked to be one. */
 export function pointsOfMessage(message: ArrayBuffer, header: number): Points {
@@ -93,9 +99,7 @@ export function pointsOfMessage(message: ArrayBuffer, header: number): Points {
     at = Math.ceil(at / 8) * 8;
     const data = new Float32Array(message, at, about.count * c.components);
     at += data.byteLength;
-    const column: Column = {name: c.name, type: 'f32', components: c.components, data, words: c.words};
-    const whole = WHOLE.includes(c.name) && data.every(v => Number.isInteger(v));
-    return whole ? withType(column, 'i32') : column;
+    return {name: c.name, type: 'f32', components: c.components, data, words: c.words};
   });
-  return {count: about.count, columns};
+  return restoreWhole({count: about.count, columns});
 }

@@ -61,6 +61,15 @@ for (const format of ['prt', 'geo', 'ply'] as SavedFormat[]) {
   });
 }
 
+test('ids and materials of an engine are whole numbers in files', async () => {
+  const f32 = (name: string, components: number, ...data: number[]): Column => ({name, type: 'f32', components, data: Float32Array.from(data)});
+  const points: Points = {count: 2, columns: [f32('P', 3, 0, 1, 2, 3, 4, 5), f32('id', 1, 7, 9), f32('material', 1, 0, 1.5), f32('mass', 1, 1, 2)]};
+  for (const format of ['prt', 'geo', 'ply'] as SavedFormat[]) {
+    const back = await readPoints(`a.${format}`, await writePoints(format, points));
+    assert.deepEqual(['id', 'material', 'mass'].map(n => findColumn(back, n)!.type), ['i32', 'f32', 'f32'], format);
+  }
+});
+
 test('files in old forms and half precision are read', {skip: !firn}, async () => {
   const points = sample(1200), mine = join(folder, 'mine.prt');
   writeFileSync(mine, await writePoints('prt', points));
