@@ -57,17 +57,20 @@ vec3 skyOn(vec3 n) {
   return mix(down, up, 0.5 + 0.5 * n.y);
 }
 /* Part of the sun that arrives, and m of material it went through. */
+uniform int taps;
+const vec2 AROUND[12] = vec2[12](vec2(0.2, 0.04), vec2(-0.26, 0.24), vec2(0.04, -0.45), vec2(0.33, 0.43), vec2(-0.6, -0.1),
+  vec2(0.57, -0.36), vec2(-0.19, 0.71), vec2(-0.33, -0.72), vec2(0.79, 0.29), vec2(-0.77, 0.46), vec2(0.29, -0.9), vec2(0.42, 0.88));
 vec2 sunAt(vec3 p, float bias, float blur) {
   vec3 s = 0.5 + 0.5 * (shadowClip * vec4(p, 1.0)).xyz;
   if (any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return vec2(1.0, 0.0);
   float turn = 6.2831853 * noise(gl_FragCoord.xy), lit = 0.0, deep = 0.0, b = bias / shadowReach;
-  for (int i = 0; i < TAPS; i++) {
-    float r = sqrt((float(i) + 0.5) / float(TAPS)) * blur / shadowSize, a = turn + 2.399963 * float(i);
-    float z = texture(shadowMap, s.xy + r * vec2(cos(a), sin(a))).r;
+  mat2 spin = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * (blur / shadowSize);
+  for (int i = 0; i < taps; i++) {
+    float z = texture(shadowMap, s.xy + spin * AROUND[i]).r;
     lit += step(s.z - b, z);
     deep += max(s.z - z, 0.0);
   }
-  return vec2(lit, deep * shadowReach) / float(TAPS);
+  return vec2(lit, deep * shadowReach) / float(taps);
 }
 `;
 
@@ -103,5 +106,8 @@ vec3 colorOf(uint tag, float value) {
   vec4 m = texelFetch(materials, ivec2(material, 0), 0);
   return m.a > 0.0 && object > 0 ? turnHue(m.rgb, 2.39996323 * m.a * float(object)) : m.rgb;
 }
-bool isHidden(uint tag) { return texelFetch(objects, ivec2(int(tag >> 16), 0), 0).r < 0.5; }
+bool isHidden(uint tag) {
+  int object = int(tag >> 16);
+  return object < textureSize(objects, 0).x && texelFetch(objects, ivec2(object, 0), 0).r < 0.5;
+}
 `;

@@ -6,7 +6,7 @@ import {NODE, type Grid} from './decode.ts';
 import type {Lines, Stroke} from './lines.ts';
 import {along, dot, length, sub} from './math.ts';
 
-const APART = 30; /* CSS px between arrows */
+const APART = 40; /* CSS px between arrows */
 const LONGEST = 46; /* CSS px of the arrow of a fast particle */
 const MOST_BLOCKS = 3000;
 

@@ -37,7 +37,7 @@ export class Palette {
       data.set([...color, look.tint], 4 * i);
       data.set([look.clarity, look.depth * size, look.subsurface, look.gloss], 4 * (n + i));
       data.set([look.roughness, look.index, look.smooth, look.grain], 4 * (2 * n + i));
-      data.set([look.glint, 0, 0, 0], 4 * (3 * n + i));
+      data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), 0, 0], 4 * (3 * n + i));
     });
     this.#gl.deleteTexture(this.#materials);
     this.#materials = texture(this.#gl, 'rgba32f', n, 4, data);

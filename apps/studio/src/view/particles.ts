@@ -51,6 +51,7 @@ export class Particles {
   }
 
   draw(): void {
+    if (!this.count) return;
     this.#gl.bindVertexArray(this.#array);
     this.#gl.vertexAttribI4ui(1, 0, 0, 0, 0);
     this.#gl.vertexAttrib1f(2, 0);

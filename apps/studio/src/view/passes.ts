@@ -61,7 +61,7 @@ void main() {
 
 /* ---- what is behind: sky, ground, solids ---- */
 
-export const backdropFragment = (taps: number): string => `#define TAPS ${taps}
+export const backdropFragment = `
 ${LENS}${RAY}${LIGHT}
 uniform bool hasGround;
 uniform float groundY, distance, lineStep, lineMinor, lineStrength;
@@ -91,7 +91,7 @@ void main() {
   vec3 p = eye + t * d;
   float pixel = 2.0 / (size.y * lens.y), steep = max(abs(d.y), 1e-3);
   vec2 foot = t * pixel * (1.0 + abs(level.xz) / steep);
-  float drawn = max(lines(p.xz, 10.0 * lineStep, foot), lineMinor * lines(p.xz, lineStep, foot));
+  float drawn = max(lines(p.xz, 10.0 * lineStep, foot), 0.3 * lineMinor * lines(p.xz, lineStep, foot));
   vec3 color = mix(groundColor, groundLine, lineStrength * drawn);
   float far = max(t - distance, 0.0) / (4.5 * distance), seen = exp(-far * far - 0.6 * far);
   vec3 up = vec3(0.0, sign(eye.y - groundY), 0.0);
@@ -114,7 +114,7 @@ void main() {
   turned = mat3(model) * normal;
   gl_Position = clipOf((view * vec4(world, 1.0)).xyz);
 }`;
-export const solidFragment = (taps: number): string => `#define TAPS ${taps}
+export const solidFragment = `
 ${LENS}${RAY}${LIGHT}
 uniform vec3 solidColor;
 uniform float bias, groundY, reach;
@@ -164,9 +164,10 @@ flat out float extra, ball;
 void main() {
   middle = (view * vec4(placeOf(place), 1.0)).xyz;
   gl_Position = clipOf(middle);
-  float pixels = radius * share * lens.y * high / -middle.z;
+  float full = radius * share * texelFetch(materials, ivec2(int(tag & 0xffffu), 3), 0).y;
+  float pixels = full * lens.y * high / -middle.z;
   gl_PointSize = max(pixels, 1.5);
-  ball = radius * share * max(pixels, 1.5) / pixels;
+  ball = full * max(pixels, 1.5) / pixels;
   uint h = uint(gl_VertexID) * 747796405u + 2891336453u;
   h = ((h >> ((h >> 28) + 4u)) ^ h) * 277803737u;
   float kelvin = glowing * mix(values.x, values.y, value);
@@ -262,10 +263,12 @@ void main() {
     o = d;
     return;
   }
-  float stride = max(reach / 6.0, 1.0), sigma = reach / 2.2;
+  float stride = max(reach / 6.0, 1.0), end = 1.1 * max(reach, 1.0);
   float near = d - (1.5 + 2.0 * smoothing) * spacing, far = d + (0.5 + 0.5 * smoothing) * spacing, sum = d, all = 1.0;
   for (int i = 1; i <= 6; i++) {
-    float at = float(i) * stride, w = exp(-0.5 * at * at / (sigma * sigma));
+    float at = float(i) * stride, w = 1.0 - at * at / (end * end);
+    if (w <= 0.0) break;
+    w *= w;
     for (int side = -1; side <= 1; side += 2) {
       float e = texelFetch(source, q + ivec2(float(side) * (at * direction + 0.5 * direction) ), 0).r;
       if (e <= 0.0 || e < near) continue;
@@ -278,11 +281,11 @@ void main() {
 
 /* ---- the picture ---- */
 
-export const shadeFragment = (taps: number): string => `#define TAPS ${taps}
+export const shadeFragment = `
 ${LENS}${RAY}${LIGHT}${TONE}
 uniform sampler2D depths, raw, colors, behind, thick, materials;
 uniform float spacing, radius, occlusion; /* m; reach of corners that darken, m */
-uniform bool see, points;
+uniform bool see;
 uniform float stale;
 out vec4 o;
 float depthAt(ivec2 q) { return texelFetch(depths, clamp(q, ivec2(0), ivec2(size) - 1), 0).r; }
@@ -296,16 +299,16 @@ vec3 normalAt(ivec2 q, vec3 p) {
 float openAt(vec3 p, vec3 n) {
   float turn = 6.2831853 * noise(gl_FragCoord.yx + 17.0), dark = 0.0;
   float reach = min(occlusion * lens.y * size.y * 0.5 / -p.z, 0.2 * size.y);
-  for (int i = 0; i < TAPS; i++) {
-    float r = (float(i) + 0.5) / float(TAPS), a = turn + 2.399963 * float(i);
-    ivec2 q = ivec2(gl_FragCoord.xy + reach * r * vec2(cos(a), sin(a)));
+  mat2 spin = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * reach;
+  for (int i = 0; i < taps; i++) {
+    ivec2 q = ivec2(gl_FragCoord.xy + spin * AROUND[i]);
     float d = depthAt(q);
     if (d <= 0.0) continue;
     vec3 v = eyeRay(vec2(q) + 0.5) * d - p;
     float far = dot(v, v);
-    dark += max(dot(n, v) - 0.15 * spacing, 0.0) / (sqrt(far) + 1e-6) * max(0.0, 1.0 - far / (occlusion * occlusion));
+    dark += max(dot(n, v) - 0.15 * spacing, 0.0) * inversesqrt(far + 1e-12) * max(0.0, 1.0 - far / (occlusion * occlusion));
   }
-  return clamp(1.0 - 1.7 * dark / float(TAPS), 0.0, 1.0);
+  return clamp(1.0 - 1.7 * dark / float(taps), 0.0, 1.0);
 }
 float fresnel(float c, float index) {
   float r = (index - 1.0) / (index + 1.0), f = 1.0 - clamp(c, 0.0, 1.0);
@@ -325,7 +328,7 @@ vec3 glow(float kelvin) {
   vec3 c = vec3(23587.0, 26160.0, 30942.0);
   return vec3(2.0, 3.36, 7.76) * exp(23587.0 / 1400.0 - c / kelvin);
 }
-vec3 shade(ivec2 q, float d, vec3 back) {
+vec3 shade(ivec2 q, float d) {
   vec3 p = eyeRay(gl_FragCoord.xy) * d, seen = normalAt(q, p), n = worldOf(seen);
   vec4 g = texelFetch(colors, q, 0);
   vec3 base = g.rgb * g.rgb;
@@ -350,21 +353,21 @@ vec3 shade(ivec2 q, float d, vec3 back) {
   lit += subsurface * 0.35 * sqrt(base) * base * sunLight * fade * (1.0 - s.x * max(facing, 0.0));
   vec3 c = lit;
   if (see && clarity > 0.0) {
-    float way = max(texture(thick, gl_FragCoord.xy / size).r, 0.3 * spacing);
-    vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y;
-    vec3 through = exp(-absorb * way);
+    float way = max(texture(thick, gl_FragCoord.xy / size).r, 1.2 * spacing);
+    vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-absorb * way);
     vec2 off = -seen.xy * min(way, 8.0 * spacing) * (index - 1.0) * 0.5 * lens.y / d * vec2(size.y / size.x, 1.0);
     vec3 beyond = textureLod(behind, clamp(gl_FragCoord.xy / size + off, 0.0, 1.0), 0.0).rgb;
-    vec3 within = sqrt(base) * base * (sunLight * (0.15 + exp(-0.8 * absorb * s.y)) * 0.42 * mix(0.45, 1.0, s.x) + 0.5 * skyOn(vec3(0.0, 1.0, 0.0)));
-    float murk = 1.0 - exp(-way / body.y * mix(2.2, 0.5, clarity));
-    vec3 clear = mix(beyond * through, within, murk * mix(1.0, 0.62, clarity));
-    c = mix(c, clear, min(clarity / 0.3, 1.0));
+    /* Light inside: of the sun, dimmed on its way in, and of the sky; deeper colours where it goes further. */
+    vec3 inward = exp(-0.7 * absorb * s.y);
+    vec3 within = base * (sunLight * (0.1 + 0.5 * inward) + 0.75 * skyOn(mix(n, vec3(0.0, 1.0, 0.0), 0.5)));
+    float murk = (1.0 - exp(-1.6 * way / body.y)) * mix(1.0, 0.55, clarity * clarity);
+    c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
   }
   c += glow(floor(extra));
   float f = gloss * fresnel(dot(n, toEye), index) * (1.0 - 0.6 * roughness);
   vec3 mirrored = roughness > 0.25 ? skyOn(reflect(-toEye, n)) : skyLight(reflect(-toEye, n));
   c = mix(c, mirrored * mix(0.35, 1.0, open), f);
-  c += sunLight * s.x * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
+  c += sunLight * max(s.x, see ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
   if (glint > 0.0 && hash > 0.985) {
     c += sunLight * s.x * glint * 1.4 * pow(max(dot(normalize(n + 0.9 * roll), normalize(toEye + sun)), 0.0), 12.0) * smoothstep(0.5, 2.0, size_);
   }
@@ -374,20 +377,20 @@ void main() {
   ivec2 q = ivec2(gl_FragCoord.xy);
   float d = texelFetch(depths, q, 0).r;
   vec3 c = texelFetch(behind, q, 0).rgb;
-  if (d > 0.0) c = shade(q, d, c);
+  if (d > 0.0) c = shade(q, d);
   c = shown(c);
   if (stale > 0.0) c = mix(c, mix(vec3(dot(c, vec3(0.3, 0.6, 0.1))), vec3(0.5), 0.2), stale);
   o = vec4(c + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
 }`;
 
-/* To the canvas: smooths steps of edges as long as a pixel or two (in the manner of Lottes 2009), and enlarges. */
-export const showFragment = `
+/* Smooths the steps of edges, along them, over a pixel or two (in the manner of Lottes 2009). */
+export const evenFragment = `
 uniform sampler2D source;
-uniform vec2 size, canvas;
+uniform vec2 size;
 out vec4 o;
 float light(vec3 c) { return dot(c, vec3(0.3, 0.59, 0.11)); }
 void main() {
-  vec2 uv = gl_FragCoord.xy / canvas, e = 1.0 / size;
+  vec2 uv = gl_FragCoord.xy / size, e = 1.0 / size;
   vec3 m = texture(source, uv).rgb;
   float nw = light(texture(source, uv + vec2(-e.x, e.y)).rgb), ne = light(texture(source, uv + e).rgb);
   float sw = light(texture(source, uv - e).rgb), se = light(texture(source, uv + vec2(e.x, -e.y)).rgb), c = light(m);

@@ -162,6 +162,10 @@ export class View {
     this.#touch();
   }
 
+  get shown(): Picture | null {
+    return this.#picture;
+  }
+
   setGrid(g: Grid | null): void {
     this.#grid = g;
     this.#gl?.nodes.set(g);
@@ -400,6 +404,17 @@ export class View {
     return this.#dirty || this.#refines();
   }
 
+  /* Whether the last drawing is still under way. */
+  get busy(): boolean {
+    this.#poll();
+    return this.#fence !== null;
+  }
+
+  /* Part of the canvas's resolution that 3D pictures have while things move. */
+  get movingScale(): number {
+    return SCALES[this.#scale]!;
+  }
+
   /* Draws, unless the last drawing is still under way: then needsDraw stays true. */
   draw(): void {
     this.#poll();
@@ -509,7 +524,7 @@ export class View {
     this.#fence = null;
     this.frameMs = this.frameMs ? 0.7 * this.frameMs + 0.3 * ms : ms;
     if (this.#drawnScale !== this.#scale) return; /* a fine one after a rest says nothing about the others */
-    if (ms > SLOW_MS && this.#scale < SCALES.length - 1) this.#scale++;
+    if (ms > SLOW_MS) this.#scale = Math.min(this.#scale + (ms > 4 * SLOW_MS ? 2 : 1), SCALES.length - 1);
     else if (this.frameMs < QUICK_MS && this.#scale > 0) this.#scale--;
   }
 
@@ -714,7 +729,7 @@ export class View {
       const meshed = this.#look === 'mesh' && p !== null;
       if (meshed) this.#makeMesh();
       g.world.draw({
-        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, bounds: this.#lit(),
+        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, bounds: () => this.#lit(),
         groundY: this.#groundY(), spacing: this.#spacing(), radius: this.#radius(),
         smooth: this.#look === 'points' ? 0 : meshed ? 0.5 : 1,
         clear: g.palette.clear && this.#look !== 'points' && paint['coloring'] === 0, paint, plain: g.palette.plain,

@@ -17,7 +17,7 @@ export type Frame = {
   particles: Particles;
   mesh: NetMesh | null; /* in place of balls */
   solids: Solids;
-  bounds: Bounds; /* of what throws shadows */
+  bounds: () => Bounds; /* of what throws shadows */
   groundY: number | null;
   spacing: number;
   radius: number;
@@ -42,6 +42,7 @@ export class World {
   #smooth: [Target, Target] | null = null;
   #thick: Target | null = null;
   #picture: Target | null = null;
+  #even: Target | null = null; /* the picture with smooth edges */
   #clip: Mat4 = new Float32Array(16);
   #reach = 1;
   #box: [number, number, number, number] = [0, 0, 1, 1];
@@ -66,13 +67,14 @@ export class World {
 
   #resize(width: number, height: number): void {
     if (this.#scene?.width === width && this.#scene.height === height) return;
-    for (const t of [this.#scene, this.#balls, ...(this.#smooth ?? []), this.#thick, this.#picture]) t?.free();
+    for (const t of [this.#scene, this.#balls, ...(this.#smooth ?? []), this.#thick, this.#picture, this.#even]) t?.free();
     const gl = this.#gl;
     this.#scene = new Target(gl, width, height, ['hdr'], true);
     this.#balls = new Target(gl, width, height, ['rg32f', 'rgba8'], this.#scene.depth!);
     this.#smooth = [new Target(gl, width, height, ['r32f']), new Target(gl, width, height, ['r32f'])];
     this.#thick = new Target(gl, Math.ceil(width / 2), Math.ceil(height / 2), ['r16f']);
     this.#picture = new Target(gl, width, height, ['rgba8']);
+    this.#even = new Target(gl, width, height, ['rgba8']);
   }
 
   #fill(): void {
@@ -82,7 +84,8 @@ export class World {
 
   /* An orthographic view along the sun that holds the bounds. */
   #aim(f: Frame): void {
-    const b: Bounds = isEmpty(f.bounds) ? {low: [-0.5, 0, -0.5], high: [0.5, 0.5, 0.5]} : f.bounds;
+    let b = f.bounds();
+    if (isEmpty(b)) b = {low: [-0.5, 0, -0.5], high: [0.5, 0.5, 0.5]};
     const middle = scale(add(b.low, b.high), 0.5), r = 0.5 * length(sub(b.high, b.low)) + 4 * f.spacing;
     const [x, y] = across(SUN), e = 1 / r, z = scale(SUN, -1);
     const dotM = (a: Vec3): number => a[0] * middle[0] + a[1] * middle[1] + a[2] * middle[2];
@@ -146,21 +149,21 @@ export class World {
     };
   }
 
-  #drawScene(f: Frame, camera: Record<string, Value>, light: Record<string, Value>, taps: number): void {
+  #drawScene(f: Frame, camera: Record<string, Value>, light: Record<string, Value>): void {
     const gl = this.#gl, span = (2 * f.lens.distance) / f.lens.fy;
     const decade = Math.floor(Math.log10(span)), lineStep = 10 ** (decade - 1);
     const ground = {hasGround: f.groundY !== null, groundY: f.groundY ?? 0};
     this.#scene!.bind();
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.ALWAYS);
-    this.#program(`backdrop${taps}`, pass.backdropFragment(taps)).use(camera, light, ground, {
+    this.#program('backdrop', pass.backdropFragment).use(camera, light, ground, {
       distance: f.lens.distance, lineStep, lineMinor: 1 - (Math.log10(span) - decade) ** 2,
       lineStrength: f.theme.lineStrength, groundLine: f.theme.groundLine, coverBox: this.#box,
       cover: this.#cover[0].color[0]!,
     });
     this.#fill();
     gl.depthFunc(gl.LEQUAL);
-    const solid = this.#program(`solid${taps}`, pass.solidFragment(taps), pass.solidVertex);
+    const solid = this.#program('solid', pass.solidFragment, pass.solidVertex);
     f.solids.draw((model, color) => solid.use(camera, light, ground, {
       model, solidColor: color ?? f.theme.solid, bias: (2.5 * this.#reach) / SHADOW, reach: 0.1 * this.#reach,
     }));
@@ -198,11 +201,11 @@ export class World {
   }
 
   /* The texture with the smoothed depth. */
-  #smoothDepth(f: Frame): WebGLTexture {
+  #smoothDepth(f: Frame, rounds: number[]): WebGLTexture {
     const [a, b] = this.#smooth!, smooth = this.#program('smooth', pass.smoothFragment);
     let source = this.#balls!.color[0]!;
     if (!(f.smooth > 0)) return source;
-    for (const strength of [1, 0.6, 0.3]) {
+    for (const strength of rounds) {
       for (const [to, direction] of [[a, [1, 0]], [b, [0, 1]]] as const) {
         to.bind();
         smooth.use({
@@ -223,21 +226,31 @@ export class World {
     gl.disable(gl.CULL_FACE);
     if (f.mapsChanged) this.#drawMaps(f);
     const camera = {view: l.view, lens: [l.fx, l.fy, l.sx, l.sy], range: [l.near, l.far], eye: l.eye, size: [width, height]};
-    const light = this.#light(f);
-    this.#drawScene(f, camera, light, taps);
+    const light = {...this.#light(f), taps};
+    this.#drawScene(f, camera, light);
     this.#drawBalls(f, camera);
-    const depths = this.#smoothDepth(f);
+    const depths = this.#smoothDepth(f, taps > 6 ? [1, 0.6, 0.3] : [1, 0.5]);
     this.#picture!.bind();
-    this.#program(`shade${taps}`, pass.shadeFragment(taps)).use(camera, light, {
+    this.#program('shade', pass.shadeFragment).use(camera, light, {
       depths, raw: this.#balls!.color[0]!, colors: this.#balls!.color[1]!, behind: this.#scene!.color[0]!,
       thick: this.#thick!.color[0]!, materials: f.paint['materials']!, spacing: f.spacing, radius: f.radius,
       occlusion: Math.max(6 * f.spacing, 0.03 * this.#reach), see: f.clear, stale: f.stale ? 0.8 : 0,
     });
     this.#fill();
+    const whole = width === canvasWidth && height === canvasHeight;
+    if (whole) {
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      gl.viewport(0, 0, width, height);
+    } else {
+      this.#even!.bind();
+    }
+    this.#program('even', pass.evenFragment).use({source: this.#picture!.color[0]!, size: [width, height]});
+    this.#fill();
+    if (whole) return;
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.#even!.frame);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, width, height, 0, 0, canvasWidth, canvasHeight, gl.COLOR_BUFFER_BIT, gl.LINEAR);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, canvasWidth, canvasHeight);
-    this.#program('show', pass.showFragment)
-      .use({source: this.#picture!.color[0]!, size: [width, height], canvas: [canvasWidth, canvasHeight]});
-    this.#fill();
   }
 }
