@@ -58,15 +58,16 @@ vec3 skyOn(vec3 n) {
 }
 /* Part of the sun that arrives, and m of material it went through. */
 uniform int taps;
-const vec2 AROUND[12] = vec2[12](vec2(0.2, 0.04), vec2(-0.26, 0.24), vec2(0.04, -0.45), vec2(0.33, 0.43), vec2(-0.6, -0.1),
-  vec2(0.57, -0.36), vec2(-0.19, 0.71), vec2(-0.33, -0.72), vec2(0.79, 0.29), vec2(-0.77, 0.46), vec2(0.29, -0.9), vec2(0.42, 0.88));
+/* Places on a disc: turned by the golden angle from one to the next. */
+const mat2 GOLDEN = mat2(-0.737369, 0.675490, -0.675490, -0.737369);
 vec2 sunAt(vec3 p, float bias, float blur) {
   vec3 s = 0.5 + 0.5 * (shadowClip * vec4(p, 1.0)).xyz;
   if (any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return vec2(1.0, 0.0);
   float turn = 6.2831853 * noise(gl_FragCoord.xy), lit = 0.0, deep = 0.0, b = bias / shadowReach;
-  mat2 spin = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * (blur / shadowSize);
+  vec2 way = vec2(cos(turn), sin(turn)) * (blur / shadowSize);
   for (int i = 0; i < taps; i++) {
-    float z = texture(shadowMap, s.xy + spin * AROUND[i]).r;
+    float z = texture(shadowMap, s.xy + way * sqrt((float(i) + 0.5) / float(taps))).r;
+    way = GOLDEN * way;
     lit += step(s.z - b, z);
     deep += max(s.z - z, 0.0);
   }
@@ -106,7 +107,9 @@ vec3 colorOf(uint tag, float value) {
   vec4 m = texelFetch(materials, ivec2(material, 0), 0);
   return m.a > 0.0 && object > 0 ? turnHue(m.rgb, 2.39996323 * m.a * float(object)) : m.rgb;
 }
+uniform bool hiding; /* some objects are hidden */
 bool isHidden(uint tag) {
+  if (!hiding) return false;
   int object = int(tag >> 16);
   return object < textureSize(objects, 0).x && texelFetch(objects, ivec2(object, 0), 0).r < 0.5;
 }

@@ -18,6 +18,7 @@ export class Palette {
   readonly #maps = new Map<MapKind, WebGLTexture>();
   #eased: [number, number] | null = null;
   #easedOf = '';
+  #hiding = false;
   clear = false;
   plain = 0;
 
@@ -47,6 +48,7 @@ export class Palette {
 
   setObjects(visible: boolean[]): void {
     const data = new Float32Array(4 * Math.max(visible.length, 1)).fill(1);
+    this.#hiding = visible.includes(false);
     visible.forEach((v, i) => (data[4 * i] = v ? 1 : 0));
     this.#gl.deleteTexture(this.#objects);
     this.#objects = texture(this.#gl, 'rgba32f', data.length / 4, 1, data);
@@ -89,7 +91,7 @@ export class Palette {
     const number = by !== null && by !== 'material' && by !== 'object' && by === carried && p?.color;
     const kind: MapKind = number ? mapOf(by).kind : 'categorical';
     return {
-      materials: this.#materials, objects: this.#objects, map: this.map(kind),
+      materials: this.#materials, objects: this.#objects, map: this.map(kind), hiding: this.#hiding,
       coloring: number ? 1 : by === 'object' ? 2 : 0,
       values: p ? [p.least, p.most] : [0, 1],
       shownRange: number ? this.range(by, fixed) : [0, 1],

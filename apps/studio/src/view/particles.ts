@@ -4,59 +4,66 @@ import type {Picture} from './decode.ts';
 import {Buffer} from './gl.ts';
 import {bounds, type Bounds} from './math.ts';
 
+const FEW = 5;
+
 export class Particles {
   readonly #gl: WebGL2RenderingContext;
-  readonly #array: WebGLVertexArrayObject;
-  readonly #place: Buffer;
-  readonly #tag: Buffer;
-  readonly #value: Buffer;
-  readonly #size: Buffer;
+  readonly #every: WebGLVertexArrayObject;
+  readonly #some: WebGLVertexArrayObject; /* one of FEW */
+  readonly #buffers: [Buffer, Buffer, Buffer, Buffer];
   count = 0;
 
   constructor(gl: WebGL2RenderingContext) {
     this.#gl = gl;
-    this.#array = gl.createVertexArray()!;
-    [this.#place, this.#tag, this.#value, this.#size] = [new Buffer(gl), new Buffer(gl), new Buffer(gl), new Buffer(gl)];
-    gl.bindVertexArray(this.#array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#place.buffer);
-    gl.vertexAttribIPointer(0, 2, gl.UNSIGNED_INT, 8, 0);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#tag.buffer);
-    gl.vertexAttribIPointer(1, 1, gl.UNSIGNED_INT, 4, 0);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#value.buffer);
-    gl.vertexAttribPointer(2, 1, gl.UNSIGNED_SHORT, true, 2, 0);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#size.buffer);
-    gl.vertexAttribPointer(3, 1, gl.UNSIGNED_BYTE, true, 1, 0);
+    this.#buffers = [new Buffer(gl), new Buffer(gl), new Buffer(gl), new Buffer(gl)];
+    this.#every = this.#lay(1);
+    this.#some = this.#lay(FEW);
+  }
+
+  #lay(step: number): WebGLVertexArrayObject {
+    const gl = this.#gl, array = gl.createVertexArray()!, [place, tag, value, size] = this.#buffers;
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, place.buffer);
+    gl.vertexAttribIPointer(0, 2, gl.UNSIGNED_INT, 8 * step, 0);
+    gl.enableVertexAttribArray(0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, tag.buffer);
+    gl.vertexAttribIPointer(1, 1, gl.UNSIGNED_INT, 4 * step, 0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, value.buffer);
+    gl.vertexAttribPointer(2, 1, gl.UNSIGNED_SHORT, true, 2 * step, 0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, size.buffer);
+    gl.vertexAttribPointer(3, 1, gl.UNSIGNED_BYTE, true, step, 0);
+    gl.bindVertexArray(null);
+    return array;
+  }
+
+  /* Tags and sizes may be missing: everything is then object 0 of material 0, of full size. */
+  set(p: Picture, tags: Uint32Array | null, sizes: Uint8Array | null): void {
+    const gl = this.#gl, [place, tag, value, size] = this.#buffers;
+    const known = tags !== null && tags.length >= p.count;
+    this.count = p.count;
+    place.set(p.places);
+    if (known) tag.set(tags);
+    if (p.color) value.set(p.color);
+    if (sizes) size.set(sizes);
+    for (const array of [this.#every, this.#some]) {
+      gl.bindVertexArray(array);
+      for (const [at, has] of [[1, known], [2, p.color !== null], [3, sizes !== null]] as const) {
+        if (has) gl.enableVertexAttribArray(at);
+        else gl.disableVertexAttribArray(at);
+      }
+    }
     gl.bindVertexArray(null);
   }
 
-  /* `tags` of another picture than this are not used: everything is object 0 of material 0 until they come. */
-  set(p: Picture, tags: Uint32Array | null, sizes: Uint8Array | null): void {
-    const gl = this.#gl;
-    this.count = p.count;
-    this.#place.set(p.places);
-    const known = tags !== null && tags.length >= p.count;
-    if (known) this.#tag.set(tags);
-    if (p.color) this.#value.set(p.color);
-    if (sizes) this.#size.set(sizes);
-    gl.bindVertexArray(this.#array);
-    gl.enableVertexAttribArray(0);
-    for (const [at, has] of [[1, known], [2, p.color !== null], [3, sizes !== null]] as const) {
-      if (has) gl.enableVertexAttribArray(at);
-      else gl.disableVertexAttribArray(at);
-    }
+  /* `sparse`: of many, only some. */
+  draw(sparse = false): void {
+    const gl = this.#gl, thin = sparse && this.count > 2000 * FEW;
+    if (!this.count) return;
+    gl.bindVertexArray(thin ? this.#some : this.#every);
     gl.vertexAttribI4ui(1, 0, 0, 0, 0);
     gl.vertexAttrib1f(2, 0);
     gl.vertexAttrib1f(3, 1);
-    gl.bindVertexArray(null);
-  }
-
-  draw(): void {
-    if (!this.count) return;
-    this.#gl.bindVertexArray(this.#array);
-    this.#gl.vertexAttribI4ui(1, 0, 0, 0, 0);
-    this.#gl.vertexAttrib1f(2, 0);
-    this.#gl.vertexAttrib1f(3, 1);
-    this.#gl.drawArrays(this.#gl.POINTS, 0, this.count);
+    gl.drawArrays(gl.POINTS, 0, thin ? Math.floor(this.count / FEW) : this.count);
   }
 }
 
@@ -68,7 +75,7 @@ layout(location = 2) in float value;
 layout(location = 3) in float share; /* of the full radius */
 `;
 
-const ALONE = 0.55; /* radius of a particle without company, as a share */
+const ALONE = 0.4; /* radius of a particle without company, as a share */
 const CROWD = 7; /* particles in two cells, from which on a body is closed */
 
 /* The share of the full radius that each particle is drawn with: particles that stand alone are small, or

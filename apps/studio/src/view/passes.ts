@@ -299,16 +299,17 @@ vec3 normalAt(ivec2 q, vec3 p) {
 float openAt(vec3 p, vec3 n) {
   float turn = 6.2831853 * noise(gl_FragCoord.yx + 17.0), dark = 0.0;
   float reach = min(occlusion * lens.y * size.y * 0.5 / -p.z, 0.2 * size.y);
-  mat2 spin = mat2(cos(turn), sin(turn), -sin(turn), cos(turn)) * reach;
+  vec2 way = vec2(cos(turn), sin(turn)) * reach;
   for (int i = 0; i < taps; i++) {
-    ivec2 q = ivec2(gl_FragCoord.xy + spin * AROUND[i]);
+    ivec2 q = ivec2(gl_FragCoord.xy + way * (float(i) + 0.5) / float(taps));
+    way = GOLDEN * way;
     float d = depthAt(q);
     if (d <= 0.0) continue;
     vec3 v = eyeRay(vec2(q) + 0.5) * d - p;
     float far = dot(v, v);
     dark += max(dot(n, v) - 0.15 * spacing, 0.0) * inversesqrt(far + 1e-12) * max(0.0, 1.0 - far / (occlusion * occlusion));
   }
-  return clamp(1.0 - 1.7 * dark / float(taps), 0.0, 1.0);
+  return clamp(1.0 - 2.0 * dark / float(taps), 0.0, 1.0);
 }
 float fresnel(float c, float index) {
   float r = (index - 1.0) / (index + 1.0), f = 1.0 - clamp(c, 0.0, 1.0);
@@ -347,20 +348,21 @@ vec3 shade(ivec2 q, float d) {
   /* Hollows of pale material are lit by what is around them. */
   vec3 dim = mix(open * mix(vec3(1.0), base, 0.3 * (1.0 - open)), vec3(1.0), open * open);
   float wrap = 0.35 * subsurface;
-  vec3 lit = base * (sunLight * s.x * max((facing + wrap) / (1.0 + wrap), 0.0) + around * dim);
+  vec3 lit = base * (sunLight * s.x * (1.0 - 0.4 * subsurface) * max((facing + wrap) / (1.0 + wrap), 0.0) + around * dim);
   /* Light that went in elsewhere: it fades with the way through, blue and red by the material's colour. */
   vec3 fade = exp(-s.y / (max(body.y, 1.5 * spacing) * (0.35 + 1.3 * base)));
   lit += subsurface * 0.35 * sqrt(base) * base * sunLight * fade * (1.0 - s.x * max(facing, 0.0));
   vec3 c = lit;
   if (see && clarity > 0.0) {
-    float way = max(texture(thick, gl_FragCoord.xy / size).r, 1.2 * spacing);
+    float way = max(texture(thick, gl_FragCoord.xy / size).r, 2.0 * spacing);
     vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-absorb * way);
     vec2 off = -seen.xy * min(way, 8.0 * spacing) * (index - 1.0) * 0.5 * lens.y / d * vec2(size.y / size.x, 1.0);
     vec3 beyond = textureLod(behind, clamp(gl_FragCoord.xy / size + off, 0.0, 1.0), 0.0).rgb;
-    /* Light inside: of the sun, dimmed on its way in, and of the sky; deeper colours where it goes further. */
-    vec3 inward = exp(-0.7 * absorb * s.y);
-    vec3 within = base * (sunLight * (0.1 + 0.5 * inward) + 0.75 * skyOn(mix(n, vec3(0.0, 1.0, 0.0), 0.5)));
-    float murk = (1.0 - exp(-1.6 * way / body.y)) * mix(1.0, 0.55, clarity * clarity);
+    /* Light inside: of the sun, dimmed on its way in and gathered on the far side, and of the sky. */
+    vec3 inward = exp(-0.6 * absorb * s.y);
+    float gathered = 0.5 - 0.5 * dot(n, normalize(sun + vec3(0.0, 0.5, 0.0)));
+    vec3 within = base * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
+    float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.6, clarity * clarity);
     c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
   }
   c += glow(floor(extra));
@@ -368,7 +370,7 @@ vec3 shade(ivec2 q, float d) {
   vec3 mirrored = roughness > 0.25 ? skyOn(reflect(-toEye, n)) : skyLight(reflect(-toEye, n));
   c = mix(c, mirrored * mix(0.35, 1.0, open), f);
   c += sunLight * max(s.x, see ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
-  if (glint > 0.0 && hash > 0.985) {
+  if (glint > 0.0 && hash > 0.985 && size_ < 5.0) {
     c += sunLight * s.x * glint * 1.4 * pow(max(dot(normalize(n + 0.9 * roll), normalize(toEye + sun)), 0.0), 12.0) * smoothstep(0.5, 2.0, size_);
   }
   return c;

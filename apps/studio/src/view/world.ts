@@ -127,8 +127,8 @@ export class World {
     gl.enable(gl.BLEND);
     gl.blendEquation(gl.MAX);
     this.#program('cover', pass.coverFragment, pass.coverVertex)
-      .use(f.paint, low, {pointSize: Math.max(1.5, (f.radius * COVER) / this.#box[2])});
-    f.particles.draw();
+      .use(f.paint, low, {pointSize: Math.max(2, (1.5 * f.radius * COVER) / this.#box[2])});
+    f.particles.draw(true);
     const under = this.#program('solidCover', pass.coverFragment, pass.solidCoverVertex);
     f.solids.draw((model) => under.use({...low, model}));
     gl.blendEquation(gl.FUNC_ADD);
