@@ -103,7 +103,7 @@ static void the_cube_stands_where_the_library_says(void **state)
         {{2.633975, 0.5, 0.366025}, {5.366025, 3.5, -0.366025}}};
     firn_alembic *a = open_file(DATA "cube_xform.abc");
     for (int f = 0; f < 3; f++) {
-        firn_polygons m = mesh_at(a, "/root/cube_xf/cubeShape", (f + 1) / 24.0);
+        firn_polygons m = mesh_at(a, "root/cube_xf/cubeShape", (f + 1) / 24.0);
         assert_int_equal(m.vertex_count, 8);
         assert_int_equal(m.face_count, 6);
         assert_int_equal(m.corner_count, 24);
@@ -185,8 +185,8 @@ static void objects_say_what_they_are(void **state)
     near(file.fps, 24, 0);
     near(file.first_time, 1 / 24.0, 1e-12);
     near(file.last_time, 3 / 24.0, 1e-12);
-    const firn_alembic_object root = object_of(a, "/root"), xf = object_of(a, "/root/cube_xf"),
-                              cube = object_of(a, "/root/cube_xf/cubeShape");
+    const firn_alembic_object root = object_of(a, "root"), xf = object_of(a, "root/cube_xf"),
+                              cube = object_of(a, "root/cube_xf/cubeShape");
     assert_int_equal(root.kind, FIRN_ALEMBIC_XFORM);
     assert_int_equal(root.parent, -1);
     assert_false(root.moves);
@@ -222,8 +222,8 @@ static void patterns_find_objects(void **state)
 {
     (void)state;
     firn_alembic *a = open_file(DATA "cube_xform.abc");
-    const int32_t root = find(a, "/root"), xf = find(a, "/root/cube_xf"),
-                  cube = find(a, "/root/cube_xf/cubeShape");
+    const int32_t root = find(a, "root"), xf = find(a, "root/cube_xf"),
+                  cube = find(a, "root/cube_xf/cubeShape");
     assert_int_equal(find(a, "**"), root);
     assert_int_equal(firn_alembic_find(a, "**", root), xf);
     assert_int_equal(firn_alembic_find(a, "**", cube), -1);

@@ -190,13 +190,7 @@ static firn_status make_folder_of(const char *path, firn_error *error)
 static firn_status write_frame(const work *w, const firn_polygons *p, const char *path,
                                const char *text, firn_error *error)
 {
-    firn_mesh_def mesh_def = firn_mesh_def_default();
-    mesh_def.vertices = p->vertex;
-    mesh_def.vertex_count = p->vertex_count;
-    mesh_def.corners = p->corner;
-    mesh_def.corner_count = p->corner_count;
-    mesh_def.face_counts = p->face;
-    mesh_def.face_count = p->face_count;
+    firn_mesh_def mesh_def = firn_mesh_def_of_polygons(p);
     mesh_def.thickness = w->thickness;
     mesh_def.name = w->def.name;
     firn_voxelize_def def = w->def;

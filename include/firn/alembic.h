@@ -66,7 +66,7 @@ FIRN_API const char *firn_alembic_kind_name(firn_alembic_kind kind); /* "mesh"; 
 
 /* Strings live as long as the file is open. */
 typedef struct firn_alembic_object {
-    const char *path, *name; /* "/root/ball/ballShape", "ballShape" */
+    const char *path, *name; /* "/top/ball/ballShape", "ballShape" */
     firn_alembic_kind kind;
     int32_t parent;               /* by number, below its own; -1: none */
     int32_t instance_of;          /* the object that it stands for; -1: it is no instance */
@@ -89,7 +89,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_alembic_get_object(const firn_alembic 
 
 /* The first object after `after` (-1: from the start) whose path matches, or -1. In a pattern * stands for
  * any letters within a name and ** for any letters, slashes included; all else stands for itself. A
- * pattern without a slash in front matches from any name on: "ball*" finds "/root/ball1". */
+ * pattern without a slash in front matches from any name on: "ball*" finds "/top/ball1". */
 FIRN_API int32_t firn_alembic_find(const firn_alembic *alembic, const char *pattern, int32_t after);
 
 /* An attribute of a mesh or of points that the schema does not name itself. */

@@ -111,8 +111,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_region_create_shape(const firn_collide
                                                               const firn_placement *placement,
                                                               firn_region **region,
                                                               firn_error *error);
-/* A closed triangle mesh from an OBJ, PLY or STL file, checked and prepared on `threads`
- * threads. A point is inside where the winding number is not zero: overlapping shells are one
+/* The closed mesh of an OBJ, PLY, STL, OpenVDB or binvox file, as firn_mesh_read has it, checked and
+ * prepared on `threads` threads. A point is inside where the winding number is not zero: overlapping shells are one
  * body, and a shell turned inside out is a cavity. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_region_create_mesh(const char *path, int32_t threads,
                                                              const firn_placement *placement,

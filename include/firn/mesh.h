@@ -52,6 +52,8 @@ typedef struct firn_mesh_def {
     uint32_t stamp;            /* set by the default function */
 } firn_mesh_def;
 FIRN_API firn_mesh_def firn_mesh_def_default(void);
+/* The default with the vertices and faces of polygons, which stay the caller's. */
+FIRN_API firn_mesh_def firn_mesh_def_of_polygons(const firn_polygons *polygons);
 
 /* Cuts faces into triangles, checks and orients them, and indexes them in space. Faces of fewer than
  * three corners are left out. */

@@ -111,6 +111,18 @@ void firn_polygon_cut(const double *vertex, const int32_t *corner, int32_t n, do
     *out = corner[next[i]];
 }
 
+firn_mesh_def firn_mesh_def_of_polygons(const firn_polygons *polygons)
+{
+    firn_mesh_def def = firn_mesh_def_default();
+    def.vertices = polygons->vertex;
+    def.vertex_count = polygons->vertex_count;
+    def.corners = polygons->corner;
+    def.corner_count = polygons->corner_count;
+    def.face_counts = polygons->face;
+    def.face_count = polygons->face_count;
+    return def;
+}
+
 void firn_polygons_free(firn_polygons *polygons)
 {
     free(polygons->vertex);

@@ -109,13 +109,7 @@ firn_status firn_prop_read(const firn_prop *p, double file_time, firn_polygons *
 firn_status firn_prop_mesh(const firn_prop *p, const firn_polygons *polygons, int32_t threads,
                            firn_mesh **mesh, firn_error *error)
 {
-    firn_mesh_def def = firn_mesh_def_default();
-    def.vertices = polygons->vertex;
-    def.vertex_count = polygons->vertex_count;
-    def.corners = polygons->corner;
-    def.corner_count = polygons->corner_count;
-    def.face_counts = polygons->face;
-    def.face_count = polygons->face_count;
+    firn_mesh_def def = firn_mesh_def_of_polygons(polygons);
     def.thickness = p->shape->mesh.thickness;
     def.name = p->shape->mesh.file;
     def.threads = threads ? threads : firn_parallel_max_threads();
