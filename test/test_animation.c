@@ -100,12 +100,78 @@ static void write_alembic(void)
     firn_alembic_writer_destroy(w);
 }
 
+/* By 24 frames per second, the box in some frames and nothing in the others; its velocities say how it goes
+ * on after the last of them. */
+static void write_flicker(const char *name, int first, int last)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const firn_alembic_writer_def def = firn_alembic_writer_def_default();
+    firn_alembic_writer *w = NULL;
+    int32_t box;
+    assert_ok(firn_alembic_writer_create(path, &def, &w, &error));
+    assert_ok(firn_alembic_writer_add(w, FIRN_ALEMBIC_MESH, "box", &box, &error));
+    for (int f = 1; f <= 24; f++) {
+        const bool there = f >= first && f <= last;
+        double v[8][3];
+        firn_points points = {.count = there ? 8 : 0};
+        firn_column *P = firn_points_add(&points, "P", FIRN_TYPE_f64, 3, &error);
+        assert_non_null(P);
+        make_box(box_at(f / 24.0), 0.4, v);
+        if (there) memcpy(P->data, v, sizeof v);
+        firn_column *velocity = firn_points_add(&points, "v", FIRN_TYPE_f32, 3, &error);
+        assert_non_null(velocity);
+        for (int i = 0; i < points.count; i++) ((float *)velocity->data)[3 * i] = 0.6f;
+        assert_ok(firn_alembic_writer_mesh(w, box, &points, box_face, there ? 6 : 0, box_corner,
+                                           there ? 24 : 0, &error));
+        firn_points_free(&points);
+        assert_ok(firn_alembic_writer_commit(w, f, &error));
+    }
+    assert_ok(firn_alembic_writer_finish(w, &error));
+    firn_alembic_writer_destroy(w);
+}
+
+/* The box as a level set with velocities, as firn voxelize makes it. */
+static void write_vdb(int number, double second)
+{
+    char path[128];
+    double v[8][3], velocity[8][3] = {{0}};
+    snprintf(path, sizeof path, "%s/box.%04d.vdb", folder, number);
+    make_box(box_at(second), 0.4, v);
+    for (int i = 0; i < 8; i++) velocity[i][0] = 0.6;
+    const firn_polygons polygons = {.vertex_count = 8,
+                                    .vertex = v[0],
+                                    .face_count = 6,
+                                    .corner_count = 24,
+                                    .face = (int32_t *)box_face,
+                                    .corner = (int32_t *)box_corner};
+    const firn_mesh_def mesh_def = firn_mesh_def_of_polygons(&polygons);
+    firn_mesh *mesh = NULL;
+    assert_ok(firn_mesh_create(&mesh_def, &mesh, &error));
+    firn_voxelize_def def = firn_voxelize_def_default();
+    def.mesh = mesh;
+    def.voxel = 0.02;
+    def.velocities = velocity[0];
+    firn_volumes volumes = {0};
+    assert_ok(firn_volumes_voxelize(&def, &volumes, &error));
+    const firn_write_options how = firn_write_options_default();
+    assert_ok(firn_volumes_write(path, &volumes, &how, &error));
+    firn_volumes_free(&volumes);
+    firn_mesh_destroy(mesh);
+}
+
 static int prepare(void **state)
 {
     (void)state;
     if (!mkdtemp(folder)) return 1;
     for (int n = 1; n <= 31; n++) write_obj("box.%04d.obj", n, n / 30.0);
+    for (int n = 1; n <= 12; n++) write_vdb(n, n / 30.0);
+    for (int n = 2; n <= 20; n += 2) {
+        if (n != 8 && n != 14 && n != 16) write_obj("holes.%d.obj", n, n / 24.0);
+    }
     write_alembic();
+    write_flicker("appears.abc", 13, 24);
+    write_flicker("vanishes.abc", 1, 12);
     return 0;
 }
 
@@ -224,6 +290,52 @@ static void a_collider_moves_as_its_file_does(void **state)
         assert_ok(firn_job_advance(job, 0.1, NULL, &error));
         assert_near(mean(job, "v", 0), speed, 0.02 * speed);
         assert_near(mean(job, "P", 0) - before, 0.1 * speed, 0.002);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+/* Level sets have no vertices to follow: their velocities do it. */
+static void a_sequence_of_level_sets_moves_by_its_velocities(void **state)
+{
+    (void)state;
+    firn_scene *scene = scene_of(
+        "objects: [{material: m, shape: {box: {center: [-0.4, 0, 0], size: [0.1, 0.1, 0.1]}}}]\n"
+        "colliders: [{shape: {mesh: {file: box.$F4.vdb, fps: 30, start: 0.16667}}, "
+        "boundary: hold}]");
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    const double before = mean(job, "P", 0);
+    assert_ok(firn_job_advance(job, 0.1, NULL, &error));
+    assert_near(mean(job, "v", 0), 0.6, 0.03);
+    assert_near(mean(job, "P", 0) - before, 0.06, 0.004);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+}
+
+/* What flies at 1 m/s is held from frame 13 on, when the mesh is there; what a mesh has carried at
+ * 0.6 m/s flies on after frame 12, when it is gone. */
+static void a_mesh_collides_while_it_is_visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file;
+        double x, flies, early, late; /* m, m/s: at first, at frame 7 and at frame 19 */
+    } cases[] = {{"appears.abc", -0.675, 1, 1, 0.6}, {"vanishes.abc", -0.475, 0, 0.6, 0.6}};
+    for (int i = 0; i < 2; i++) {
+        char lines[512];
+        snprintf(lines, sizeof lines,
+                 "frames: {end: 24}\nobjects: [{material: m, velocity: [%g, 0, 0], shape: {box: "
+                 "{center: [%g, 0, 0], size: [0.1, 0.1, 0.1]}}}]\n"
+                 "colliders: [{shape: {mesh: {file: %s}}, boundary: hold}]",
+                 cases[i].flies, cases[i].x, cases[i].file);
+        firn_scene *scene = scene_of(lines);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        assert_ok(firn_job_advance(job, 6 / 24.0, NULL, &error));
+        assert_near(mean(job, "v", 0), cases[i].early, 0.02);
+        assert_ok(firn_job_advance(job, 18 / 24.0, NULL, &error));
+        assert_near(mean(job, "v", 0), cases[i].late, 0.03);
         firn_job_destroy(job);
         firn_scene_destroy(scene);
     }
@@ -387,6 +499,8 @@ static void mistakes_are_refused_at_their_line(void **state)
         {"{file: box.$F4.obj, path: /box}", "only Alembic"},
         {"{file: box.abc, path: /bx}", "/box/boxShape"},
         {"{file: box.txt}", ".obj"},
+        {"{file: " FIRN_TEST_DATA "/alembic/edge_cases.abc, path: '**/emptyThenTri'}",
+         "nothing of it is ever visible"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char lines[512];
@@ -403,11 +517,96 @@ static void mistakes_are_refused_at_their_line(void **state)
     }
 }
 
+/* The voxel of a level set is the collider's, which has a name. */
+static void messages_name_the_collider(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *collider, *says;
+    } cases[] = {
+        {"{name: plough, shape: {mesh: {file: box.abc}}, voxel: 1e-6}",
+         "scene.yaml:6:60: collider plough: its level set with voxels of 1e-06 m would take"},
+        {"{shape: {mesh: {file: box.abc}}, voxel: 1e-6}",
+         "scene.yaml:6:46: colliders[0].mesh: its level set"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char lines[512];
+        snprintf(lines, sizeof lines, BLOCK "colliders: [%s]", cases[i].collider);
+        firn_scene *scene = scene_of(lines);
+        const firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        assert_int_not_equal(firn_job_create(scene, &options, &job, &error), FIRN_OK);
+        if (!strstr(error.message, cases[i].says)) {
+            fail_msg("%s: %s", cases[i].says, error.message);
+        }
+        firn_scene_destroy(scene);
+    }
+}
+
+static char told[4096];
+static void remember(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    (void)user_data;
+    const size_t used = strlen(told);
+    if (level == FIRN_LOG_DETAIL) return;
+    snprintf(told + used, sizeof told - used, "%s: %s\n", subject, text);
+}
+
+static void doubtful_files_are_named_at_their_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *says; /* NULL: no warning */
+    } cases[] = {
+        {BLOCK "colliders: [{name: a, shape: {mesh: {file: holes.$F.obj}}}]",
+         "scene.yaml:6:38: holes.$F.obj has no file between 6 and 10, 3 missing in all; vertices "
+         "go "
+         "straight to the next"},
+        {BLOCK "colliders: [{name: a, shape: {mesh: {file: box.$F4.obj}}}]", NULL},
+        {BLOCK "colliders: [{name: a, shape: {mesh: {file: box.abc}}}]", NULL},
+        {BLOCK "colliders: [{shape: {mesh: {file: box.abc, fps: 30}}}]",
+         "scene.yaml:6:44: fps has no effect: an Alembic file has the times"},
+        {BLOCK "colliders: [{shape: {mesh: {file: box.0001.obj, fps: 30}}}]",
+         "fps has no effect: it is for numbered files"},
+        {BLOCK "colliders: [{shape: {mesh: {file: box.abc, start: 2}}}]",
+         "scene.yaml:6:44: box.abc ends at 1.03333 s and the scene begins at 2 s of it: it stands "
+         "still"},
+        {BLOCK "colliders: [{shape: {mesh: {file: box.abc, start: -5}}}]",
+         "box.abc begins at 0.0333333 s and the scene ends at"},
+        {"frames: {end: 200}\n" BLOCK "colliders: [{shape: {mesh: {file: box.abc, start: -1}}}]",
+         "box.abc begins at 0.0333333 s, after start -1 s: it stands still until then"},
+        {BLOCK "colliders: [{shape: {mesh: {file: box.abc, start: -5, loop: true}}}]", NULL},
+        {"objects: [{material: m, inherit: 1, shape: {mesh: {file: box.0001.obj}}}]",
+         "scene.yaml:5:25: inherit has no effect: box.0001.obj stands still"},
+        {"objects: [{material: m, inherit: 1, shape: {mesh: {file: box.abc, path: /box}}}]", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        firn_scene *scene = scene_of(cases[i].lines);
+        firn_job_options options = firn_job_options_default();
+        options.log.write = remember;
+        firn_job *job = NULL;
+        told[0] = 0;
+        assert_ok(firn_job_create(scene, &options, &job, &error));
+        assert_ok(firn_job_fill(job, &error));
+        const bool warned = strstr(told, "warning: ") != NULL;
+        if (warned != (cases[i].says != NULL) || (cases[i].says && !strstr(told, cases[i].says))) {
+            fail_msg("%s\n%s", cases[i].says ? cases[i].says : cases[i].lines, told);
+        }
+        if (strstr(cases[i].lines, "name: a") && !strstr(told, "collider: a: 1 level set made")) {
+            fail_msg("%s", told);
+        }
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_and_samples_are_read_at_any_time),
         cmocka_unit_test(a_collider_moves_as_its_file_does),
+        cmocka_unit_test(a_sequence_of_level_sets_moves_by_its_velocities),
+        cmocka_unit_test(a_mesh_collides_while_it_is_visible),
         cmocka_unit_test(a_run_resumes_in_the_middle_of_a_motion),
         cmocka_unit_test(a_run_resumes_where_faces_change),
         cmocka_unit_test(parts_follow_start_speed_and_loop),
@@ -415,6 +614,8 @@ int main(void)
         cmocka_unit_test(a_sheet_is_filled_by_its_thickness),
         cmocka_unit_test(emitters_and_sinks_follow_their_files),
         cmocka_unit_test(mistakes_are_refused_at_their_line),
+        cmocka_unit_test(messages_name_the_collider),
+        cmocka_unit_test(doubtful_files_are_named_at_their_line),
     };
     return cmocka_run_group_tests_name("animation", tests, prepare, clean);
 }

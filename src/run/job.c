@@ -189,6 +189,7 @@ static firn_status open_sources(firn_job *job, firn_error *error)
 {
     if (job->sources.scene) return FIRN_OK;
     firn_status st = firn_sources_open(&job->sources, job->scene, error);
+    if (st == FIRN_OK) firn_sources_doubt(&job->sources, &job->log);
     if (st == FIRN_OK) st = check_memory(job, error);
     if (st != FIRN_OK) firn_sources_close(&job->sources);
     return st;
@@ -213,6 +214,17 @@ static firn_status open_emitters(firn_job *job, firn_error *error)
     return st;
 }
 
+/* What the sim has to say, with the names of colliders. */
+static void pass_log(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    const firn_job *job = user_data;
+    char named[400];
+    firn_scene_name_collider(job->scene, text, named, sizeof named);
+    const size_t length = strlen(subject);
+    const bool twice = strncmp(named, subject, length) == 0 && named[length] == ' ';
+    job->log.write(job->log.user_data, level, subject, twice ? named + length + 1 : named);
+}
+
 firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job_options *options,
                           firn_error *error)
 {
@@ -232,6 +244,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     if (st == FIRN_OK) st = firn_props_open(&job->props, scene, 0, options->threads, error);
     if (st == FIRN_OK) {
         for (int32_t i = 0; i < scene->collider_count; i++) {
+            firn_prop_doubt(&job->props.collider[i].prop, scene, &job->log);
             colliders[i] = firn_props_collider(&job->props, i);
         }
         if (walls) colliders[scene->collider_count] = domain_walls(scene);
@@ -249,7 +262,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         if (scene->heat_value) def.heat = heat_def(&job->props, sources);
         def.threads = options->threads;
         def.isa = options->isa;
-        def.log = options->log;
+        if (job->log.write) def.log = (firn_log){pass_log, job};
         def.step_hook = options->step_hook;
         def.step_user_data = options->step_user_data;
         firn_error inner = {0};

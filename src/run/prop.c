@@ -151,6 +151,14 @@ static void close_slot(firn_prop_slot *s)
     *s = (firn_prop_slot){0};
 }
 
+/* What the sim refused: at the field that it names, or at the file. */
+static firn_status refuse(const firn_props *props, const firn_prop_slot *s, const firn_error *inner,
+                          firn_error *error)
+{
+    return inner->path[0] ? firn_scene_refuse(props->scene, inner, error)
+                          : firn_value_pass(where_of(&s->prop), inner, error);
+}
+
 /* Makes the mesh of a slot that of a time of its file, in the sim too unless that is NULL. Failure changes
  * nothing. */
 static firn_status make_mesh(const firn_props *props, firn_prop_slot *s, double file_time,
@@ -161,7 +169,9 @@ static firn_status make_mesh(const firn_props *props, firn_prop_slot *s, double 
     firn_status st = firn_prop_read(&s->prop, file_time, &polygons, error);
     if (st == FIRN_OK) st = firn_prop_mesh(&s->prop, &polygons, props->threads, &mesh, error);
     if (st == FIRN_OK && sim) {
-        st = firn_sim_set_mesh(sim, (int32_t)(s - props->collider), mesh, error);
+        firn_error inner = {0};
+        st = firn_sim_set_mesh(sim, (int32_t)(s - props->collider), mesh, &inner);
+        if (st != FIRN_OK) st = refuse(props, s, &inner, error);
     }
     if (st != FIRN_OK) {
         firn_mesh_destroy(mesh);
@@ -289,7 +299,9 @@ static firn_status begin_part(const firn_props *props, firn_sim *sim, int32_t in
                                          .to = to,
                                          .begin = part->begin,
                                          .end = isinf(part->end) ? part->begin + 1 : part->end};
-        st = firn_sim_deform_collider(sim, index, &motion, error);
+        firn_error inner = {0};
+        st = firn_sim_deform_collider(sim, index, &motion, &inner);
+        if (st != FIRN_OK) st = refuse(props, s, &inner, error);
     }
     free(to);
     firn_polygons_free(&at);

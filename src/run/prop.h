@@ -40,6 +40,15 @@ firn_status firn_prop_mesh(const firn_prop *prop, const firn_polygons *polygons,
 firn_status firn_prop_next(const firn_prop *prop, const firn_prop_part *part,
                            const firn_polygons *at, double **vertices, firn_error *error);
 
+/* ---- doubt.c ---- */
+
+/* Tells a log what of a prop has no effect, or hardly the one that was meant: numbers without a file, a
+ * time at which the file has nothing, keys for files of another kind. */
+void firn_prop_doubt(const firn_prop *prop, const firn_scene *scene, const firn_log *log);
+/* The same of an object's share of the motion. */
+void firn_prop_doubt_inherit(const firn_prop *prop, const firn_scene_object *object,
+                             const firn_log *log);
+
 /* ---- the colliders of a scene ---- */
 
 typedef struct firn_prop_slot {

@@ -203,6 +203,18 @@ firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, fi
     return st;
 }
 
+void firn_sources_doubt(const firn_sources *sources, const firn_log *log)
+{
+    const firn_scene *scene = sources->scene;
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        firn_prop_doubt(&sources->object[i].prop, scene, log);
+        firn_prop_doubt_inherit(&sources->object[i].prop, &scene->object[i], log);
+    }
+    for (int32_t i = 0; i < scene->sink_count; i++) {
+        firn_prop_doubt(&sources->sink[i].prop, scene, log);
+    }
+}
+
 static void close_source(firn_source *s)
 {
     firn_mesh_destroy(s->mesh);

@@ -31,6 +31,8 @@ typedef struct firn_sources {
 /* Reads the files of all objects and places the shapes. */
 firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, firn_error *error);
 void firn_sources_close(firn_sources *sources);
+/* Tells a log what is odd about their files. */
+void firn_sources_doubt(const firn_sources *sources, const firn_log *log);
 
 /* What object `index` fills: a shape, a mesh, voxels or a particle file. With `apart`, places inside
  * earlier objects are left out. */

@@ -128,15 +128,31 @@ static const firn_value *find_place(const firn_scene *scene, const char *path)
     return at;
 }
 
+void firn_scene_name_collider(const firn_scene *scene, const char *message, char *out, size_t size)
+{
+    static const char list[] = "colliders[", mesh[] = ".mesh: ";
+    char *end = NULL;
+    const bool begins = strncmp(message, list, sizeof list - 1) == 0;
+    const long index = begins ? strtol(message + sizeof list - 1, &end, 10) : -1;
+    const char *name =
+        index >= 0 && index < scene->collider_count ? scene->collider[index].name : NULL;
+    if (!name || *end++ != ']' || *end != '.') {
+        snprintf(out, size, "%s", message);
+        return;
+    }
+    const bool of_mesh = strncmp(end, mesh, sizeof mesh - 1) == 0;
+    snprintf(out, size, "collider %.60s: %s", name, end + (of_mesh ? sizeof mesh - 1 : 1));
+}
+
 firn_status firn_scene_refuse(const firn_scene *scene, const firn_error *inner, firn_error *error)
 {
     const firn_value *where = inner->path[0] ? find_place(scene, inner->path) : NULL;
-    char place[FIRN_LOCATION_SIZE];
+    char place[FIRN_LOCATION_SIZE], message[sizeof inner->message];
     if (!error) return inner->status;
     *error = *inner;
     if (!where) return inner->status;
-    (void)firn_fail(error, inner->status, "%s: %s", firn_value_location(where, place),
-                    inner->message);
+    firn_scene_name_collider(scene, inner->message, message, sizeof message);
+    (void)firn_fail(error, inner->status, "%s: %s", firn_value_location(where, place), message);
     memcpy(error->path, inner->path, sizeof error->path);
     return inner->status;
 }

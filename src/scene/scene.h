@@ -239,6 +239,10 @@ extern const char *const firn_scene_noisy[]; /* what noise can act on */
 firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error);
 void firn_scene_free(firn_scene *scene);
 
+/* A message of the engine with the name of the collider that it begins with: "colliders[1].mesh: too thin"
+ * becomes "collider plough: too thin". Without a name, and of something else, it stays as it is. */
+void firn_scene_name_collider(const firn_scene *scene, const char *message, char *out, size_t size);
+
 /* What the engine refused, with the place in the scene that the field's path leads to, or else that of what
  * it is in. Returns the status of `inner`. */
 firn_status firn_scene_refuse(const firn_scene *scene, const firn_error *inner, firn_error *error);

@@ -46,6 +46,15 @@ static void tell(const firn_sim *sim, firn_log_level level, const char *name,
     sim->def.log.write(sim->def.log.user_data, level, "collider", text);
 }
 
+/* Failures of level sets are the voxel's. */
+static firn_status blame_voxel(firn_status status, int32_t place, firn_error *error)
+{
+    if (status != FIRN_OK && error) {
+        snprintf(error->path, sizeof error->path, "colliders[%d].voxel", (int)place);
+    }
+    return status;
+}
+
 static void find_middle(const double *vertex, int32_t count, double middle[3])
 {
     double sum[3] = {0};
@@ -64,7 +73,7 @@ firn_status firn_deform_create(const firn_sim *sim, const firn_collider_def *def
     name_collider(place, name);
     const firn_levelset_def made = levelset_def(sim, def, name);
     const firn_status st = firn_levelset_create(&made, &out->rest, error);
-    if (st != FIRN_OK) return st;
+    if (st != FIRN_OK) return blame_voxel(st, place, error);
     find_middle(def->mesh->vertex, def->mesh->vertex_count, out->pivot);
     tell(sim, FIRN_LOG_INFO, name, &out->rest, 1);
     return FIRN_OK;
@@ -412,6 +421,7 @@ firn_status firn_sim_deform_collider(firn_sim *sim, int32_t collider,
         } else if (way < rigid) {
             memcpy(last, first, size);
             st = make_sets(sim, &def, old, &next, 1, &reuses, error);
+            st = blame_voxel(st, collider, error);
         } else {
             const double parts = fmax(ceil(way / (PART * def.voxel)), 1);
             def.follows = true;
@@ -422,6 +432,7 @@ firn_status firn_sim_deform_collider(firn_sim *sim, int32_t collider,
                                  "%s: vertices move by %g m in one motion, %.3g voxels; give "
                                  "it in more motions",
                                  name, way, way / def.voxel);
+            st = blame_voxel(st, collider, error);
         }
         if (st == FIRN_OK && next.set_count > reuses) {
             tell(sim, FIRN_LOG_DETAIL, name, (firn_levelset *)next.sets.data + next.set_count - 1,
