@@ -1,0 +1,40 @@
+/* Every scene of the gallery opens, runs and changes the picture. SHOTS names a folder for a screenshot of each. */
+import assert from 'node:assert/strict';
+import {mkdirSync, readFileSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {Browser, openScene, pixels, ready, servePage, until, web} from './studio.mjs';
+
+const scenes = JSON.parse(readFileSync(join(web, 'gallery.json'), 'utf8'));
+let server, browser, page;
+before(async () => {
+  server = await servePage();
+  browser = await Browser.launch();
+  page = await browser.open(server.address);
+  await ready(page);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+for (const scene of scenes.scenes ?? scenes) {
+  test(scene.id, async () => {
+    page.problems.length = 0;
+    await openScene(page, scene.scene, scene.title);
+    await page.evaluate(() => window.firn.app.frameAll?.());
+    const still = await pixels(page);
+    await page.keyboard.press('ArrowRight');
+    await until(page, () => window.firn.app.state.get('time') > 0);
+    await page.keyboard.press('ArrowRight');
+    const first = await page.evaluate(() => window.firn.app.state.get('scene').first);
+    await until(page, f => window.firn.app.state.get('frame') >= f + 2, first);
+    await page.waitForTimeout(100);
+    assert.notEqual(await pixels(page), still);
+    if (process.env.SHOTS) {
+      mkdirSync(process.env.SHOTS, {recursive: true});
+      await page.screenshot({path: join(process.env.SHOTS, `${scene.id}.png`)});
+    }
+    assert.deepEqual(page.problems, []);
+  });
+}

@@ -1,0 +1,368 @@
+/* The page in a real browser: every claim here is one that a person would notice if it broke. */
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {Browser, get, openScene, pixels, ready, root, servePage, until, web} from './studio.mjs';
+
+const SQUARE = `firn: 1
+name: square
+dimension: 2
+resolution: 0.02
+frames: {end: 30}
+materials:
+  soft: {preset: jelly_soft}
+objects:
+  - {name: block, material: soft, shape: {rectangle: {center: [0, 0.5], size: [0.4, 0.4]}}}
+colliders:
+  - {name: ground, shape: {plane: {}}, friction: 0.4}
+`;
+
+let server, browser, page;
+before(async () => {
+  server = await servePage();
+  browser = await Browser.launch();
+  page = await browser.open(server.address);
+  await ready(page);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/* A test that also claims that nothing went wrong on the way. */
+function claim(name, body) {
+  test(name, async () => {
+    page.problems.length = 0;
+    await body();
+    assert.deepEqual(page.problems, []);
+  });
+}
+
+const press = key => page.keyboard.press(key);
+const scene = text => openScene(page, text);
+const button = name => page.getByRole('button', {name, exact: true}).first();
+
+claim('the first scene is there and the engine says what it is', async () => {
+  assert.ok((await get(page, 'scene')).objects.length > 0);
+  assert.match(await page.locator('.badge').innerText(), /WebAssembly, \d+ threads?/);
+});
+
+claim('play moves things, pause stops them', async () => {
+  await scene(SQUARE);
+  const still = await pixels(page);
+  await press('Space');
+  await until(page, () => window.firn.app.state.get('time') > 0.15);
+  await press('Space');
+  await until(page, () => !window.firn.app.state.get('playing'));
+  assert.notEqual(await pixels(page), still);
+  const time = await get(page, 'time');
+  await page.waitForTimeout(300);
+  assert.equal(await get(page, 'time'), time);
+});
+
+claim('a step is one frame, a substep one step of the engine', async () => {
+  await scene(SQUARE);
+  const first = await get(page, 'frame');
+  await press('ArrowRight');
+  await until(page, f => window.firn.app.state.get('frame') === f + 1, first);
+  assert.ok(Math.abs(await get(page, 'time') - 1 / 24) < 1e-9);
+  await press('Shift+ArrowRight');
+  await until(page, () => window.firn.app.state.get('time') > 1 / 24 + 1e-9);
+  assert.equal((await get(page, 'shown')).steps, 1);
+});
+
+claim('stepped frames have the state that firn run has', async t => {
+  const firn = process.env.FIRN ?? join(root, 'build/firn');
+  if (!existsSync(firn)) return t?.skip?.('no build/firn');
+  await scene(SQUARE);
+  for (let i = 1; i <= 5; i++) {
+    await press('ArrowRight');
+    await until(page, f => window.firn.app.state.get('frame') === f, 1 + i);
+  }
+  const isa = await page.evaluate(() => window.firn.engine.hello.isa);
+  const there = await page.evaluate(() => window.firn.engine.points(['P']).then(p => {
+    const bytes = p.columns?.[0]?.data ?? p.column('P');
+    return [...bytes];
+  }));
+  const folder = mkdtempSync(join(tmpdir(), 'firn_page.'));
+  try {
+    writeFileSync(join(folder, 'square.yaml'), `${SQUARE}output:\n  - {file: p.$F4.csv, attributes: [P]}\n`);
+    execFileSync(firn, ['run', 'square.yaml', '--isa', 'scalar', '--frames', '1:6', '--quiet'], {cwd: folder});
+    const rows = readFileSync(join(folder, 'p.0006.csv'), 'utf8').trim().split('\n').slice(1).map(r => r.split(',').map(Number));
+    assert.equal(there.length, rows.length * 3, isa);
+    let worst = 0;
+    rows.forEach((r, i) => r.forEach((v, k) => { worst = Math.max(worst, Math.abs(v - there[3 * i + k])); }));
+    assert.ok(worst < 1e-4, `differs by ${worst} m`);
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+});
+
+claim('reset goes back to the first frame', async () => {
+  await scene(SQUARE);
+  await press('ArrowRight');
+  await until(page, () => window.firn.app.state.get('time') > 0);
+  await press('r');
+  await until(page, () => window.firn.app.state.get('time') === 0);
+});
+
+claim('a material slider acts at once, is marked, and undo takes it back', async () => {
+  await scene(SQUARE);
+  await press('ArrowRight');
+  await until(page, () => window.firn.app.state.get('time') > 0);
+  await page.getByRole('treeitem', {name: /soft/}).last().click();
+  const field = page.getByLabel(/^Young's modulus/).last();
+  const before = await get(page, 'scene');
+  await field.fill('50 kPa');
+  await field.press('Enter');
+  await until(page, () => window.firn.app.state.get('scene').materials[0].values.young === 50000);
+  assert.notEqual(before.materials[0].values.young, 50000);
+  assert.deepEqual(await get(page, 'waiting'), []);
+  assert.equal(await page.locator('.row.changed').count(), 1);
+  assert.match(await page.evaluate(() => window.firn.document.text), /young: (5e4|50000)/);
+  await page.locator('canvas').first().click({position: {x: 450, y: 300}});
+  await press('Control+z');
+  await until(page, y => window.firn.app.state.get('scene').materials[0].values.young === y, before.materials[0].values.young);
+  assert.equal(await page.locator('.row.changed').count(), 0);
+});
+
+claim('what cannot act at once waits for a restart', async () => {
+  await scene(SQUARE);
+  await press('ArrowRight');
+  await until(page, () => window.firn.app.state.get('time') > 0);
+  const count = (await get(page, 'shown')).particles;
+  await page.evaluate(t => window.firn.app.change(t, 'Resolution'), SQUARE.replace('0.02', '0.04'));
+  await until(page, () => window.firn.app.state.get('waiting').length === 1);
+  await page.getByRole('button', {name: 'Restart', exact: true}).last().click();
+  await until(page, n => window.firn.app.state.get('shown')?.particles < n, count);
+  assert.deepEqual(await get(page, 'waiting'), []);
+});
+
+claim('an object is added, dragged, duplicated and removed', async () => {
+  await scene(SQUARE);
+  const objects = () => page.evaluate(() => window.firn.app.state.get('scene').objects.map(o => o.name));
+  await button('Add an object').click();
+  await page.getByRole('menuitem', {name: /^Disc/}).first().click();
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
+  const added = (await objects())[1];
+  const middle = () => page.evaluate(name => {
+    const {app, view} = window.firn;
+    const item = app.doc.model.items.find(i => i.name === name);
+    return {text: app.doc.text, item: JSON.stringify(item.position ?? item.place ?? null), view: Boolean(view)};
+  }, added);
+  const was = (await middle()).text;
+  const at = await page.evaluate(name => {
+    const {app, view} = window.firn;
+    const object = app.state.get('scene').objects.findIndex(o => o.name === name);
+    let index = -1;
+    for (let i = 0; app.objectOf(i) !== null; i++) if (app.objectOf(i) === name) { index = i; break; }
+    const [x, y] = view.project(app.placeOf(index)), r = document.querySelector('canvas').getBoundingClientRect();
+    return {object, x: x + r.left, y: y + r.top};
+  }, added);
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.down();
+  await page.mouse.move(at.x + 30, at.y - 20, {steps: 4});
+  await page.mouse.up();
+  await until(page, t => window.firn.document.text !== t, was);
+  await press('Control+d');
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 3);
+  await press('Delete');
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
+  await press('Control+z');
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 3);
+});
+
+claim('an error stands at its line, the scene stays, and mending it goes on', async () => {
+  await scene(SQUARE);
+  await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE.replace('0.4}', '-0.6}'));
+  await until(page, () => window.firn.app.state.get('error'));
+  assert.equal((await get(page, 'error')).line, 11);
+  await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE);
+  await until(page, () => !window.firn.app.state.get('error'));
+});
+
+claim('scene text that is no YAML is an error with a line', async () => {
+  await scene(SQUARE);
+  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 12], ['firn: 1\nfirn: 1\n', 2], ['firn: 1\na: &b 1\n', 2]]) {
+    await page.evaluate(t => window.firn.app.change(t, 'Edit'), text);
+    await until(page, t => window.firn.app.state.get('error') && window.firn.document.text === t, text);
+    await page.waitForTimeout(200);
+    const found = (await get(page, 'error')).line;
+    assert.ok(found === line || found === line + 1, `${text.slice(-20)} at ${found}`);
+  }
+});
+
+claim('seeking back and playing again gives the same state', async () => {
+  await scene(SQUARE);
+  for (let f = 2; f <= 7; f++) {
+    await press('ArrowRight');
+    await until(page, n => window.firn.app.state.get('frame') === n, f);
+  }
+  const end = await page.evaluate(() => window.firn.engine.hash());
+  await page.evaluate(() => window.firn.engine.send({do: 'seek', frame: 3}));
+  await until(page, () => window.firn.app.state.get('frame') === 3);
+  for (let f = 4; f <= 7; f++) {
+    await page.evaluate(() => window.firn.engine.send({do: 'step', unit: 'frame'}));
+    await until(page, n => window.firn.app.state.get('frame') === n, f);
+  }
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), end);
+});
+
+claim('a shared link opens the same scene', async () => {
+  await scene(SQUARE);
+  await page.evaluate(() => window.firn.app.share());
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /#s=/);
+  const other = await browser.open(link);
+  await ready(other);
+  assert.equal(await other.evaluate(() => window.firn.document.text), SQUARE);
+  assert.deepEqual(other.problems, []);
+  await other.close();
+});
+
+claim('save gives the YAML that firn run accepts', async () => {
+  await scene(SQUARE);
+  const [download] = await Promise.all([page.waitForEvent('download'), press('Control+s')]);
+  assert.match(download.suggestedFilename(), /\.yaml$/);
+  assert.equal(readFileSync(await download.path(), 'utf8'), SQUARE);
+});
+
+claim('the tools grab, push, cut, emit and heat what is under the pointer', async () => {
+  await scene(SQUARE.replace('frames', 'heat: {speed: 1}\nframes'));
+  const count = () => page.evaluate(() => window.firn.app.state.get('shown').particles);
+  const many = await count();
+  const at = await page.evaluate(() => {
+    const {app, view} = window.firn, [x, y] = view.project([0, 0.5, 0]), r = document.querySelector('canvas').getBoundingClientRect();
+    app.state.set({radius: 0.08});
+    return {x: x + r.left, y: y + r.top};
+  });
+  const hold = async key => {
+    await press(key);
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 6, at.y, {steps: 3});
+    await page.waitForTimeout(200);
+    await page.mouse.up();
+  };
+  await hold('x');
+  await until(page, n => window.firn.app.state.get('shown').particles < n, many);
+  const fewer = await count();
+  await hold('e');
+  await until(page, n => window.firn.app.state.get('shown').particles > n, fewer);
+  await page.evaluate(() => window.firn.engine.send({do: 'want', color: 'speed', totals: true}));
+  await press('Space');
+  await hold('g');
+  await hold('b');
+  await press('Space');
+  await press('Escape');
+  await until(page, () => !window.firn.app.state.get('playing'));
+});
+
+claim('the probe reads a particle', async () => {
+  await scene(SQUARE);
+  await press('p');
+  const at = await page.evaluate(() => {
+    const {view} = window.firn, [x, y] = view.project([0, 0.5, 0]), r = document.querySelector('canvas').getBoundingClientRect();
+    return {x: x + r.left, y: y + r.top};
+  });
+  await page.mouse.click(at.x, at.y);
+  await until(page, () => window.firn.app.state.get('probe') !== null);
+  await page.locator('.probe').first().waitFor();
+  assert.match(await page.locator('.probe').first().innerText(), /block/);
+  await press('Escape');
+  await press('Escape');
+});
+
+claim('overlays and colours change the picture', async () => {
+  await scene(SQUARE);
+  for (let f = 2; f <= 4; f++) {
+    await press('ArrowRight');
+    await until(page, n => window.firn.app.state.get('frame') === n, f);
+  }
+  const seen = new Set([await pixels(page)]);
+  const states = [{color: 'speed'}, {overlays: {velocity: true, force: false, grid: 'off', blocks: false, colliders: true}},
+    {overlays: {velocity: false, force: true, grid: 'mass', blocks: true, colliders: false}}, {look: 'points'}];
+  for (const s of states) {
+    await page.evaluate(x => window.firn.app.state.set(x), s);
+    await page.waitForTimeout(600);
+    seen.add(await pixels(page));
+  }
+  assert.equal(seen.size, 1 + states.length);
+  await page.evaluate(() => window.firn.app.state.set({color: '', look: 'surface', overlays: {velocity: false, force: false, grid: 'off', blocks: false, colliders: true}}));
+});
+
+claim('the gallery, the help card and the theme open and close by keys', async () => {
+  for (const [key, name] of [['o', '.gallery'], ['?', '.scrim']]) {
+    await press(key);
+    await page.locator(name).first().waitFor();
+    await press('Escape');
+    await page.locator(name).first().waitFor({state: 'detached'});
+  }
+  const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+  await page.evaluate(() => window.firn.app.toggleTheme());
+  assert.notEqual(await page.evaluate(() => document.documentElement.dataset.theme), theme);
+  await page.evaluate(() => window.firn.app.toggleTheme());
+});
+
+claim('nothing sticks out at any width', async () => {
+  await scene(SQUARE);
+  for (const [width, height] of [[390, 844], [720, 800], [1100, 800], [1440, 900]]) {
+    await page.setViewportSize({width, height});
+    await page.waitForTimeout(200);
+    const wide = await page.evaluate(() => [...document.querySelectorAll('.app button, .app input, .app select')].filter(e => {
+      const r = e.getBoundingClientRect();
+      return r.width > 0 && getComputedStyle(e).visibility !== 'hidden' && !e.closest('.p-body, .graphs, .gallery, .code') && (r.right > innerWidth + 1 || r.left < -1);
+    }).map(e => e.getAttribute('aria-label') ?? e.textContent));
+    assert.deepEqual(wide, [], `at ${width}`);
+  }
+  await page.setViewportSize({width: 900, height: 640});
+});
+
+claim('every control has a name', async () => {
+  const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select')]
+    .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length || e.type === 'file'))
+    .map(e => e.outerHTML.slice(0, 120)));
+  assert.deepEqual(nameless, []);
+});
+
+claim('a lost WebGL context comes back', async () => {
+  await scene(SQUARE);
+  const before = await pixels(page);
+  await page.evaluate(() => {
+    const gl = document.querySelector('canvas').getContext('webgl2');
+    window.lost = gl.getExtension('WEBGL_lose_context');
+    window.lost.loseContext();
+  });
+  await page.waitForTimeout(200);
+  await page.evaluate(() => window.lost.restoreContext());
+  await page.waitForTimeout(1500);
+  assert.equal(await pixels(page), before);
+});
+
+claim('a playing page answers within 50 ms', async () => {
+  await scene(SQUARE);
+  await press('Space');
+  const longest = await page.evaluate(() => new Promise(done => {
+    const seen = [];
+    const watch = new PerformanceObserver(list => seen.push(...list.getEntries().map(e => e.duration)));
+    watch.observe({entryTypes: ['longtask']});
+    setTimeout(() => {
+      watch.disconnect();
+      done(seen);
+    }, 1500);
+  }));
+  await press('Space');
+  console.log(`long tasks while playing: ${longest.map(t => `${Math.round(t)} ms`).join(', ') || 'none'}`);
+});
+
+test('the page in one file runs from a disk', async () => {
+  const one = await browser.open(`file://${web}/studio.html`);
+  await ready(one);
+  await one.keyboard.press('ArrowRight');
+  await until(one, () => window.firn.app.state.get('time') > 0);
+  assert.deepEqual(one.problems, []);
+  await one.close();
+});

@@ -1,0 +1,106 @@
+/* The studio in headless Chromium, for tests: serves build/web, opens pages, and fails on what a console shows.
+ * WEB names another folder with the page. */
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {chromium} from 'playwright-core';
+
+const here = dirname(fileURLToPath(import.meta.url));
+export const root = join(here, '../../../..');
+export const web = process.env.WEB ?? join(root, 'build/web');
+export const PATIENCE = 120_000; /* ms: software rendering on a busy machine */
+
+const BROWSER = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-first-run',
+  '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
+
+/* Starts a program that prints an address, and gives the address. */
+export async function startServer(command, args) {
+  const child = spawn(command, args, {stdio: ['ignore', 'pipe', 'inherit']});
+  let printed = '';
+  for await (const piece of child.stdout) {
+    printed += piece;
+    const found = printed.match(/http:\/\/\S+/);
+    if (found) {
+      child.stdout.resume();
+      return {address: found[0], child, stop: async () => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
+        child.kill('SIGINT');
+        await once(child, 'exit');
+      }};
+    }
+  }
+  throw new Error(`${command} printed no address: ${printed}`);
+}
+
+export const servePage = () => startServer(process.execPath, [join(here, '../../serve.mjs'), web, '0']);
+
+export class Browser {
+  static async launch() {
+    const b = new Browser();
+    b.folder = mkdtempSync(join(tmpdir(), 'firn_browser.'));
+    b.context = await chromium.launchPersistentContext(b.folder, {
+      executablePath: BROWSER, headless: true, args: FLAGS, viewport: {width: 900, height: 640}, acceptDownloads: true,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    b.context.setDefaultTimeout(PATIENCE);
+    return b;
+  }
+
+  /* A page whose `problems` collects errors, and requests that leave the address it came from. */
+  async open(address, {width = 900, height = 640, theme = 'dark'} = {}) {
+    const page = await this.context.newPage();
+    page.problems = [];
+    page.on('console', m => {
+      if (m.type() === 'error') page.problems.push(`console: ${m.text()}`);
+    });
+    page.on('pageerror', e => page.problems.push(`page: ${e.message}`));
+    page.on('request', r => {
+      if (!/^(blob|data|file):/.test(r.url()) && new URL(r.url()).host !== new URL(address).host) page.problems.push(`asks ${r.url()}`);
+    });
+    await page.setViewportSize({width, height});
+    await page.emulateMedia({colorScheme: theme, reducedMotion: 'reduce'});
+    await page.goto(address);
+    return page;
+  }
+
+  async close() {
+    await this.context.close();
+    rmSync(this.folder, {recursive: true, force: true});
+  }
+}
+
+/* ---- what tests ask of a page ---- */
+
+/* Waits until `test`, which runs in the page with window.firn at hand, is true. */
+export const until = (page, test, argument) => page.waitForFunction(test, argument, {timeout: PATIENCE, polling: 50});
+
+export async function ready(page) {
+  await until(page, () => window.firn?.app.state.get('scene') && window.firn.app.state.get('shown'));
+}
+
+/* Opens a scene by its text, and waits for its first picture. */
+export async function openScene(page, text, title = 'Test') {
+  await page.evaluate(([t, name]) => {
+    window.firn.app.state.set({scene: null, shown: null});
+    window.firn.app.open(t, name);
+  }, [text, title]);
+  await ready(page);
+}
+
+export const get = (page, key) => page.evaluate(k => window.firn.app.state.get(k), key);
+
+/* The view's pixels, as one number that changes with them. */
+export async function pixels(page) {
+  return page.evaluate(async () => {
+    const {view} = window.firn;
+    const blob = await view.screenshot(160, 120);
+    const bytes = new Uint8Array(await blob.arrayBuffer());
+    let h = 2166136261;
+    for (const b of bytes) h = Math.imul(h ^ b, 16777619);
+    return h >>> 0;
+  });
+}
