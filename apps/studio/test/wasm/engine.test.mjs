@@ -22,8 +22,7 @@ function nativeHashes(name) {
   return [...runNative(name, '--set', 'output=[]').matchAll(/^hash \d+ ([0-9a-f]{32})$/gm)].map(m => m[1]);
 }
 
-async function hashes(name, threads = 1) {
-  const engine = await createEngine(threads);
+function hashes(engine, name) {
   assert.equal(engine.ask({do: 'open', text: sceneText(name)}, 'scene').event, 'scene');
   const found = [engine.hash()];
   for (let i = 0; i < FRAMES; i++) {
@@ -35,7 +34,7 @@ async function hashes(name, threads = 1) {
 
 for (const name of ['chocolate_2d', 'creature_small', 'dam_break', 'sand_column']) {
   test(`${name} is the same to the last bit as with native SSE2`, async () => {
-    assert.deepEqual(await hashes(name), nativeHashes(name));
+    assert.deepEqual(hashes(await createEngine(), name), nativeHashes(name));
   });
 }
 
@@ -127,4 +126,12 @@ test('a scene that does not fit is refused', async () => {
   assert.equal(said.event, 'error');
   assert.match(said.text, /GB|memory/);
   assert.equal(engine.ask({do: 'open', text: TINY}, 'scene').event, 'scene');
+});
+
+test('threads change nothing', async () => {
+  const engine = await createEngine(2);
+  assert.equal(engine.last('hello').threads, 2);
+  assert.deepEqual(hashes(engine, 'creature_small'), nativeHashes('creature_small'));
+  assert.equal(engine.module.PThread.runningWorkers.length, 1);
+  engine.module.PThread.terminateAllThreads();
 });
