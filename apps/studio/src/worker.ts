@@ -57,7 +57,7 @@ async function create(): Promise<void> {
   if (!self.createFirn) importScripts(script);
   const made = await self.createFirn!({
     threads, encode,
-    mainScriptUrlOrBlob: new URL(script, self.location.href).href,
+    ...(threads > 1 ? {mainScriptUrlOrBlob: new URL(script, self.location.href).href} : {}),
     ...(self.firnBinary === undefined ? {} : {wasmBinary: await unpack(self.firnBinary)}),
     send: (json: string) => self.postMessage(json),
     sendBytes: (bytes: ArrayBuffer) => self.postMessage(bytes, [bytes]),
