@@ -500,13 +500,19 @@ export class App {
     this.graphs.clear();
     this.dock.clear();
     this.dock.strip.clear();
+    this.acknowledge();
+  }
+
+  /* Tells the engine that it may send more. */
+  private acknowledge(): void {
+    for (const d of this.due) this.engine.shown(d.picture.number);
     this.due = [];
   }
 
   private takePicture(frame: FrameEvent, picture: Picture): void {
     const place = frame.frame + frame.part, before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
     this.latest = {frame, picture};
-    if (place < before) this.due = [];
+    if (place < before) this.acknowledge();
     this.due.push({frame, picture});
     const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
     if (this.tags) this.history.add(frame, this.tags, picture, grid);
@@ -564,8 +570,7 @@ export class App {
     this.compare.frame();
     if (drawn) {
       if (this.state.get('recording')) this.files.recordFrame();
-      for (const d of this.due) this.engine.shown(d.picture.number);
-      this.due = [];
+      this.acknowledge();
     }
     this.legend.update();
     this.probe.follow();

@@ -63,9 +63,12 @@ export function listenToKeys(app: App): void {
       return;
     }
     if (e.altKey || isField(e)) return;
-    /* Space and the arrows work a button or slider that has the focus. */
+    /* Space presses the button that the keyboard has reached, not the one clicked last; arrows move a slider. */
     const target = e.target as HTMLElement;
-    if (e.key === ' ' && /^(BUTTON|SUMMARY)$/.test(target.tagName)) return;
+    if (e.key === ' ' && target.tagName === 'BUTTON') {
+      if (target.matches(':focus-visible')) return;
+      target.blur();
+    }
     if (/^Arrow/.test(e.key) && (target as HTMLInputElement).type === 'range') return;
     const run = plain[e.key] ?? plain[e.key.toLowerCase()];
     if (!run) return;

@@ -33,7 +33,8 @@ export class Legend {
     setText(this.name, title);
     setAttribute(this.element, 'aria-label', `Legend: ${title}`);
     this.ramp.style.background = `linear-gradient(90deg,${l.stops.join(',')})`;
-    this.ticks.forEach((t, i) => setText(t, figures(+(l.lo - shift + (l.hi - l.lo) * i / (TICKS - 1)).toPrecision(2), 2)));
+    const even = l.hi - l.lo < 1e-6 * Math.max(1, Math.abs(l.hi)); /* one value everywhere */
+    this.ticks.forEach((t, i) => setText(t, even ? (i ? '' : figures(+((l.lo + l.hi) / 2 - shift).toFixed(6), 3)) : figures(+(l.lo - shift + (l.hi - l.lo) * i / (TICKS - 1)).toPrecision(2), 2)));
   }
 
   private menu(at: HTMLElement): void {

@@ -32,4 +32,4 @@ export function overlaysMenu(app: App, at: HTMLElement): void {
   ], at);
 }
 
-export const colorLabel = (name: string): string => ({J: 'Volume ratio', Jp: 'Packing'})[name] ?? labelOf(name);
+export const colorLabel = (name: string): string => ({J: 'Volume ratio', Jp: 'Packing', speed: 'Speed'})[name] ?? labelOf(name);

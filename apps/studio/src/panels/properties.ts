@@ -8,7 +8,7 @@ import {showMenu} from '../ui/menu.ts';
 import {count, readNumber} from '../ui/units.ts';
 import {removeAt, setValue, type Value} from '../document/edit.ts';
 import {duplicate, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
-import {isFields, valueAt, type Item} from '../document/model.ts';
+import {isFields, valueAt, vector, type Item} from '../document/model.ts';
 import {moveTo, placeOf, turnTo} from '../document/place.ts';
 import {isBelow, pathText, type Path} from '../document/path.ts';
 import {actsAtOnce, COLLIDER_GROUPS, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
@@ -145,7 +145,7 @@ export class Properties {
   }
 
   /* A row for a parameter of the section at `at`. */
-  private row(param: Param, at: Path, o: {base?: unknown; word?: RowSource['baseWord']; label?: string; choices?: string[]; give?: RowSource['give']; read?: () => unknown} = {}): Row | null {
+  private row(param: Param, at: Path, o: {base?: unknown; word?: RowSource['baseWord']; label?: string; choices?: string[]; color?: (name: string) => string; give?: RowSource['give']; read?: () => unknown} = {}): Row | null {
     const {app} = this, path: Path = [...at, param.name];
     const opened = app.doc.baseline, known = this.knownBefore(at);
     const before = known ? valueAt(opened.root, path) : undefined;
@@ -157,7 +157,7 @@ export class Properties {
       base, baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'),
       read: o.read ?? given,
       give: o.give ?? ((value, done) => this.give(path, param, value, done)),
-    }, o.choices);
+    }, o.choices, o.color);
     if (row) this.rows.push(row);
     return row;
   }
@@ -182,7 +182,8 @@ export class Properties {
     if (!section) return [];
     const views: SectionView[] = [], used = new Set(o.skip ?? []);
     const add = (title: string, params: Param[], shut?: boolean) => {
-      const rows = params.map(p => this.row(p, at, this.optionsFor(p))).filter((r): r is Row => !!r);
+      const flat = this.app.doc.model.dimension === 2;
+      const rows = params.map(p => (flat && /spin$/.test(p.name) ? this.spinRow(p, at) : this.row(p, at, this.optionsFor(p)))).filter((r): r is Row => !!r);
       if (!rows.length) return;
       const view = new SectionView(o.titles?.[title] ?? title, {shut, remember: this.shut});
       view.append(...rows.map(r => r.element));
@@ -205,9 +206,18 @@ export class Properties {
     return true;
   }
 
-  private optionsFor(p: Param): {choices?: string[]} {
-    if (p.name === 'material') return {choices: this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name)};
-    return {};
+  private optionsFor(p: Param): {choices?: string[]; color?: (name: string) => string} {
+    if (p.name !== 'material') return {};
+    return {choices: this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name), color: name => swatchColor(this.app.state.get('scene'), name)};
+  }
+
+  /* In 2D things spin about z alone. */
+  private spinRow(param: Param, at: Path): Row | null {
+    const path: Path = [...at, param.name], now = () => vector(valueAt(this.app.doc.model.root, path))[2];
+    const row = makeRow({param: {...param, kind: 'real', least: 0, most: 0}, path, axes: 2, resolution: 1, live: actsAtOnce(path), base: 0, baseWord: 'Default', read: now,
+      give: (value, done) => this.give(path, param, value === null ? null : [0, 0, value], done)});
+    if (row) this.rows.push(row);
+    return row;
   }
 
   private sceneSections(): Node[] {
@@ -218,7 +228,7 @@ export class Properties {
       if (!view) views.set(group.title, view = new SectionView(group.title, {shut: group.shut, remember: this.shut}));
       for (const name of group.names) {
         const param = this.section(section)?.params.find(p => p.name === name);
-        const row = param && this.row(param, at);
+        const row = param && this.row(param, at, this.computed(name));
         used.add(`${section}.${name}`);
         if (row) view.append(row.element);
       }
@@ -240,6 +250,14 @@ export class Properties {
       out.push(view);
     }
     return out.map(v => v.element);
+  }
+
+  /* What holds if the scene does not say, where the table cannot know it. */
+  private computed(name: string): {base?: unknown; word?: 'Default'} {
+    const scene = this.app.state.get('scene'), {model} = this.app.doc;
+    if (name === 'particles_per_cell') return {base: model.dimension === 2 ? 4 : 8, word: 'Default'};
+    if (name === 'cell_size' && scene && valueAt(model.root, ['simulation', 'cell_size']) === undefined) return {base: scene.cell_size, word: 'Default'};
+    return {};
   }
 
   private placedSections(item: Item): Node[] {

@@ -154,17 +154,20 @@ class VectorRow extends Base {
 class ChoiceRow extends Base {
   private segment: Segment<string> | null = null;
   private select: HTMLSelectElement | null = null;
+  private swatch: HTMLElement | null = null;
 
-  constructor(s: RowSource, options: string[]) {
+  /* `color`: of a name, for a dot beside it. */
+  constructor(s: RowSource, options: string[], names: boolean, private readonly color?: (name: string) => string) {
     super(s, null, true);
-    const short = options.length <= 4 && options.join('').length <= 26;
+    const short = !names && options.length <= 4 && options.join('').length <= 26;
     if (short) {
       this.segment = new Segment(this.label, options.map(value => ({value, text: labelOf(value)})), '', v => s.give(v, true));
       this.finish(this.segment.element);
     } else {
-      this.select = el('select', {class: 'sel', 'aria-label': this.label}, ...options.map(o => el('option', {value: o}, labelOf(o))));
+      if (color) this.swatch = el('i', {class: 'sw'});
+      this.select = el('select', {class: 'sel', 'aria-label': this.label}, ...options.map(o => el('option', {value: o}, names ? o : labelOf(o))));
       this.select.addEventListener('change', () => s.give(this.select!.value, true));
-      this.finish(el('span', {class: 'holds'}, this.select));
+      this.finish(el('span', {class: 'holds'}, ...(this.swatch ? [this.swatch] : []), this.select));
     }
     this.update();
   }
@@ -173,6 +176,7 @@ class ChoiceRow extends Base {
     const text = value === undefined ? '' : String(value);
     if (this.segment) this.segment.value = text;
     if (this.select && this.select.value !== text) this.select.value = text;
+    if (this.swatch && this.color) this.swatch.style.background = this.color(text);
   }
 }
 
@@ -209,9 +213,9 @@ class TextRow extends Base {
 }
 
 /* null: a value with a structure of its own, which only the text shows. */
-export function makeRow(s: RowSource, options?: string[]): Row | null {
-  const choices = options ?? s.param.choices;
-  if (choices?.length) return new ChoiceRow(s, choices);
+export function makeRow(s: RowSource, options?: string[], color?: (name: string) => string): Row | null {
+  if (options) return new ChoiceRow(s, options, true, color);
+  if (s.param.choices?.length) return new ChoiceRow(s, s.param.choices, false);
   switch (s.param.kind) {
   case 'real': case 'temperature': case 'whole': return new NumberRow(s);
   case 'vector': return new VectorRow(s);
