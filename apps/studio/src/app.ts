@@ -8,8 +8,9 @@ import {CompareMode} from './app_compare.ts';
 import {cameraOf, drawnShapes, emptyScene} from './app_scene.ts';
 import {SceneDocument} from './document/document.ts';
 import {setValue} from './document/edit.ts';
-import {newScene} from './document/make.ts';
+import {newScene, type Made} from './document/make.ts';
 import type {Item, ItemKind} from './document/model.ts';
+import {placeOf} from './document/place.ts';
 import {Dock, playButton} from './dock/dock.ts';
 import {Engine, type FrameEvent, type SceneEvent} from './engine/engine.ts';
 import {Graphs} from './graphs.ts';
@@ -35,6 +36,8 @@ import {View} from './view/view.ts';
 
 const bytesOf = (part: Tags | Picture | Grid): number =>
   'places' in part ? part.places.buffer.byteLength : 'nodes' in part ? part.nodes.buffer.byteLength : part.ids.buffer.byteLength;
+
+const EDGE = 90; /* px from the edge of the stage, within which handles would not fit */
 
 export class App {
   readonly element = el('div', {class: 'app'});
@@ -70,6 +73,7 @@ export class App {
   private opened = false;  /* the engine has a scene */
   private opening = false; /* ... or is about to */
   private framing = false; /* the next picture is the first of a scene */
+  private reframe = false; /* the next has something out of sight */
   private camera: unknown = null; /* of a link */
   private rate: number | null = null;
 
@@ -135,6 +139,18 @@ export class App {
   /* Every change of the scene by the page comes through here. */
   change(text: string, label: string, tag = ''): void {
     if (this.canEdit()) this.doc.edit(text, label, tag);
+  }
+
+  /* Something new: selected, and in sight. */
+  add(made: Made, label: string): void {
+    if (!this.canEdit()) return;
+    this.change(made.text, label);
+    this.select(made.key);
+    const item = this.selected();
+    if (!item.shape) return;
+    const [x, y] = this.view.project(placeOf(item).pivot), v = this.viewElement.getBoundingClientRect(), s = this.stage.getBoundingClientRect();
+    const left = x + v.left - s.left, top = y + v.top - s.top;
+    this.reframe = left < EDGE || top < EDGE || left > s.width - EDGE || top > s.height - EDGE;
   }
 
   canEdit(): boolean {
@@ -537,6 +553,9 @@ export class App {
     if (this.framing && picture.count > 0) {
       this.framing = false;
       this.frameFirst();
+    } else if (this.reframe) {
+      this.reframe = false;
+      this.view.frame('all');
     }
   }
 

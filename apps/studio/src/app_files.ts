@@ -110,14 +110,12 @@ export class AppFiles {
     app.engine.put(name, await file.arrayBuffer());
     const {doc} = app;
     if (kind === 'object' || kind === 'emitter') {
-      const made = addFileObject(doc.text, doc.model, name, 'mesh');
-      app.change(made.text, `Add ${name}`);
-      app.select(made.key);
+      app.add(addFileObject(doc.text, doc.model, name, 'mesh'), `Add ${name}`);
       return;
     }
     const made = addShape(doc.text, doc.model, kind, 'box');
-    app.change(setValue(made.text, [...made.key.split('.').map(k => (/^\d+$/.test(k) ? Number(k) : k)), 'shape'], {mesh: {file: name}}), `Add ${name}`);
-    app.select(made.key);
+    const path = made.key.split('.').map(k => (/^\d+$/.test(k) ? Number(k) : k));
+    app.add({key: made.key, text: setValue(made.text, [...path, 'shape'], {mesh: {file: name}})}, `Add ${name}`);
   }
 
   /* One particle file: shown by itself, or added to the scene. */

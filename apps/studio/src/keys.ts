@@ -19,9 +19,7 @@ export function listenToKeys(app: App): void {
     d: () => {
       const item = app.selected();
       if (item.kind === 'scene') return;
-      const made = duplicate(app.doc.text, app.doc.model, item);
-      app.change(made.text, `Duplicate ${item.name}`);
-      app.select(made.key);
+      app.add(duplicate(app.doc.text, app.doc.model, item), `Duplicate ${item.name}`);
     },
   };
   const toggle = (key: 'velocity' | 'force' | 'blocks' | 'colliders') => () => state.set({overlays: {...state.get('overlays'), [key]: !state.get('overlays')[key]}});

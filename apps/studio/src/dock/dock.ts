@@ -119,7 +119,9 @@ export class Dock {
     setText(this.values.ratio, inWindow > 0 && clock > 0 ? ratioText(inWindow / clock) : '–');
     const steps = this.frameShown || this.frameSteps;
     setText(this.values.steps, steps ? `${count(steps)} substep${steps === 1 ? '' : 's'}` : 'No steps yet');
-    if (f.dt > 0) {
+    if (!steps) {
+      setText(this.stepNote, '\u00a0');
+    } else if (f.dt > 0) {
       const note = `dt ${showWithUnit(+f.dt.toPrecision(3), 's')}, `;
       if (this.stepNote.textContent !== note + f.limit) this.stepNote.replaceChildren(note, el('em', {}, f.limit));
     }

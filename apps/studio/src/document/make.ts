@@ -4,6 +4,7 @@ import type {Vec3} from '../protocol.ts';
 import {addEntry, addItem, duplicateEntry, duplicateItem, removeAt, renameKey, setValue, Raw, type Value} from './edit.ts';
 import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
 import type {Path} from './path.ts';
+import {add, moveTo, placeOf} from './place.ts';
 
 export function newScene(dimension: 2 | 3): string {
   return `firn: 1
@@ -142,9 +143,16 @@ export function duplicate(text: string, model: Model, item: Item): Made {
   const name = freeName(model, item.name);
   if (item.kind === 'material') return {key: `materials.${name}`, text: duplicateEntry(text, item.path, name)};
   const at = item.path[item.path.length - 1] as number, copy: Path = [...item.path.slice(0, -1), at + 1];
-  text = duplicateItem(text, item.path);
+  text = moveTo(duplicateItem(text, item.path), model, {...item, path: copy, shape: item.shape && {...item.shape, path: [...copy, ...item.shape.path.slice(item.path.length)]}},
+    add(placeOf(item).pivot, [extent(model, item) * 1.1, 0, 0]));
   if (item.fields.name !== undefined || (item.kind !== 'sink' && item.kind !== 'source')) text = setValue(text, [...copy, 'name'], name);
   return {key: copy.join('.'), text};
+}
+
+/* How wide a thing is, about. */
+function extent(model: Model, item: Item): number {
+  const p = item.shape?.params ?? {}, of = (v: unknown): number => (Array.isArray(v) ? Number(v[0]) || 0 : Number(v) || 0);
+  return 2 * (of(p.radius) + of(p.tube)) || of(p.size) || 2 * of(p.radii) || sizeOf(model);
 }
 
 /* Objects, pairs of contacts and materials refer to each other by name. */

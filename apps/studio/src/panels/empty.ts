@@ -34,9 +34,7 @@ export class EmptyCard {
       this.flat = flat;
       const shape = (name: IconName, text: string, run: () => void) => el('button', {type: 'button', onclick: run}, icon(name), text);
       const add = (kind: ItemKind, word: string, label: string) => () => {
-        const made = addShape(app.doc.text, app.doc.model, kind, word);
-        app.change(made.text, `Add ${label}`);
-        app.select(made.key);
+        app.add(addShape(app.doc.text, app.doc.model, kind, word), `Add ${label}`);
       };
       replace(this.shapes, shape('ball', flat ? 'Disc' : 'Ball', add('object', flat ? 'disc' : 'sphere', flat ? 'a disc' : 'a ball')),
         shape(flat ? 'rectangle' : 'box', flat ? 'Rectangle' : 'Box', add('object', flat ? 'rectangle' : 'box', 'a box')),

@@ -159,9 +159,7 @@ export class Outline {
       const entry = (name: string): Entry => {
         const p = schema.presets.find(x => x.name === name)!;
         return {kind: 'do', text: name, run: () => {
-          const made = addMaterial(app.doc.text, app.doc.model, name, p.law === 'melting');
-          app.change(made.text, `Add ${name}`);
-          app.select(made.key);
+          app.add(addMaterial(app.doc.text, app.doc.model, name, p.law === 'melting'), `Add ${name}`);
         }};
       };
       const first = known.filter(k => schema.presets.some(p => p.name === k)), rest = schema.presets.map(p => p.name).filter(n => !first.includes(n));
@@ -179,8 +177,7 @@ export class Outline {
   }
 
   private add(kind: ItemKind, word: string): void {
-    const {app} = this, made = addShape(app.doc.text, app.doc.model, kind, word);
-    app.change(made.text, `Add a ${(SHAPE_NAMES[word] ?? word).toLowerCase()}`);
-    app.select(made.key);
+    const {app} = this;
+    app.add(addShape(app.doc.text, app.doc.model, kind, word), `Add a ${(SHAPE_NAMES[word] ?? word).toLowerCase()}`);
   }
 }

@@ -154,7 +154,7 @@ export class Properties {
     const base = o.word ? o.base : before ?? fallback;
     const row = makeRow({
       param, path, label: o.label, axes: app.doc.model.dimension, resolution: app.doc.model.resolution, live: actsAtOnce(path),
-      base, baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'),
+      base, baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'), marks: known || o.word === 'Preset',
       read: o.read ?? given,
       give: o.give ?? ((value, done) => this.give(path, param, value, done)),
     }, o.choices, o.color);
@@ -449,9 +449,7 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
   showMenu(`${item.name}`, [
     ...(item.kind === 'sink' || item.kind === 'source' ? [] : [{kind: 'element' as const, element: el('label', {class: 'rename'}, el('span', {class: 'sub'}, 'Name'), field)}]),
     {kind: 'do', text: 'Duplicate', icon: 'copy', key: 'Ctrl D', run: () => {
-      const made = duplicate(doc.text, doc.model, item);
-      app.change(made.text, `Duplicate ${item.name}`);
-      app.select(made.key);
+      app.add(duplicate(doc.text, doc.model, item), `Duplicate ${item.name}`);
     }},
     {kind: 'do', text: used ? 'Delete (in use)' : 'Delete', icon: 'trash', key: 'Del', off: used, run: () => {
       app.change(remove(doc.text, item), `Delete ${item.name}`);

@@ -3,7 +3,7 @@
 import type {Param, Vec3} from '../protocol.ts';
 import {el, button, Segment, setText, setAttribute} from '../ui/dom.ts';
 import {icon} from '../ui/icons.ts';
-import {NumberField, Slider} from '../ui/number.ts';
+import {NumberField, Slider, type Range} from '../ui/number.ts';
 import {readNumber, showWithUnit, spellUnit, writeNumber} from '../ui/units.ts';
 import {Raw, type Value} from '../document/edit.ts';
 import type {Path} from '../document/path.ts';
@@ -19,6 +19,8 @@ export type RowSource = {
   live: boolean; /* acts without a restart */
   base: unknown; /* what Reset goes back to; undefined: the scene need not give it */
   baseWord: 'Preset' | 'Default' | 'As opened';
+  marks?: boolean; /* amber where it differs from the base; by default it does */
+  range?: Range;   /* of its slider */
   read(): unknown;             /* the scene's value, undefined if it gives none */
   give(value: Value | null, done: boolean): void; /* null: as if not given */
 };
@@ -70,7 +72,7 @@ abstract class Base implements Row {
 
   update(): void {
     const given = this.s.read();
-    const changed = this.s.base !== undefined ? given !== undefined && !same(given, this.s.base) : false;
+    const changed = this.s.base !== undefined && this.s.marks !== false ? given !== undefined && !same(given, this.s.base) : false;
     if (this.element.classList.contains('changed') !== changed) this.element.classList.toggle('changed', changed);
     const to = describeValue(this.s, this.s.base);
     setAttribute(this.resetButton, 'title', to ? `Reset to ${to}` : 'Reset');
@@ -97,7 +99,7 @@ class NumberRow extends Base {
     const id = `p${++ids}`;
     super(s, id, false);
     const first = readNumber(s.read() ?? s.base), base = readNumber(s.base);
-    const range = rangeOf(s.param, first, s.resolution);
+    const range = s.range = rangeOf(s.param, first, s.resolution);
     const give = (v: number, done: boolean) => {
       const text = writeNumber(v, s.param.kind);
       s.give(new Raw(text), done);
@@ -263,9 +265,9 @@ export class RowTip {
     const facts: [string, string][] = [];
     const base = describeValue(s, s.base);
     if (base) facts.push([s.baseWord, base]);
-    if (s.param.kind !== 'vector' && Number.isFinite(s.param.least) && !(s.param.least === 0 && s.param.most === 0)) {
-      const lo = showWithUnit(s.param.least, s.param.unit, s.param.kind), hi = showWithUnit(s.param.most, s.param.unit, s.param.kind);
-      facts.push(['Range', s.param.most > 1e11 ? `from ${lo}` : s.param.least < -1e11 ? `up to ${hi}` : s.param.least > 0 && s.param.least < 1e-200 ? 'above 0' : `${lo} to ${hi}`]);
+    if (s.range) {
+      const {lo, hi, log} = s.range, text = (v: number) => showWithUnit(v, s.param.unit, s.param.kind);
+      facts.push(['Range', `${text(lo)} to ${text(hi)}${log ? ', logarithmic' : ''}`]);
     }
     facts.push(['Applies', s.live ? 'at once' : 'after a restart']);
     const help = s.param.help ? s.param.help[0].toUpperCase() + s.param.help.slice(1) + '. ' : '';

@@ -78,9 +78,7 @@ export class OutlineDrawing {
     const points = simplify(this.points, doc.model.resolution / 2);
     this.app.state.set({drawing: null});
     if (!kind || points.length < 3) return;
-    const made = addOutline(doc.text, doc.model, kind, points);
-    this.app.change(made.text, 'Draw an outline');
-    this.app.select(made.key);
+    this.app.add(addOutline(doc.text, doc.model, kind, points), 'Draw an outline');
   }
 }
 
