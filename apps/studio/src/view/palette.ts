@@ -20,6 +20,7 @@ export class Palette {
   #easedOf = '';
   #hiding = false;
   clear = false;
+  allClear = false;
   plain = 0;
 
   constructor(gl: WebGL2RenderingContext) {
@@ -43,6 +44,7 @@ export class Palette {
     this.#gl.deleteTexture(this.#materials);
     this.#materials = texture(this.#gl, 'rgba32f', n, 4, data);
     this.clear = scene.materials.some((m) => lookOf(m.look).clarity >= 0.3);
+    this.allClear = this.clear && scene.materials.every((m) => lookOf(m.look).clarity >= 0.3);
     this.plain = n - 1;
   }
 

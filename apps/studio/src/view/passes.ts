@@ -64,7 +64,7 @@ void main() {
 export const backdropFragment = `
 ${LENS}${RAY}${LIGHT}
 uniform bool hasGround;
-uniform float groundY, distance, lineStep, lineMinor, lineStrength;
+uniform float groundY, distance, lineStep, lineMinor, lineStrength, shadowStrength;
 uniform vec3 groundLine;
 uniform vec4 coverBox;
 uniform sampler2D cover;
@@ -96,6 +96,7 @@ void main() {
   float far = max(t - distance, 0.0) / (4.5 * distance), seen = exp(-far * far - 0.6 * far);
   vec3 up = vec3(0.0, sign(eye.y - groundY), 0.0);
   vec2 s = seen > 0.05 ? sunAt(p, 0.0, 2.5) : vec2(1.0, 0.0);
+  s.x = mix(1.0, s.x, shadowStrength);
   vec2 at = 0.5 + 0.5 * (p.xz - coverBox.xy) / coverBox.z;
   vec2 edge = smoothstep(0.0, 0.06, at) * (1.0 - smoothstep(0.94, 1.0, at));
   float open = 1.0 - 0.75 * edge.x * edge.y * texture(cover, at).r;
@@ -248,7 +249,7 @@ void main() {
 export const smoothFragment = `
 uniform sampler2D source, colors, materials;
 uniform vec2 direction;
-uniform float spacing, pixels, strength; /* m; pixels that 1 m has at distance 1 */
+uniform float spacing, pixels, strength, most; /* m; pixels that 1 m has at distance 1; of reach, pixels */
 out float o;
 void main() {
   ivec2 q = ivec2(gl_FragCoord.xy);
@@ -258,14 +259,14 @@ void main() {
     return;
   }
   float smoothing = texelFetch(materials, ivec2(int(255.0 * texelFetch(colors, q, 0).a + 0.5), 2), 0).z;
-  float reach = strength * (0.6 + smoothing) * spacing * pixels / d;
+  float reach = min(strength * (0.6 + smoothing) * spacing * pixels / d, most);
   if (reach < 0.7) {
     o = d;
     return;
   }
-  float stride = max(reach / 6.0, 1.0), end = 1.1 * max(reach, 1.0);
+  float stride = max(reach / 8.0, 1.0), end = 1.1 * max(reach, 1.0);
   float near = d - (1.5 + 2.0 * smoothing) * spacing, far = d + (0.5 + 0.5 * smoothing) * spacing, sum = d, all = 1.0;
-  for (int i = 1; i <= 6; i++) {
+  for (int i = 1; i <= 8; i++) {
     float at = float(i) * stride, w = 1.0 - at * at / (end * end);
     if (w <= 0.0) break;
     w *= w;
@@ -311,6 +312,16 @@ float openAt(vec3 p, vec3 n) {
   }
   return clamp(1.0 - 2.0 * dark / float(taps), 0.0, 1.0);
 }
+/* How much of a small ring around a pixel is material: at the tips of balls that stand out from an edge, little. */
+float ringAt(ivec2 q, float r) {
+  float sum = 0.0;
+  vec2 way = vec2(r, 0.0);
+  for (int i = 0; i < 8; i++) {
+    sum += step(1e-6, depthAt(q + ivec2(floor(way + 0.5))));
+    way = mat2(0.70710678, 0.70710678, -0.70710678, 0.70710678) * way;
+  }
+  return sum / 8.0;
+}
 float fresnel(float c, float index) {
   float r = (index - 1.0) / (index + 1.0), f = 1.0 - clamp(c, 0.0, 1.0);
   return r * r + (1.0 - r * r) * f * f * f * f * f;
@@ -329,7 +340,7 @@ vec3 glow(float kelvin) {
   vec3 c = vec3(23587.0, 26160.0, 30942.0);
   return vec3(2.0, 3.36, 7.76) * exp(23587.0 / 1400.0 - c / kelvin);
 }
-vec3 shade(ivec2 q, float d) {
+vec3 shade(ivec2 q, float d, vec3 back) {
   vec3 p = eyeRay(gl_FragCoord.xy) * d, seen = normalAt(q, p), n = worldOf(seen);
   vec4 g = texelFetch(colors, q, 0);
   vec3 base = g.rgb * g.rgb;
@@ -341,6 +352,9 @@ vec3 shade(ivec2 q, float d) {
   float grainy = grain * smoothstep(1.0, 4.0, size_);
   vec3 roll = fract(hash * vec3(17.31, 91.7, 43.13) * 7.0) - 0.5;
   vec3 rough = normalize(n + 0.5 * grainy * roll);
+  /* Smooth material has smooth outlines. */
+  float ring = skin.z > 1.5 && size_ > 5.0 ? ringAt(q, 0.4 * size_) : 1.0, cut = smoothstep(0.26, 0.5, ring);
+  if (cut <= 0.0) return back;
   vec3 world = eye + worldOf(p), toEye = -normalize(worldOf(p));
   vec2 s = sunAt(world + (0.6 * radius) * n, 0.8 * spacing, 2.5);
   float facing = dot(rough, sun), open = openAt(p, seen);
@@ -362,24 +376,25 @@ vec3 shade(ivec2 q, float d) {
     vec3 inward = exp(-0.6 * absorb * s.y);
     float gathered = 0.5 - 0.5 * dot(n, normalize(sun + vec3(0.0, 0.5, 0.0)));
     vec3 within = base * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
-    float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.6, clarity * clarity);
+    float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.5, clarity * clarity);
     c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
   }
   c += glow(floor(extra));
-  float f = gloss * fresnel(dot(n, toEye), index) * (1.0 - 0.6 * roughness);
+  float rim = see ? clarity * (1.0 - smoothstep(0.5, 1.0, ring)) : 0.0;
+  float f = gloss * max(fresnel(dot(n, toEye), index), 0.35 * rim) * (1.0 - 0.6 * roughness);
   vec3 mirrored = roughness > 0.25 ? skyOn(reflect(-toEye, n)) : skyLight(reflect(-toEye, n));
   c = mix(c, mirrored * mix(0.35, 1.0, open), f);
   c += sunLight * max(s.x, see ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
   if (glint > 0.0 && hash > 0.985 && size_ < 5.0) {
     c += sunLight * s.x * glint * 1.4 * pow(max(dot(normalize(n + 0.9 * roll), normalize(toEye + sun)), 0.0), 12.0) * smoothstep(0.5, 2.0, size_);
   }
-  return c;
+  return mix(back, c, cut);
 }
 void main() {
   ivec2 q = ivec2(gl_FragCoord.xy);
   float d = texelFetch(depths, q, 0).r;
   vec3 c = texelFetch(behind, q, 0).rgb;
-  if (d > 0.0) c = shade(q, d);
+  if (d > 0.0) c = shade(q, d, c);
   c = shown(c);
   if (stale > 0.0) c = mix(c, mix(vec3(dot(c, vec3(0.3, 0.6, 0.1))), vec3(0.5), 0.2), stale);
   o = vec4(c + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);

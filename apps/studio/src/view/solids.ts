@@ -15,6 +15,10 @@ export class Solids {
     this.#gl = gl;
   }
 
+  get count(): number {
+    return this.#solids.size;
+  }
+
   set(name: string, form: Form, model: Mat4, color: Vec3 | null): void {
     const gl = this.#gl;
     this.remove(name);

@@ -10,10 +10,11 @@ import {Flat} from './flat.ts';
 import type {Value} from './gl.ts';
 import {drawHandles, pickHandle, type Handle} from './handles.ts';
 import {Lines} from './lines.ts';
-import {tinted, lookOf} from './looks.ts';
+import {drawProbe, drawTool} from './marks.ts';
 import {affine, along, bounds, clamp, dot, include, isEmpty, multiply, roundBelow, sub, transform, type Bounds, type Mat4} from './math.ts';
 import {NetMesh} from './netmesh.ts';
 import {netsOf} from './nets.ts';
+import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
 import {blockEdges, forceArrows, mostOf, velocityArrows} from './overlays.ts';
 import {Palette, type Legend} from './palette.ts';
@@ -45,7 +46,7 @@ type Gl = {
 const SCALES = [1, 0.75, 0.5, 0.35];
 const SLOW_MS = 30, QUICK_MS = 12, REST_MS = 180;
 const SURFACE_RADIUS = 0.92, POINT_RADIUS = 0.46; /* of the distance between particles */
-const FLAT_SURFACE = 0.62, FLAT_POINT = 0.4;
+const FLAT_SURFACE = 0.7, FLAT_POINT = 0.4;
 
 const Z_UP = affine([1, 0, 0], [0, 0, -1], [0, 1, 0], [0, 0, 0]);
 
@@ -89,6 +90,7 @@ export class View {
   #drawnScale = -1;
   #fence: WebGLSync | null = null;
   #submitted = 0;
+  #freed = false;
   /* Milliseconds that the last drawings took, from their commands to their end; sampled once a frame. */
   frameMs = 0;
 
@@ -100,7 +102,7 @@ export class View {
       this.onCamera();
     });
     canvas.addEventListener('webglcontextlost', (e) => {
-      e.preventDefault();
+      if (!this.#freed) e.preventDefault();
       this.#gl = null;
       this.#fence = null;
     });
@@ -195,6 +197,7 @@ export class View {
 
   set look(l: Look) {
     this.#look = l;
+    this.#upload();
     this.#meshDirty = this.#mapsDirty = true;
     this.#touch();
   }
@@ -456,8 +459,16 @@ export class View {
     return blob;
   }
 
+  /* Gives the graphics context back; the view is of no use afterwards. */
+  free(): void {
+    this.#gl?.gl.getExtension('WEBGL_lose_context')?.loseContext();
+    this.#freed = true;
+    this.#gl = null;
+  }
+
   /* Makes everything on the graphics card anew from what was last set. */
   restore(): void {
+    if (this.#freed) return;
     const gl = this.canvas.getContext('webgl2', {alpha: false, antialias: false, depth: false, powerPreference: 'high-performance'});
     if (!gl) throw new Error('this browser has no WebGL2');
     if (gl.isContextLost()) return;
@@ -692,23 +703,9 @@ export class View {
   #makeMesh(): void {
     const g = this.#gl!, p = this.#picture, places = this.#places, scene = this.#scene;
     if (!p || !places || !scene || !this.#meshDirty) return;
-    const start = performance.now();
+    const start = performance.now(), by = this.#colorBy;
     const nets = netsOf(places, this.#hiddenParticles(), boundsOf(places, 0), this.#spacing(), this.#coarser);
-    const n = nets.nearest.length, tints = new Uint8Array(4 * n), kelvins = new Float32Array(n);
-    const number = this.#colorBy !== null && this.#colorBy === this.#carried?.name && p.color;
-    const map = g.palette.colors(number ? this.#colorBy! : 'object'), [lo, hi] = g.palette.range(this.#colorBy ?? '', this.#range);
-    const glows = this.#carried?.name === 'temperature' && p.color && !number;
-    for (let i = 0; i < n; i++) {
-      const k = nets.nearest[i]!, tag = this.#tags?.[k] ?? 0, object = tag >>> 16, material = tag & 0xffff;
-      const value = p.color ? p.least + ((p.most - p.least) * p.color[k]!) / 65535 : 0;
-      const m = scene.materials[material];
-      const c = number ? map[Math.round(255 * clamp((value - lo) / (hi - lo), 0, 1))]!
-              : this.#colorBy === 'object' ? map[object & 255]!
-              : m ? tinted(m.color, lookOf(m.look).tint, object) : [0.6, 0.6, 0.6];
-      for (let a = 0; a < 3; a++) tints[4 * i + a] = 255 * Math.sqrt(c[a]!);
-      tints[4 * i + 3] = number || this.#colorBy === 'object' ? g.palette.plain : material;
-      kelvins[i] = glows ? clamp(value, 0, 4095) : 0;
-    }
+    const {tints, kelvins} = paintNets(nets, p, this.#tags, scene, g.palette, by, this.#carried?.name ?? null, this.#range);
     g.mesh.set(nets, tints, kelvins);
     const ms = performance.now() - start;
     if (ms > SLOW_MS && this.#coarser < 3) this.#coarser *= 1.2;
@@ -727,12 +724,13 @@ export class View {
                    merged: this.#look !== 'points', paint, stale: this.#stale}, width, height);
     } else {
       const meshed = this.#look === 'mesh' && p !== null;
+      const sees = this.#look !== 'points' && paint['coloring'] === 0;
       if (meshed) this.#makeMesh();
       g.world.draw({
         lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, bounds: () => this.#lit(),
         groundY: this.#groundY(), spacing: this.#spacing(), radius: this.#radius(),
         smooth: this.#look === 'points' ? 0 : meshed ? 0.5 : 1,
-        clear: g.palette.clear && this.#look !== 'points' && paint['coloring'] === 0, paint, plain: g.palette.plain,
+        clear: g.palette.clear && sees, allClear: g.palette.allClear && sees, paint, plain: g.palette.plain,
         stale: this.#stale, mapsChanged: this.#mapsDirty,
       }, Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)), width, height,
          scale > 0.6 ? 12 : 6);
@@ -778,8 +776,8 @@ export class View {
                                                             : s.kind !== 'object');
       if (!outlined || (this.#isGround(s) && !s.selected)) continue;
       if (this.#isGround(s) && flat) continue;
-      const m = this.#model(s), color = s.selected ? theme.accent : flat ? theme.ink : theme.faint;
-      const alpha = s.selected ? 1 : s.kind === 'collider' ? 0.8 : 0.65;
+      const m = this.#model(s), color = s.selected ? theme.accent : theme.ink;
+      const alpha = s.selected ? 1 : flat ? 0.8 : 0.5;
       for (const line of form.outline) {
         lines.path(line.map((p) => transform(m, p)), {color, alpha, width: s.selected ? 2 : 1.5, hidden: 0.25});
       }
@@ -790,31 +788,11 @@ export class View {
     }
   }
 
-  /* The tool's ring and arrow, and the ring of a probe: white on dark in both themes, to be seen on anything. */
   #drawMarks(): void {
-    const {lines} = this.#gl!, l = this.#camera.lens();
-    const ring = (at: Vec3, r: number, width: number): void => {
-      const points: Vec3[] = [];
-      for (let i = 0; i <= 64; i++) {
-        const a = (2 * Math.PI * i) / 64;
-        points.push(along(along(at, l.right, r * Math.cos(a)), l.up, r * Math.sin(a)));
-      }
-      lines.path(points, {color: [0, 0, 0], alpha: 0.55, width: width + 3});
-      lines.path(points, {color: [1, 1, 1], width});
-    };
+    const {lines} = this.#gl!, camera = this.#camera, t = this.#tool;
     if (this.#highlight >= 0 && this.#places && this.#highlight < this.#places.length / 3) {
-      const p = this.#place(this.#highlight), w = l.flat ? l.distance : -dot(sub(p, l.eye), l.back);
-      ring(p, Math.max((8 * this.#camera.pixel * w) / l.distance, 1.2 * this.#radius()), 2.5);
+      drawProbe(lines, camera, this.#place(this.#highlight), this.#radius());
     }
-    if (!this.#tool) return;
-    const at = this.#inner(this.#tool.at);
-    ring(at, this.#tool.radius, 2.5);
-    if (this.#tool.arrow) {
-      const tip = along(at, this.#inner(this.#tool.arrow), 1);
-      lines.add(at, tip, {color: [0, 0, 0], alpha: 0.5, width: 6, head: 16});
-      lines.add(at, tip, {color: [1, 1, 1], width: 2.5, head: 13});
-    }
-    const side = along(at, l.right, this.#tool.radius);
-    lines.add(side, side, {color: [1, 1, 1], width: 11, halo: 1});
+    if (t) drawTool(lines, camera, this.#inner(t.at), t.radius, t.arrow ? this.#inner(t.arrow) : null);
   }
 }

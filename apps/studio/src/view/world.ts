@@ -23,6 +23,7 @@ export type Frame = {
   radius: number;
   smooth: number; /* 0: balls stay balls */
   clear: boolean; /* something can be seen through */
+  allClear: boolean; /* everything: shadows are lighter */
   paint: Record<string, Value>; /* what PLACE and COLOR ask for */
   plain: number;
   stale: boolean;
@@ -30,6 +31,8 @@ export type Frame = {
 };
 
 const SHADOW = 1024, COVER = 128;
+/* Rounds of smoothing: strength, and pixels at most. The last ones take no long strides, which leave patterns. */
+const FINE = [[1, 80], [0.6, 40], [0.4, 16], [0.4, 8]] as const, COARSE = [[1, 40], [0.5, 8]] as const;
 
 export class World {
   readonly #gl: WebGL2RenderingContext;
@@ -158,7 +161,7 @@ export class World {
     gl.depthFunc(gl.ALWAYS);
     this.#program('backdrop', pass.backdropFragment).use(camera, light, ground, {
       distance: f.lens.distance, lineStep, lineMinor: 1 - (Math.log10(span) - decade) ** 2,
-      lineStrength: f.theme.lineStrength, groundLine: f.theme.groundLine, coverBox: this.#box,
+      shadowStrength: f.allClear ? (f.solids.count ? 0.85 : 0.5) : 1, lineStrength: f.theme.lineStrength, groundLine: f.theme.groundLine, coverBox: this.#box,
       cover: this.#cover[0].color[0]!,
     });
     this.#fill();
@@ -201,15 +204,15 @@ export class World {
   }
 
   /* The texture with the smoothed depth. */
-  #smoothDepth(f: Frame, rounds: number[]): WebGLTexture {
+  #smoothDepth(f: Frame, rounds: readonly (readonly [number, number])[]): WebGLTexture {
     const [a, b] = this.#smooth!, smooth = this.#program('smooth', pass.smoothFragment);
     let source = this.#balls!.color[0]!;
     if (!(f.smooth > 0)) return source;
-    for (const strength of rounds) {
+    for (const [strength, most] of rounds) {
       for (const [to, direction] of [[a, [1, 0]], [b, [0, 1]]] as const) {
         to.bind();
         smooth.use({
-          source, colors: this.#balls!.color[1]!, direction, spacing: f.spacing, strength: strength * f.smooth,
+          source, colors: this.#balls!.color[1]!, direction, spacing: f.spacing, strength: strength * f.smooth, most,
           pixels: 0.5 * f.lens.fy * to.height, materials: f.paint['materials']!,
         });
         this.#fill();
@@ -229,7 +232,7 @@ export class World {
     const light = {...this.#light(f), taps};
     this.#drawScene(f, camera, light);
     this.#drawBalls(f, camera);
-    const depths = this.#smoothDepth(f, taps > 6 ? [1, 0.6, 0.3] : [1, 0.5]);
+    const depths = this.#smoothDepth(f, taps > 6 ? FINE : COARSE);
     this.#picture!.bind();
     this.#program('shade', pass.shadeFragment).use(camera, light, {
       depths, raw: this.#balls!.color[0]!, colors: this.#balls!.color[1]!, behind: this.#scene!.color[0]!,
