@@ -684,6 +684,13 @@ static void emit_stops_at_the_most_particles(void **state)
     page_send(p,
               "{'do': 'tool', 'tool': 'emit', 'at': [-3, 2, 0], 'radius': 1, 'material': 'wet'}");
     page_expect(p, "error", "no more can be emitted");
+    page_send(p, "{'do': 'play', 'speed': 0}"); /* held or not, time goes on */
+    page_send(p,
+              "{'do': 'tool', 'tool': 'emit', 'at': [-3, 2, 0], 'radius': 1, 'material': 'wet'}");
+    page_forget(p);
+    page_settle(p);
+    page_expect(p, "error", "'from':'command'");
+    page_expect(p, "state", "'done':true");
     close_page(p);
 }
 
@@ -738,6 +745,34 @@ static void a_probe_follows_its_particle(void **state)
     page_settle(p);
     page_expect(p, "frame", "'temperature':272.1");
     close_page(p);
+}
+
+/* The numbers of a probe are those that files have. */
+static void a_probe_agrees_with_points(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"J", "Jp", "density", "pressure", "mass", NULL};
+    const char *const scenes[] = {jelly, melt};
+    for (int s = 0; s < 2; s++) {
+        page *p = open_page(scenes[s]);
+        page_send(p, "{'do': 'play', 'speed': 0}");
+        page_settle(p);
+        page_send(p, "{'do': 'probe', 'id': 30}");
+        page_settle(p);
+        firn_points points;
+        assert_int_equal(firn_job_points(firn_live_job(p->live), names, 31, &points, NULL),
+                         FIRN_OK);
+        const char *probe = strstr(page_find(p, "frame"), "\"probe\":");
+        for (int i = 0; names[i]; i++) {
+            char key[32];
+            snprintf(key, sizeof key, "\"%s\":", names[i]);
+            const double shown = strtod(strstr(probe, key) + strlen(key), NULL);
+            const double expected = (double)((float *)points.column[i].data)[30];
+            assert_true(fabs(shown - expected) <= 1e-5 * fabs(expected) + 1e-30);
+        }
+        firn_points_free(&points);
+        close_page(p);
+    }
 }
 
 static void points_come_as_columns(void **state)
@@ -1062,6 +1097,7 @@ int main(void)
         cmocka_unit_test(emit_stops_at_the_most_particles),
         cmocka_unit_test(heat_warms_and_melts),
         cmocka_unit_test(a_probe_follows_its_particle),
+        cmocka_unit_test(a_probe_agrees_with_points),
         cmocka_unit_test(points_come_as_columns),
         cmocka_unit_test(a_page_that_comes_back_is_told_everything),
         cmocka_unit_test(meshes_of_colliders_are_sent),

@@ -267,8 +267,11 @@ static firn_status carry_out(firn_live *live, const firn_live_command *c, firn_e
 static firn_status finish_seek(firn_live *live, firn_error *error)
 {
     firn_status st = FIRN_OK;
-    while (live->goal == FIRN_GOAL_SEEK && st == FIRN_OK) st = firn_live_tick(live, error);
-    return st == FIRN_STOPPED ? FIRN_OK : st;
+    while (live->goal == FIRN_GOAL_SEEK && st == FIRN_OK) {
+        st = firn_live_tick(live, error);
+        if (st == FIRN_STOPPED) st = FIRN_OK; /* some of it is left */
+    }
+    return st;
 }
 
 static firn_status run(firn_live *live, firn_live_command *c, firn_error *error)
@@ -278,7 +281,8 @@ static firn_status run(firn_live *live, firn_live_command *c, firn_error *error)
     const bool scene =
         c->what == FIRN_DO_OPEN || c->what == FIRN_DO_EDIT || c->what == FIRN_DO_RESTART;
     const bool waits = c->what == FIRN_DO_STEP || c->what == FIRN_DO_POINTS ||
-                       c->what == FIRN_DO_HASH || c->what == FIRN_DO_TOOL;
+                       c->what == FIRN_DO_HASH || c->what == FIRN_DO_TOOL ||
+                       c->what == FIRN_DO_EDIT;
     if (!live->advancing && waits) st = finish_seek(live, &own);
     if (st == FIRN_OK) st = carry_out(live, c, &own);
     const bool diverged = c->what == FIRN_DO_STEP && st != FIRN_INVALID;

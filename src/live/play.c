@@ -74,15 +74,23 @@ static void end(firn_live *live, const firn_report *report, double from)
     live->simulated += firn_sim_time(live->job->sim) - from;
 }
 
+/* A tool that cannot act is let go; time goes on. */
+static void use_tool(firn_live *live, double seconds)
+{
+    firn_error error = {0};
+    if (firn_live_apply_tool(live, seconds, &error) == FIRN_OK) return;
+    live->tool.kind = FIRN_TOOL_NONE;
+    firn_live_complain(live, "command", &error);
+}
+
 static firn_status advance(firn_live *live, double target, firn_error *error)
 {
     const double from = firn_sim_time(live->job->sim);
     if (!(target > from)) return FIRN_OK; /* by rounding */
-    firn_status st = firn_live_apply_tool(live, target - from, error);
-    if (st != FIRN_OK) return st;
+    use_tool(live, target - from);
     firn_report report = {0};
     begin(live);
-    st = firn_job_advance(live->job, target, &report, error);
+    const firn_status st = firn_job_advance(live->job, target, &report, error);
     end(live, &report, from);
     return st;
 }
@@ -177,11 +185,10 @@ firn_status firn_live_substep(firn_live *live, firn_error *error)
     const double left = firn_live_frame_time(live, frame + 1) - from;
     if (firn_live_at_frame(live)) leave_frame(live);
     if (live->report.dt_next > left) return advance(live, from + left, error);
-    firn_status st = firn_live_apply_tool(live, live->report.dt_next, error);
-    if (st != FIRN_OK) return st;
+    use_tool(live, live->report.dt_next);
     firn_report report = {0};
     begin(live);
-    st = firn_sim_step(live->job->sim, &report, error);
+    const firn_status st = firn_sim_step(live->job->sim, &report, error);
     end(live, &report, from);
     return st;
 }
