@@ -17,7 +17,7 @@ enum { PATIENCE_S = 20, OP_TEXT = 1, OP_BINARY = 2, OP_CLOSE = 8, OP_PING = 9 };
 typedef struct message {
     int op; /* 0: the connection has ended */
     size_t size;
-    char *data; /* with a zero behind it; valid until the next message */
+    const char *data; /* with a zero behind it, never NULL; valid until the next message */
 } message;
 
 static inline int connect_to(int port)
@@ -75,8 +75,8 @@ static inline int fetch(int port, const char *method, const char *path, const ch
                         char *head, size_t size)
 {
     char text[600];
-    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", method, path,
-             host);
+    snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%s", method,
+             path, host, *method == 'P' ? "Content-Length: 0\r\n" : "");
     const int fd = connect_to(port);
     const int code = ask(fd, text, head, size);
     const size_t n = strlen(head);
@@ -143,10 +143,10 @@ static inline message hear(int fd)
     message m = {0};
     for (;;) {
         unsigned char head[2], extra[8];
-        if (!get_all(fd, head, 2)) return (message){0};
+        if (!get_all(fd, head, 2)) return (message){.data = ""};
         uint64_t size = head[1] & 127;
         const int bytes = size == 126 ? 2 : size == 127 ? 8 : 0;
-        if (bytes && !get_all(fd, extra, (size_t)bytes)) return (message){0};
+        if (bytes && !get_all(fd, extra, (size_t)bytes)) return (message){.data = ""};
         if (bytes) size = 0;
         for (int i = 0; i < bytes; i++) size = size << 8 | extra[i];
         const int op = head[0] & 15;
@@ -155,7 +155,7 @@ static inline message hear(int fd)
             buffer = realloc(buffer, room);
             assert_non_null(buffer);
         }
-        if (!get_all(fd, buffer + m.size, size)) return (message){0};
+        if (!get_all(fd, buffer + m.size, size)) return (message){.data = ""};
         if (op == OP_PING) continue;
         if (op) m.op = op;
         m.size += size;
@@ -209,7 +209,7 @@ static inline message hear_event(int fd, const char *name, int *pictures)
     snprintf(begin, sizeof begin, "{\"event\":\"%s\"", name);
     for (;;) {
         const message m = hear(fd);
-        if (m.op == 0 || m.op == OP_CLOSE) return (message){0};
+        if (m.op == 0 || m.op == OP_CLOSE) return (message){.data = ""};
         if (m.op == OP_TEXT && strncmp(m.data, begin, strlen(begin)) == 0) return m;
         if (kind_of(&m) != 1) continue;
         char shown[80];
@@ -224,7 +224,7 @@ static inline message hear_bytes(int fd, uint32_t kind)
 {
     for (;;) {
         const message m = hear(fd);
-        if (m.op == 0 || m.op == OP_CLOSE) return (message){0};
+        if (m.op == 0 || m.op == OP_CLOSE) return (message){.data = ""};
         if (kind_of(&m) == kind) return m;
     }
 }

@@ -159,7 +159,7 @@ bool firn_session_poll(firn_session *s, void *engine)
 {
     pthread_mutex_lock(&s->mutex);
     hand_over(s, engine);
-    const bool goes_on = !s->stop && s->connected && s->greeted;
+    const bool goes_on = !s->stop;
     pthread_mutex_unlock(&s->mutex);
     return goes_on;
 }

@@ -50,8 +50,8 @@ static inline unsigned char *firn_message_data(firn_message *m)
 /* Queues a message for the page. Waits for room. */
 void firn_session_send(firn_session *session, bool text, const void *data, size_t size);
 
-/* From within a long turn: hands the engine what its page has sent meanwhile. Returns whether the turn may go
- * on; false: the page has gone, or the session is to end. */
+/* From within a long turn: hands the engine what its page has sent meanwhile. Returns false if the
+ * session is to end. */
 bool firn_session_poll(firn_session *session, void *engine);
 
 /* ---- the network's side ---- */

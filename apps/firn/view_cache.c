@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <firn/alembic.h>
 #include <firn/player.h>
@@ -81,7 +82,10 @@ static firn_status open_files(firn_view_cache *c, const char *const *name, int64
     c->number = malloc(((size_t)c->count + 1) * sizeof *c->number);
     if (!c->number) return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
     for (int64_t i = 0; i < c->count; i++) c->number[i] = firn_sequence_number(c->sequence, i);
-    return c->count > 0 ? FIRN_OK : firn_app_fail(error, FIRN_INVALID, "%s: no frames", name[0]);
+    for (int64_t i = 0; i < c->count; i++) {
+        if (access(firn_sequence_path(c->sequence, c->number[i]), R_OK) == 0) return FIRN_OK;
+    }
+    return firn_app_fail(error, FIRN_INVALID, "%s: there is no such file", name[0]);
 }
 
 firn_status firn_view_cache_create(const char *const *name, int64_t count, double fps,
@@ -117,7 +121,16 @@ int64_t firn_view_cache_frames(const firn_view_cache *c) { return c->count; }
 static firn_status read_frame(const firn_view_cache *c, int64_t number, firn_points *out,
                               firn_error *error)
 {
-    if (c->sequence) return firn_sequence_read(c->sequence, number, out, NULL, error);
+    if (c->sequence) {
+        firn_points grid = {0}; /* sequences of files alone have none */
+        firn_status st = firn_sequence_read(c->sequence, number, out, &grid, error);
+        firn_points_free(&grid);
+        if (st == FIRN_OK && out->column_count == 0) {
+            st = firn_app_fail(error, FIRN_INVALID, "%s: there is no such file",
+                               firn_sequence_path(c->sequence, number));
+        }
+        return st;
+    }
     int64_t i = 0;
     while (i + 1 < c->count && c->number[i] < number) i++;
     return firn_alembic_read_points(c->alembic, c->object, c->time ? c->time[i] : 0, out, error);
@@ -143,7 +156,7 @@ static void send_bytes(void *user_data, const void *data, size_t size)
     firn_session_send(e->session, false, data, size);
 }
 
-static firn_status read(void *user_data, int64_t number, firn_points *out, firn_error *error)
+static firn_status read_for(void *user_data, int64_t number, firn_points *out, firn_error *error)
 {
     const cache_engine *e = user_data;
     return read_frame(e->cache, number, out, error);
@@ -176,7 +189,7 @@ static void *create(void *context, firn_session *session, firn_error *error)
     o.user_data = e;
     o.send = send_text;
     o.send_bytes = send_bytes;
-    o.read = read;
+    o.read = read_for;
     if (firn_player_create(&o, &e->player, error) == FIRN_OK) return e;
     destroy(e);
     return NULL;

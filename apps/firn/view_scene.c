@@ -35,7 +35,7 @@ static void receive(void *engine, const char *text, size_t size)
     (void)firn_live_receive(e->live, text, size, NULL); /* the page has been told */
 }
 
-/* A session whose page has gone stops within a step, not within a frame. */
+/* A session that is to end does so after a step, not after a frame. */
 static void poll(void *user_data)
 {
     scene_engine *e = user_data;
@@ -79,7 +79,7 @@ static void greet(void *engine)
     firn_live_hello(e->live, e->scene->text, e->scene->path);
 }
 
-/* No turns come until there is a page again, so nothing is simulated for nobody. */
+/* No turns come until there is a page again: play goes on then. */
 static void leave(void *engine) { (void)engine; }
 
 static double turn(void *engine)

@@ -222,7 +222,7 @@ static void *create(void *context, firn_session *session, firn_error *error)
     o.name = info.name;
     o.file = w->file;
     o.isa = w->run->isa ? w->run->isa : firn_isa_name(0);
-    o.threads = w->run->threads ? w->run->threads : (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    o.threads = w->run->threads;
     o.fps = info.fps;
     o.dimension = info.dimension;
     o.resolution = info.resolution;

@@ -67,7 +67,7 @@ FIRN_API firn_job *firn_live_job(const firn_live *live);
 
 /* ---- messages for pages that watch something else, such as a finished run ---- */
 
-/* The event `hello`; `mode` is "scene", "cache" or "run", `threads` and `isa` are those in use. Free it with
+/* The event `hello`; `mode` is "scene", "cache" or "run", `threads` (0: all) and `isa` are those in use. Free it with
  * free; NULL: no memory. */
 FIRN_API char *firn_live_hello_text(const char *engine, const char *mode, int32_t threads,
                                     const char *isa, const char *text, const char *file);

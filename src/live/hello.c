@@ -1,6 +1,7 @@
 /* The greeting: who the engine is, and the tables that a page makes its rows, menus and tips of. */
 #include <string.h>
 
+#include "base/parallel.h"
 #include "live/live.h"
 
 static const char *const kind_names[FIRN_PARAM_KIND_COUNT] = {
@@ -150,7 +151,7 @@ char *firn_live_hello_text(const char *engine, const char *mode, int32_t threads
     firn_event_begin(&e, "hello");
     firn_event_text(&e, "engine", engine);
     firn_event_text(&e, "version", firn_version());
-    firn_event_whole(&e, "threads", threads);
+    firn_event_whole(&e, "threads", threads > 0 ? threads : firn_parallel_max_threads());
     firn_event_text(&e, "isa", isa ? isa : "");
     firn_event_text(&e, "mode", mode);
     put_schema(&e);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "live/cloud.h"
+#include "live/columns.h"
 #include "live/live.h"
 
 enum { MOST_UNDER_WAY = 2 }; /* pictures that are not yet shown */
@@ -194,10 +194,11 @@ static void send_scene(firn_player *p)
 {
     static const firn_points none = {0};
     const firn_points *points = p->points ? p->points : &none;
-    if (p->points && p->options.dimension == 0) p->options.dimension = firn_cloud_dimension(points);
+    if (p->points && p->options.dimension == 0)
+        p->options.dimension = firn_columns_dimension(points);
     const int dim = p->options.dimension ? p->options.dimension : 3;
     if (p->points && p->options.resolution <= 0) {
-        p->options.resolution = firn_cloud_separation(points, dim);
+        p->options.resolution = firn_columns_separation(points, dim);
     }
     const bool run = is_run(p);
     firn_live_event e;
@@ -318,8 +319,8 @@ static void send_frame(const firn_player *p, uint32_t number)
 static firn_status send_picture(firn_player *p, firn_error *error)
 {
     const uint32_t number = p->sent + 1;
-    firn_cloud look;
-    firn_status st = firn_cloud_make(p->points, p->options.dimension, &p->want, &look, error);
+    firn_live_columns look;
+    firn_status st = firn_columns_make(p->points, p->options.dimension, &p->want, &look, error);
     if (st != FIRN_OK) return st;
     look.shown.time = p->frame.time;
     firn_bytes tags = {0}, picture = {0};
@@ -339,7 +340,7 @@ static firn_status send_picture(firn_player *p, firn_error *error)
     } else {
         firn_bytes_free(&tags);
     }
-    firn_cloud_free(&look);
+    firn_columns_free(&look);
     return st;
 }
 

@@ -1,5 +1,5 @@
 /* Columns of particles as pages get them. */
-#include "live/cloud.h"
+#include "live/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static uint64_t hash_numbers(uint64_t hash, const double *numbers, int64_t count
 
 /* Arrays for the columns that there are; false: no memory. */
 static bool make_room(const firn_points *points, const firn_column *color, bool velocity,
-                      firn_cloud *out)
+                      firn_live_columns *out)
 {
     const size_t n = (size_t)points->count + 1;
     out->position = malloc(3 * n * sizeof *out->position);
@@ -108,10 +108,10 @@ static bool make_room(const firn_points *points, const firn_column *color, bool 
            (!objects || out->object) && (!materials || out->material) && out->id;
 }
 
-firn_status firn_cloud_make(const firn_points *points, int32_t dimension,
-                            const firn_live_want *want, firn_cloud *out, firn_error *error)
+firn_status firn_columns_make(const firn_points *points, int32_t dimension,
+                              const firn_live_want *want, firn_live_columns *out, firn_error *error)
 {
-    *out = (firn_cloud){0};
+    *out = (firn_live_columns){0};
     const firn_column *P = firn_points_find(points, "P"), *v = firn_points_find(points, "v");
     if (!P) return firn_fail(error, FIRN_INVALID, "there are no positions (P)");
     const firn_column *color = NULL;
@@ -122,7 +122,7 @@ firn_status firn_cloud_make(const firn_points *points, int32_t dimension,
     place *order = order_of(points);
     if (!order || !make_room(points, color, want->velocity && v, out)) {
         free(order);
-        firn_cloud_free(out);
+        firn_columns_free(out);
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     fill_vectors(P, order, n, out->position);
@@ -142,20 +142,20 @@ firn_status firn_cloud_make(const firn_points *points, int32_t dimension,
     return FIRN_OK;
 }
 
-void firn_cloud_free(firn_cloud *cloud)
+void firn_columns_free(firn_live_columns *columns)
 {
-    free(cloud->position);
-    free(cloud->color);
-    free(cloud->velocity);
-    free(cloud->object);
-    free(cloud->material);
-    free(cloud->id);
-    *cloud = (firn_cloud){0};
+    free(columns->position);
+    free(columns->color);
+    free(columns->velocity);
+    free(columns->object);
+    free(columns->material);
+    free(columns->id);
+    *columns = (firn_live_columns){0};
 }
 
 /* ---- guesses ---- */
 
-int32_t firn_cloud_dimension(const firn_points *points)
+int32_t firn_columns_dimension(const firn_points *points)
 {
     const firn_column *P = firn_points_find(points, "P");
     for (int64_t i = 0; P && i < points->count; i++) {
@@ -185,7 +185,7 @@ static double nearest_to(const firn_column *P, int64_t count, int64_t particle)
     return sqrt(least);
 }
 
-double firn_cloud_separation(const firn_points *points, int32_t dimension)
+double firn_columns_separation(const firn_points *points, int32_t dimension)
 {
     const firn_column *P = firn_points_find(points, "P");
     const firn_column *radius = firn_points_find(points, "pscale");

@@ -1,0 +1,621 @@
+/* firn view and firn run --live: who is let in, that scenes run as they do without a page, and that nothing a
+ * client sends or fails to read harms the server. */
+#include "websocket.h"
+
+static char page[PATH_SIZE]; /* a folder with a page of sorts */
+
+/* A server that a test has started. */
+typedef struct served {
+    pid_t child;
+    int port;
+    char token[64], secret[64];
+    int session;
+} served;
+
+static pid_t running; /* the server that a test has started; 0: it has ended */
+
+/* A test that fails leaves its server behind. */
+static int clean_up(void **state)
+{
+    (void)state;
+    if (running > 0) kill(running, SIGKILL);
+    if (running > 0) waitpid(running, NULL, 0);
+    running = 0;
+    return 0;
+}
+
+/* Waits for the address, which is printed on the file `where` of the test's folder. */
+static served serve(const char *folder, const char *where, const char *const *words)
+{
+    static char text[TEXT_SIZE];
+    char path[PATH_SIZE];
+    served s = {.child = start(folder, 0, words)};
+    running = s.child;
+    in_folder(top, where, path);
+    for (int i = 0; i < 2000; i++) {
+        read_text(path, text, sizeof text);
+        const char *at = strstr(text, "http://127.0.0.1:");
+        if (at && sscanf(at, "http://127.0.0.1:%d/#live=%32[0-9a-f]\n", &s.port, s.token) == 2 &&
+            strlen(s.token) == 32) {
+            return s;
+        }
+        sleep_ms(10);
+    }
+    fail_msg("no address in %s", text);
+    return s;
+}
+
+static served serve_scene(const char *scene, const char *more, const char *value)
+{
+    return serve(top, "out", WORDS("view", scene, "--page", page, "--threads", "1", more, value));
+}
+
+/* Ctrl-C. */
+static void end(const served *s)
+{
+    static outcome o;
+    kill(s->child, SIGINT);
+    finish(s->child, &o);
+    running = 0;
+    expect_exit(&o, 0, "a server after Ctrl-C");
+}
+
+/* A connection that is let in, past its first event. */
+static int enter(served *s)
+{
+    char path[200];
+    int code = 0;
+    if (s->secret[0]) {
+        snprintf(path, sizeof path, "/live?secret=%s", s->secret);
+    } else {
+        snprintf(path, sizeof path, "/live?token=%s", s->token);
+    }
+    const int fd = open_socket(s->port, path, NULL, NULL, &code);
+    if (code != 101) fail_msg("code %d", code);
+    const message m = hear_event(fd, "session", NULL);
+    assert_int_equal(m.op, OP_TEXT);
+    text_in(m.data, "secret", s->secret, sizeof s->secret);
+    s->session = (int)number_in(m.data, "session", 0);
+    assert_int_equal(strlen(s->secret), 32);
+    return fd;
+}
+
+/* Opens the scene of a file. */
+static void open_scene(int fd, const char *path)
+{
+    static char text[TEXT_SIZE], command[2 * TEXT_SIZE];
+    assert_true(read_text(path, text, sizeof text) > 0);
+    size_t n = (size_t)snprintf(command, sizeof command, "{\"do\":\"open\",\"text\":\"");
+    for (const char *p = text; *p; p++) {
+        if (*p == '\n') {
+            command[n++] = '\\';
+            command[n++] = 'n';
+            continue;
+        }
+        if (*p == '"' || *p == '\\') command[n++] = '\\';
+        command[n++] = *p;
+    }
+    snprintf(command + n, sizeof command - n, "\"}");
+    assert_true(say(fd, command));
+    assert_int_equal(hear_event(fd, "scene", NULL).op, OP_TEXT);
+}
+
+/* The state's hash at a frame, to which it takes so many steps. */
+static void step_and_hash(int fd, int frames, int frame, char hash[64])
+{
+    for (int i = frames - 1; i >= 0; i--) {
+        assert_true(say(fd, "{\"do\":\"step\",\"unit\":\"frame\"}"));
+        message m;
+        do m = hear_event(fd, "frame", NULL);
+        while (m.op && number_in(m.data, "frame", 0) != frame - i);
+        assert_int_equal(m.op, OP_TEXT);
+    }
+    assert_true(say(fd, "{\"do\":\"hash\",\"token\":7}"));
+    const message m = hear_event(fd, "hash", NULL);
+    hash[0] = 0;
+    if (m.op) text_in(m.data, "hash", hash, 64);
+}
+
+/* The hash that `firn run --hash` prints of a frame. */
+static void hash_of_run(const char *out, int frame, char hash[64])
+{
+    char begin[32];
+    snprintf(begin, sizeof begin, "hash %d ", frame);
+    const char *at = strstr(out, begin);
+    hash[0] = 0;
+    if (at) sscanf(at + strlen(begin), "%63[0-9a-f]", hash);
+}
+
+/* ---- who is let in ---- */
+
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    char good[100], other_port[64];
+    snprintf(good, sizeof good, "/live?token=%s", s.token);
+    snprintf(other_port, sizeof other_port, "127.0.0.1:%d", s.port == 9999 ? 9998 : 9999);
+    const struct {
+        const char *what, *path, *host, *origin;
+    } cases[] = {
+        {"no token", "/live", NULL, NULL},
+        {"empty token", "/live?token=", NULL, NULL},
+        {"wrong token", "/live?token=00000000000000000000000000000000", NULL, NULL},
+        {"token as secret", "/live?secret=00000000000000000000000000000000", NULL, NULL},
+        {"no secret yet", "/live?secret=", NULL, NULL},
+        {"other place", "/", NULL, NULL},
+        {"other origin", good, NULL, "http://example.com"},
+        {"null origin", good, NULL, "null"},
+        {"no origin", good, NULL, ""},
+        {"secure origin", good, NULL, "https://127.0.0.1"},
+        {"other host", good, "example.com", NULL},
+        {"other name, right port", good, "example.com:8470", "http://example.com:8470"},
+        {"other port", good, other_port, NULL},
+        {"host without a port", good, "127.0.0.1", "http://127.0.0.1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = 0;
+        const int fd = open_socket(s.port, cases[i].path, cases[i].host, cases[i].origin, &code);
+        if (code != 403) complain("%s: %d\n", cases[i].what, code);
+        if (fd >= 0) close(fd);
+    }
+    const int fd = enter(&s);
+    int code = 0;
+    open_socket(s.port, good, NULL, NULL, &code);
+    if (code != 403) complain("a token used twice: %d\n", code);
+    const int second = enter(&s); /* by the secret */
+    if (s.session != 2) complain("session %d\n", s.session);
+    close(second);
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+static void only_the_page_is_served(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    char own[64], head[8192];
+    snprintf(own, sizeof own, "localhost:%d", s.port);
+    const struct {
+        const char *method, *path, *host;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"GET", "/", own, 200, "<p>page</p>"},
+        {"GET", "/index.html", own, 200, "text/html"},
+        {"GET", "/sub/a.js", own, 200, "text/javascript"},
+        {"GET", "/", own, 200, "content-security-policy: default-src 'self'"},
+        {"GET", "/", own, 200, "cross-origin-opener-policy: same-origin"},
+        {"GET", "/", own, 200, "cross-origin-embedder-policy: require-corp"},
+        {"HEAD", "/index.html", own, 200, "content-length: 12"},
+        {"GET", "/../out", own, 404, ""},
+        {"GET", "/%2e%2e/out", own, 404, ""},
+        {"GET", "/sub/../../out", own, 404, ""},
+        {"GET", "//etc/passwd", own, 404, ""},
+        {"GET", "/.hidden", own, 404, ""},
+        {"GET", "/sub", own, 404, ""},
+        {"GET", "/live", own, 404, ""},
+        {"POST", "/", own, 405, "GET, HEAD"},
+        {"PUT", "/index.html", own, 405, ""},
+        {"DELETE", "/index.html", own, 405, ""},
+        {"GET", "/", "example.com", 403, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int code =
+            fetch(s.port, cases[i].method, cases[i].path, cases[i].host, head, sizeof head);
+        if (code != cases[i].code || !strstr(head, cases[i].says)) {
+            complain("%s %s: %d\n%s\n", cases[i].method, cases[i].path, code, head);
+        }
+    }
+    fetch(s.port, "HEAD", "/", own, head, sizeof head);
+    if (strstr(head, "<p>")) complain("HEAD has a body: %s\n", head);
+    end(&s);
+    assert_no_complaints();
+}
+
+/* ---- scenes ---- */
+
+static void a_scene_runs_as_without_a_page(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], want[64], got[64];
+    fresh_folder("run", folder);
+    const outcome *o = run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--hash", "--quiet"));
+    hash_of_run(o->out, 4, want);
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    const int fd = enter(&s);
+    const message hello = hear_event(fd, "hello", NULL);
+    assert_non_null(strstr(hello.data, "\"mode\":\"scene\""));
+    assert_non_null(strstr(hello.data, "A ball falls on the ground")); /* its text */
+    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    step_and_hash(fd, 3, 4, got);
+    assert_string_equal(got, want);
+    close(fd);
+    end(&s);
+}
+
+static void settings_are_part_of_the_text(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", "--set", "frames.end=33");
+    const int fd = enter(&s);
+    const message hello = hear_event(fd, "hello", NULL);
+    if (!strstr(hello.data, "end: 33")) complain("%.400s\n", strstr(hello.data, "\"text\""));
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+static void play_sends_pictures(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    const int fd = enter(&s);
+    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
+    int pictures = 0;
+    for (message m; (m = hear_event(fd, "state", &pictures)).op;) {
+        if (strstr(m.data, "\"done\":true")) break;
+    }
+    if (pictures < 2) complain("%d pictures\n", pictures);
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+static void a_page_comes_back_to_its_session(void **state)
+{
+    (void)state;
+    char before[64], after[64], path[200];
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    int fd = enter(&s);
+    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    step_and_hash(fd, 2, 3, before);
+    for (int clean = 0; clean < 2; clean++) { /* the connection drops, or is still there */
+        const int old = fd;
+        if (!clean) close(old);
+        int code = 0;
+        snprintf(path, sizeof path, "/live?secret=%s&session=%d", s.secret, s.session);
+        fd = open_socket(s.port, path, NULL, NULL, &code);
+        assert_int_equal(code, 101);
+        const message m = hear_event(fd, "session", NULL);
+        assert_non_null(strstr(m.data, "\"resumed\":true"));
+        const message scene = hear_event(fd, "scene", NULL);
+        assert_non_null(strstr(scene.data, "\"drop\""));
+        step_and_hash(fd, 0, 3, after);
+        assert_string_equal(after, before);
+        if (clean) close(old);
+    }
+    close(fd);
+    end(&s);
+}
+
+/* ---- bad clients ---- */
+
+/* Until the server closes; returns the status it gives, 0 for none. */
+static int hear_close(int fd)
+{
+    for (;;) {
+        const message m = hear(fd);
+        if (m.op == 0) return 0;
+        if (m.op != OP_CLOSE) continue;
+        return m.size >= 2 ? (unsigned char)m.data[0] << 8 | (unsigned char)m.data[1] : 0;
+    }
+}
+
+static void bad_messages_end_a_connection_at_most(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    int fd = enter(&s);
+    for (const char *const *text = WORDS("", "{", "null", "[1,2]", "{\"do\":\"fly\"}", "{\"do\":7}",
+                                         "{\"do\":\"open\"}", "{\"do\":\"seek\",\"frame\":1e99}");
+         *text; text++) {
+        assert_true(say(fd, *text));
+        const message m = hear_event(fd, "error", NULL);
+        if (!m.op) complain("%s: no answer\n", *text);
+    }
+    close(fd);
+
+    fd = enter(&s);
+    send_frame(fd, true, OP_BINARY, "abc", 3);
+    int code = hear_close(fd);
+    if (code != 1003) complain("binary: %d\n", code);
+    close(fd);
+
+    fd = enter(&s);
+    send_frame(fd, true, OP_TEXT, "\xff\xfe", 2);
+    code = hear_close(fd);
+    if (code != 1007 && code != 0) complain("not UTF-8: %d\n", code);
+    close(fd);
+
+    const size_t large = 5 << 20;
+    char *data = malloc(large);
+    assert_non_null(data);
+    memset(data, ' ', large);
+    fd = enter(&s);
+    send_frame(fd, true, OP_TEXT, data, large);
+    code = hear_close(fd);
+    if (code != 1009 && code != 0) complain("large: %d\n", code);
+    close(fd);
+
+    fd = enter(&s); /* the same in pieces, each of a fair size */
+    bool sent = send_frame(fd, false, OP_TEXT, data, 1 << 20);
+    for (int i = 0; i < 8 && sent; i++) sent = send_frame(fd, false, 0, data, 1 << 20);
+    code = hear_close(fd);
+    if (code != 1009 && code != 0) complain("large, in pieces: %d\n", code);
+    close(fd);
+    free(data);
+
+    fd = enter(&s);
+    put_all(fd,
+            "\x81\x03"
+            "abc",
+            5); /* not masked: the library takes it */
+    close(fd);
+
+    fd = enter(&s); /* announces more than there is memory */
+    put_all(fd,
+            "\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff"
+            "abcdefgh",
+            18);
+    close(fd);
+
+    fd = enter(&s); /* and still there */
+    assert_int_equal(hear_event(fd, "hello", NULL).op, OP_TEXT);
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+static long memory_of(pid_t child)
+{
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    read_text(path, text, sizeof text);
+    const char *at = strstr(text, "VmRSS:");
+    return at ? strtol(at + 6, NULL, 10) : 0; /* KB */
+}
+
+/* It never reads, and asks for all particles again and again: 30 MB if everything were kept. */
+static void a_page_that_does_not_read_costs_nothing(void **state)
+{
+    (void)state;
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    const int fd = enter(&s);
+    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
+    const struct timeval short_patience = {1, 0};
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &short_patience, sizeof short_patience);
+    const long before = memory_of(s.child);
+    int asked = 0;
+    while (asked < 20000 && say(fd, "{\"do\":\"points\",\"token\":1}")) asked++;
+    const long grown = memory_of(s.child) - before;
+    if (grown > 64 << 10) complain("%ld KB after %d requests\n", grown, asked);
+    const int other = enter(&s); /* nobody else has to wait */
+    assert_int_equal(hear_event(other, "hello", NULL).op, OP_TEXT);
+    close(other);
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+/* ---- caches ---- */
+
+static void caches_play(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("caches", folder);
+    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/figure.yaml", "--quiet")), 0, "a run");
+    served s = serve(folder, "out", WORDS("view", "figure.$F4.prt", "--page", page));
+    const int fd = enter(&s);
+    const message hello = hear_event(fd, "hello", NULL);
+    assert_non_null(strstr(hello.data, "\"mode\":\"cache\""));
+    const message scene = hear_event(fd, "scene", NULL);
+    assert_int_equal(number_in(scene.data, "dimension", 0), 2);
+    assert_int_equal(number_in(scene.data, "last", 0), 8);
+    assert_true(fabs(number_in(scene.data, "resolution", 0) - 0.04) < 1e-3);
+    assert_true(say(fd, "{\"do\":\"want\",\"color\":\"speed\",\"velocity\":true}"));
+    assert_true(say(fd, "{\"do\":\"seek\",\"frame\":5}"));
+    message m;
+    do m = hear_event(fd, "frame", NULL);
+    while (m.op && number_in(m.data, "frame", 0) != 5);
+    const double particles = number_in(m.data, "particles", 0);
+    m = hear_bytes(fd, 1);
+    assert_int_equal(word_at(&m, 12), particles);
+    assert_int_equal(word_at(&m, 44), 3); /* with colour and velocity */
+    char shown[80];
+    snprintf(shown, sizeof shown, "{\"do\":\"shown\",\"picture\":%u}", word_at(&m, 8));
+    say(fd, shown);
+    assert_true(say(fd, "{\"do\":\"points\",\"token\":3}"));
+    m = hear_bytes(fd, 4);
+    assert_int_equal(word_at(&m, 8), 3);
+    assert_true(say(fd, "{\"do\":\"probe\",\"id\":3}"));
+    m = hear_event(fd, "frame", NULL);
+    assert_non_null(strstr(m.data, "\"probe\":{"));
+    assert_true(say(fd, "{\"do\":\"tool\",\"tool\":\"cut\",\"at\":[0,0,0],\"radius\":1}"));
+    m = hear_event(fd, "error", NULL);
+    assert_non_null(strstr(m.data, "finished run"));
+    assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
+    int pictures = 0;
+    while ((m = hear_event(fd, "state", &pictures)).op && !strstr(m.data, "\"done\":true"))
+        continue;
+    assert_true(pictures >= 1);
+
+    /* A frame that is cut off or gone is said, and the others play. */
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, "figure.0003.prt", path), "wb");
+    assert_non_null(file);
+    fputs("nothing", file);
+    fclose(file);
+    unlink(in_folder(folder, "figure.0004.prt", path));
+    for (int frame = 3; frame <= 4; frame++) {
+        char seek[80];
+        snprintf(seek, sizeof seek, "{\"do\":\"seek\",\"frame\":%d}", frame);
+        say(fd, seek);
+        m = hear_event(fd, "error", NULL);
+        char name[40];
+        snprintf(name, sizeof name, "figure.%04d.prt", frame);
+        if (!m.op || !strstr(m.data, name)) complain("%d: %s\n", frame, m.op ? m.data : "");
+    }
+    say(fd, "{\"do\":\"seek\",\"frame\":2}");
+    do m = hear_event(fd, "frame", NULL);
+    while (m.op && number_in(m.data, "frame", 0) != 2);
+    assert_int_equal(m.op, OP_TEXT);
+    close(fd);
+    end(&s);
+    assert_no_complaints();
+}
+
+static void an_alembic_file_plays(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("alembic", folder);
+    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--quiet", "--set",
+                                  "output=[{file: drop.abc}]")),
+                0, "a run");
+    served s = serve(folder, "out", WORDS("view", "drop.abc", "--page", page));
+    const int fd = enter(&s);
+    const message scene = hear_event(fd, "scene", NULL);
+    assert_int_equal(number_in(scene.data, "dimension", 0), 3);
+    assert_int_equal(number_in(scene.data, "first", 0), 1);
+    assert_int_equal(number_in(scene.data, "last", 0), 8);
+    say(fd, "{\"do\":\"seek\",\"frame\":6}");
+    message m;
+    do m = hear_event(fd, "frame", NULL);
+    while (m.op && number_in(m.data, "frame", 0) != 6);
+    assert_int_equal(m.op, OP_TEXT);
+    assert_true(number_in(m.data, "particles", 0) > 100);
+    close(fd);
+    end(&s);
+}
+
+/* ---- runs ---- */
+
+static void a_watched_run_stops_and_resumes(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], whole[PATH_SIZE], want[64], got[64];
+    const char *longer = "frames.end=40";
+    fresh_folder("whole", whole);
+    const outcome *o =
+        run(whole, WORDS("run", FIRN_SCENES "/drop.yaml", "--hash", "--quiet", "--set", longer));
+    hash_of_run(o->out, 40, want);
+    fresh_folder("watched", folder);
+    /* Slow enough to be met on the way. */
+    served s = serve(folder, "err",
+                     WORDS("run", FIRN_SCENES "/drop.yaml", "--live", "--page", page, "--hash",
+                           "--set", longer, "--threads", "1", "--set", "resolution=0.02"));
+    int fd = enter(&s);
+    const message hello = hear_event(fd, "hello", NULL);
+    assert_non_null(strstr(hello.data, "\"mode\":\"run\""));
+    message m = hear_event(fd, "frame", NULL);
+    assert_int_equal(m.op, OP_TEXT);
+    assert_true(say(fd, "{\"do\":\"play\",\"speed\":1}"));
+    assert_int_equal(hear_event(fd, "error", NULL).op, OP_TEXT);
+    assert_true(say(fd, "{\"do\":\"stop\"}"));
+    static outcome stopped;
+    finish(s.child, &stopped);
+    running = 0;
+    close(fd);
+    expect_exit(&stopped, 130, "a run that its page has stopped");
+    if (!strstr(stopped.err, "--resume")) complain("%s\n", stopped.err);
+
+    /* Watched to the end it has the same hashes. */
+    fresh_folder("watched", folder);
+    s = serve(folder, "err",
+              WORDS("run", FIRN_SCENES "/drop.yaml", "--live", "--page", page, "--hash", "--quiet",
+                    "--set", longer));
+    int code = 0;
+    char path[200];
+    snprintf(path, sizeof path, "/live?token=%s", s.token);
+    fd = open_socket(s.port, path, NULL, NULL, &code); /* unless the run is over already */
+    while (fd >= 0 && hear_event(fd, "state", NULL).op) continue;
+    finish(s.child, &stopped);
+    running = 0;
+    if (fd >= 0) close(fd);
+    expect_exit(&stopped, 0, "a watched run");
+    hash_of_run(stopped.out, 40, got);
+    assert_string_equal(got, want);
+    assert_no_complaints();
+}
+
+/* ---- messages ---- */
+
+static void wrong_words_are_explained(void **state)
+{
+    (void)state;
+    char empty[PATH_SIZE], taken[16];
+    fresh_folder("empty", empty);
+    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    snprintf(taken, sizeof taken, "%d", s.port);
+    const struct {
+        int code;
+        const char *says;
+        const char *const *words;
+    } cases[] = {
+        {2, "cannot listen",
+         WORDS("view", FIRN_SCENES "/drop.yaml", "--page", page, "--port", taken)},
+        {2, "need --live", WORDS("run", FIRN_SCENES "/drop.yaml", "--port", "9000")},
+        {2, "--set changes a scene", WORDS("view", "x.prt", "--set", "a=1")},
+        {2, "give one scene", WORDS("view", "a.yaml", "b.yaml")},
+        {3, "index.html", WORDS("view", FIRN_SCENES "/drop.yaml", "--page", empty)},
+        {3, "no particle files", WORDS("view", empty)},
+        {3, "nothing.yaml", WORDS("view", "nothing.yaml")},
+        {3, "nothing.prt", WORDS("view", "nothing.prt", "--page", page)},
+        {3, "nothing.abc", WORDS("view", "nothing.abc", "--page", page)},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* Not `run`, whose files are the server's. */
+        char path[PATH_SIZE], own[PATH_SIZE];
+        snprintf(own, sizeof own, "%s", top);
+        fresh_folder("words", path);
+        snprintf(top, sizeof top, "%s", path);
+        const outcome *o = run(top, cases[i].words);
+        expect_exit(o, cases[i].code, cases[i].says);
+        if (!strstr(o->err, cases[i].says)) complain("%s: %s\n", cases[i].says, o->err);
+        snprintf(top, sizeof top, "%s", own);
+    }
+    end(&s);
+    assert_no_complaints();
+}
+
+static void write_text(const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(page, name, path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+int main(void)
+{
+    if (!make_top("view")) return 1;
+    fresh_folder("page", page);
+    char sub[PATH_SIZE];
+    mkdir(in_folder(page, "sub", sub), 0777);
+    write_text("index.html", "<p>page</p>\n");
+    write_text("sub/a.js", "0;\n");
+    write_text(".hidden", "no\n");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(strangers_are_refused, clean_up),
+        cmocka_unit_test_teardown(only_the_page_is_served, clean_up),
+        cmocka_unit_test_teardown(a_scene_runs_as_without_a_page, clean_up),
+        cmocka_unit_test_teardown(settings_are_part_of_the_text, clean_up),
+        cmocka_unit_test_teardown(play_sends_pictures, clean_up),
+        cmocka_unit_test_teardown(a_page_comes_back_to_its_session, clean_up),
+        cmocka_unit_test_teardown(bad_messages_end_a_connection_at_most, clean_up),
+        cmocka_unit_test_teardown(a_page_that_does_not_read_costs_nothing, clean_up),
+        cmocka_unit_test_teardown(caches_play, clean_up),
+        cmocka_unit_test_teardown(an_alembic_file_plays, clean_up),
+        cmocka_unit_test_teardown(a_watched_run_stops_and_resumes, clean_up),
+        cmocka_unit_test_teardown(wrong_words_are_explained, clean_up),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_all(top);
+    return failed;
+}
