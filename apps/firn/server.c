@@ -34,10 +34,11 @@ void firn_server_warn(const char *listen)
 
 enum {
     MOST_SESSIONS = 8,
-    MOST_CONNECTIONS = 48,  /* a browser opens six for the page's files */
-    MOST_MESSAGE = 4 << 20, /* bytes from a page: a scene and to spare */
-    PIECE = 64 << 10,       /* bytes that are sent at once */
-    HEADERS = 4096,         /* bytes */
+    SLOTS = 2 * MOST_SESSIONS, /* with those that are ending */
+    MOST_CONNECTIONS = 48,     /* a browser opens six for the page's files */
+    MOST_MESSAGE = 4 << 20,    /* bytes from a page: a scene and to spare */
+    PIECE = 64 << 10,          /* bytes that are sent at once */
+    HEADERS = 4096,            /* bytes */
     PORTS_TRIED = 20,
     TICK_MS = 100
 };
@@ -68,7 +69,7 @@ struct firn_server {
     int connections;
     firn_secret token, secret; /* either is empty while the other is good */
     char address[160];
-    slot slot[MOST_SESSIONS];
+    slot slot[SLOTS];
     uint32_t sessions_made;
     bool stopping;
 };
@@ -150,16 +151,41 @@ static void wake(void *data)
     lws_cancel_service(s->context);
 }
 
+static void stop_session(slot *p)
+{
+    p->stopping = true;
+    firn_session_stop(p->session);
+}
+
+/* NULL: there are too many. One whose page has gone makes room for another. */
+static slot *new_session(firn_server *s)
+{
+    slot *unused = NULL, *gone = NULL;
+    int sessions = 0;
+    for (int i = 0; i < SLOTS; i++) {
+        slot *p = &s->slot[i];
+        if (!p->session) unused = p;
+        if (!p->session || p->stopping) continue;
+        sessions++;
+        if (!p->wsi && (!gone || p->left < gone->left)) gone = p;
+    }
+    if (!unused || (sessions >= MOST_SESSIONS && !gone)) return NULL;
+    if (sessions >= MOST_SESSIONS) stop_session(gone);
+    unused->session = firn_session_create(&s->def.engine, wake, s, NULL);
+    if (!unused->session) return NULL;
+    unused->number = ++s->sessions_made;
+    return unused;
+}
+
 /* Frees sessions that have ended, and stops those whose page stays away. */
 static void tend_sessions(firn_server *s)
 {
     bool any = false;
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         slot *p = &s->slot[i];
         if (!p->session) continue;
         if (!p->wsi && !p->stopping && firn_clock() - p->left > keep_seconds) {
-            p->stopping = true;
-            firn_session_stop(p->session);
+            stop_session(p);
         }
         if (p->stopping && firn_session_ended(p->session)) {
             firn_session_destroy(p->session);
@@ -177,22 +203,9 @@ static slot *find_session(firn_server *s, struct lws *wsi)
     char text[32];
     if (!copy_argument(wsi, "session=", text, sizeof text)) return NULL;
     const unsigned long number = strtoul(text, NULL, 10);
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         slot *p = &s->slot[i];
         if (p->session && !p->stopping && p->number == number) return p;
-    }
-    return NULL;
-}
-
-static slot *new_session(firn_server *s)
-{
-    for (int i = 0; i < MOST_SESSIONS; i++) {
-        slot *p = &s->slot[i];
-        if (p->session) continue;
-        p->session = firn_session_create(&s->def.engine, wake, s, NULL);
-        if (!p->session) return NULL;
-        p->number = ++s->sessions_made;
-        return p;
     }
     return NULL;
 }
@@ -304,7 +317,7 @@ static int send_piece(struct lws *wsi, connection *c)
 /* An engine has something to say, or room. */
 static void look_at_sessions(firn_server *s)
 {
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         slot *p = &s->slot[i];
         if (!p->session || !p->wsi) continue;
         lws_callback_on_writable(p->wsi);
@@ -468,7 +481,7 @@ static struct lws_vhost *listen_on(firn_server *s, const char *address, int port
         .timeout_secs = handshake_seconds,
         .keepalive_timeout = idle_seconds,
         .retry_and_idle_policy = &patience,
-        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_VALIDATE_UTF8 |
+        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
                    (six ? LWS_SERVER_OPTION_IPV6_V6ONLY_MODIFY | LWS_SERVER_OPTION_IPV6_V6ONLY_VALUE
                         : LWS_SERVER_OPTION_DISABLE_IPV6)};
     return lws_create_vhost(s->context, &info);
@@ -502,7 +515,7 @@ firn_status firn_server_create(const firn_server_def *def, firn_server **server,
     if (st == FIRN_OK) {
         lws_set_log_level(0, NULL);
         const struct lws_context_creation_info info = {
-            .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+            .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_VALIDATE_UTF8,
             .user = s,
             .gid = (gid_t)-1,
             .uid = (uid_t)-1,
@@ -530,10 +543,10 @@ void firn_server_destroy(firn_server *s)
 {
     if (!s) return;
     s->stopping = true;
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         if (s->slot[i].session) firn_session_stop(s->slot[i].session);
     }
-    for (int i = 0; i < MOST_SESSIONS; i++) {
+    for (int i = 0; i < SLOTS; i++) {
         firn_session *session = s->slot[i].session;
         if (!session) continue;
         /* Pages that are still connected part from an empty slot when the context goes. */
