@@ -459,12 +459,9 @@ static void mistakes_are_named_and_nothing_is_made(void **state)
         {2, WORDS("render", FIGURE, "--slice", "z"), "as z=0.1"},
         {2, WORDS("render", FIGURE, "--color", "speed", "--range", "2:1"), "with A below B"},
         {2, WORDS("render", FIGURE, "--range", "1:2"), "need --color"},
-        {2, WORDS("render", FIGURE, "--show", "velocity", "--grid-color", "speed"),
-         "need --show grid"},
-        {2, WORDS("render", FIGURE, "--show", "grid", "--grid-color", "sped"),
-         "did you mean \"speed\"?"},
-        {2, WORDS("render", FIGURE, "--show", "grid", "--grid-range", "1:1"),
-         "--grid-range 1:1 must be A:B"},
+        {2, WORDS("render", FIGURE, "--show", "velocity=speed"), "only grid takes an attribute"},
+        {2, WORDS("render", FIGURE, "--show", "grid=sped"), "did you mean \"speed\"?"},
+        {2, WORDS("render", FIGURE, "--show", "grid=speed:1:1"), "range 1:1 must be A:B"},
         {2, WORDS("render", FIGURE, "--sheet", "3"), "--sheet 3 must be"},
         {2, WORDS("render"), "0 words given"},
         {2, WORDS("render", FIGURE, "--channels", "rgb12"), "rgb12"},
@@ -519,13 +516,12 @@ static void layers_in_perspective_look_as_they_did(void **state)
     static const char *const threads[] = {"1", "3"};
     static const char *const names[] = {"layers1.png", "layers3.png"};
     for (int t = 0; t < 2; t++) {
-        o = run(
-            folder,
-            WORDS("render", DROP, "--set", set, "--frames", "3", "--size", "320x180", "--quality",
-                  "draft", "--threads", threads[t], "--color", "object", "--grid-color", "speed",
-                  "--grid-range", "0:4", "--show",
-                  "particles,colliders,grid,velocity,force,blocks,outlines,scale,legend,caption",
-                  "--out", names[t]));
+        o = run(folder,
+                WORDS("render", DROP, "--set", set, "--frames", "3", "--size", "320x180",
+                      "--quality", "draft", "--threads", threads[t], "--color", "object", "--show",
+                      "particles,colliders,grid=speed:0:4,velocity,force,blocks,outlines,"
+                      "scale,legend,caption",
+                      "--out", names[t]));
         expect_exit(o, 0, names[t]);
     }
     assert_same_file(folder, names[0], names[1]);

@@ -75,17 +75,43 @@ static firn_status read_slice(const char *text, firn_renderer_options *renderer,
     return read_word("--slice", axis, axis_words, &renderer->slice_axis, error);
 }
 
-static firn_status read_layers(const char *text, unsigned *show, firn_error *error)
+/* What follows on "grid=": the attribute of nodes, and a range if there is one. */
+static firn_status read_node_color(const char *text, firn_renderer_options *renderer,
+                                   firn_error *error)
 {
-    *show = 0;
+    char word[40];
+    int which = 0;
+    const size_t length = strcspn(text, ":");
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    firn_status st = read_word("--show grid=", word, node_words, &which, error);
+    if (st != FIRN_OK) return st;
+    renderer->grid_color = node_words[which];
+    if (!text[length]) return FIRN_OK;
+    renderer->grid_fixed = true;
+    return read_range("--show grid: range", text + length + 1, &renderer->grid_low,
+                      &renderer->grid_high, error);
+}
+
+/* "particles,grid=speed:0:2,velocity". */
+static firn_status read_layers(const char *text, firn_renderer_options *renderer, firn_error *error)
+{
+    renderer->show = 0;
     while (*text) {
         const size_t length = strcspn(text, ",");
-        char word[40];
+        char word[80];
         int layer = 0;
         snprintf(word, sizeof word, "%.*s", (int)length, text);
+        char *value = strchr(word, '=');
+        if (value) *value++ = 0;
         firn_status st = read_word("--show", word, firn_layer_names(), &layer, error);
+        if (st == FIRN_OK && value && layer != FIRN_LAYER_GRID) {
+            st = firn_app_fail(error, FIRN_INVALID,
+                               "--show %s=%s: only grid takes an attribute, as grid=speed", word,
+                               value);
+        }
+        if (st == FIRN_OK && value) st = read_node_color(value, renderer, error);
         if (st != FIRN_OK) return st;
-        *show |= 1u << layer;
+        renderer->show |= 1u << layer;
         text += length;
         text += *text == ',';
     }
@@ -120,20 +146,8 @@ firn_status firn_picture_read(const firn_picture_words *words, const char *optio
     if (st == FIRN_OK && words->range) {
         st = read_range("--range", words->range, &renderer->low, &renderer->high, error);
     }
-    if (st == FIRN_OK && words->grid_color) {
-        int ignored;
-        st = read_word("--grid-color", words->grid_color, node_words, &ignored, error);
-    }
-    if (st == FIRN_OK && words->grid_range) {
-        st = read_range("--grid-range", words->grid_range, &renderer->grid_low,
-                        &renderer->grid_high, error);
-    }
     if (st == FIRN_OK && words->slice) st = read_slice(words->slice, renderer, error);
-    if (st == FIRN_OK && words->show) st = read_layers(words->show, &renderer->show, error);
-    if (st == FIRN_OK && (words->grid_color || words->grid_range) &&
-        !(renderer->show >> FIRN_LAYER_GRID & 1)) {
-        st = firn_app_fail(error, FIRN_INVALID, "--grid-color and --grid-range need --show grid");
-    }
+    if (st == FIRN_OK && words->show) st = read_layers(words->show, renderer, error);
     if (st == FIRN_OK && !words->color && (words->range || words->map)) {
         st = firn_app_fail(error, FIRN_INVALID, "--range and --map need --color");
     }
@@ -153,7 +167,5 @@ firn_status firn_picture_read(const firn_picture_words *words, const char *optio
     render->samples = (int32_t)words->samples;
     renderer->color = words->color;
     renderer->fixed = words->range != NULL;
-    renderer->grid_color = words->grid_color;
-    renderer->grid_fixed = words->grid_range != NULL;
     return st;
 }
