@@ -1,11 +1,13 @@
-/* firn info: what particle files hold, the objects of Alembic files and the volumes of OpenVDB files, for
- * people or as JSON. */
+/* firn info: what particle files and meshes hold, the objects of Alembic files and the volumes of OpenVDB
+ * files, for people or as JSON. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "app.h"
+#include "info_mesh.h"
 #include <firn/alembic.h>
 #include <firn/volume.h>
 
@@ -20,6 +22,10 @@ typedef struct subject {
     firn_alembic *alembic; /* in place of points; NULL: none */
     bool has_volumes;      /* in place of points */
     firn_volumes volumes;
+    bool has_mesh; /* in place of points; a PLY file has attributes of its vertices besides */
+    firn_mesh_facts mesh;
+    bool has_frame; /* points or mesh are those of a frame of an Alembic file */
+    double frame;
 } subject;
 
 typedef struct range {
@@ -235,10 +241,15 @@ static void print_text(const subject *s)
         print_volumes(s);
         return;
     }
-    printf("%s: %s, %zu bytes, %lld particles\n", s->path, s->format, s->size,
-           (long long)s->points.count);
+    printf("%s: %s, %zu bytes", s->path, s->format, s->size);
+    if (s->has_frame) printf(", frame %.6g", s->frame);
     const firn_column *P = firn_points_find(&s->points, "P");
-    if (P) print_bounds(P, s->points.count);
+    if (s->has_mesh) {
+        firn_mesh_facts_print(&s->mesh);
+    } else {
+        printf(", %lld particles\n", (long long)s->points.count);
+        if (P) print_bounds(P, s->points.count);
+    }
     for (int32_t k = 0; k < s->points.column_count; k++) {
         const firn_column *column = &s->points.column[k];
         char type[32];
@@ -410,9 +421,14 @@ static void print_json(const subject *s)
         printf("]}");
         return;
     }
-    printf(", \"count\": %lld", (long long)s->points.count);
+    if (s->has_frame) printf(", \"frame\": %.9g", s->frame);
     const firn_column *P = firn_points_find(&s->points, "P");
-    if (P) {
+    if (s->has_mesh) {
+        firn_mesh_facts_json(&s->mesh);
+    } else {
+        printf(", \"count\": %lld", (long long)s->points.count);
+    }
+    if (P && !s->has_mesh) {
         printf(",\n  \"bounds\": {");
         json_ranges(P, s->points.count);
         printf("}");
@@ -432,34 +448,94 @@ static void print_json(const subject *s)
 
 /* ---- files ---- */
 
-/* Alembic is told by its name, and read in parts. */
+static struct {
+    firn_words files;
+    const char *frame;
+    bool json;
+} chosen;
+
+/* The mesh of a file; false: it has none. */
+static bool examine_mesh(subject *s, firn_error *error)
+{
+    firn_polygons polygons = {0};
+    if (firn_polygons_read(s->path, &polygons, error) != FIRN_OK) return false;
+    s->has_mesh = polygons.face_count > 0;
+    if (s->has_mesh) s->mesh = firn_mesh_find_facts(&polygons);
+    firn_polygons_free(&polygons);
+    return s->has_mesh;
+}
+
+/* A frame of an Alembic file: its points or, if it has none, all its meshes. */
+static bool examine_frame(subject *s, firn_error *error)
+{
+    char *end = NULL;
+    s->has_frame = true;
+    s->frame = strtod(chosen.frame, &end);
+    if (end == chosen.frame || *end || !isfinite(s->frame)) {
+        (void)firn_app_fail(error, FIRN_INVALID, "--frame %s must be a number", chosen.frame);
+        return false;
+    }
+    const firn_alembic_file file = firn_alembic_get_file(s->alembic);
+    const double fps = file.fps > 0 ? file.fps : 24, time = s->frame / fps;
+    bool has_points = false;
+    for (int32_t i = 0; i < file.object_count; i++) {
+        firn_alembic_object o;
+        has_points = has_points || (firn_alembic_get_object(s->alembic, i, &o, NULL) == FIRN_OK &&
+                                    o.kind == FIRN_ALEMBIC_POINTS);
+    }
+    firn_alembic_close(s->alembic);
+    s->alembic = NULL;
+    if (has_points) return firn_points_read_at(s->path, time, &s->points, error) == FIRN_OK;
+    firn_animation_def def = firn_animation_def_default();
+    firn_animation *animation = NULL;
+    firn_polygons polygons = {0};
+    def.file = s->path;
+    if (firn_animation_open(&def, &animation, error) != FIRN_OK) return false;
+    const firn_status st = firn_animation_read(animation, time, &polygons, error);
+    firn_animation_close(animation);
+    s->has_mesh = st == FIRN_OK;
+    if (s->has_mesh) s->mesh = firn_mesh_find_facts(&polygons);
+    firn_polygons_free(&polygons);
+    return s->has_mesh;
+}
+
+/* Alembic is told by its name, and read in parts; so are meshes. */
 static bool examine(const char *path, subject *s, firn_error *error)
 {
     firn_bytes in;
     struct stat about;
     const firn_format_info named = firn_format_find(path, NULL);
-    if (named.sequence && stat(path, &about) == 0) {
-        *s = (subject){.path = path, .format = named.name, .size = (size_t)about.st_size};
-        return firn_alembic_open(path, &s->alembic, error) == FIRN_OK;
+    const bool there = stat(path, &about) == 0;
+    *s = (subject){.path = path, .size = there ? (size_t)about.st_size : 0};
+    if (named.sequence && there) {
+        s->format = named.name;
+        if (firn_alembic_open(path, &s->alembic, error) != FIRN_OK) return false;
+        return !chosen.frame || examine_frame(s, error);
+    }
+    if (chosen.frame) {
+        (void)firn_app_fail(error, FIRN_INVALID, "%s holds one frame: leave out --frame", path);
+        return false;
+    }
+    if (firn_is_mesh_file(path)) {
+        s->format = strrchr(path, '.') + 1;
+        return examine_mesh(s, error);
     }
     if (firn_bytes_read(path, &in, error) != FIRN_OK) return false;
-    *s = (subject){.path = path, .size = in.size, .has_volumes = firn_volumes_recognise(&in)};
+    s->has_volumes = firn_volumes_recognise(&in);
     if (s->has_volumes) s->format = "vdb";
     const firn_status st = s->has_volumes
                                ? firn_volumes_parse(path, &in, &s->volumes, error)
                                : firn_points_parse(path, &in, &s->points, &s->format, error);
     firn_bytes_free(&in);
+    if (st == FIRN_OK && s->format && strcmp(s->format, "ply") == 0) (void)examine_mesh(s, NULL);
     return st == FIRN_OK;
 }
 
-static struct {
-    firn_words files;
-    bool json;
-} chosen;
-
 static const firn_option options[] = {
     {"FILE...", FIRN_OPTION_WORDS, &chosen.files, NULL,
-     "files of particles or volumes, of any format", 1, INT32_MAX, .files = FIRN_FILES_PARTICLES},
+     "files of particles, meshes or volumes, of any format", 1, INT32_MAX, .files = FIRN_FILES_ANY},
+    {"--frame", FIRN_OPTION_TEXT, &chosen.frame, "N",
+     .help = "of an Alembic file: its points, or its meshes, in that frame"},
     {"--json", FIRN_OPTION_FLAG, &chosen.json, .help = "a JSON array, an object per file"},
 };
 
@@ -488,12 +564,13 @@ static int run(void)
 
 const firn_command firn_info_command = {
     .name = command_name,
-    .line = "print the contents of particle files and volumes",
+    .line = "print the contents of particle files, meshes and volumes",
     .summary =
         "Prints the contents of files: format, number of particles, bounds, and for every "
         "attribute its type and the range of each component; of Alembic files the objects with "
         "their samples, times, bounds and attributes; of OpenVDB files the volumes, where they are "
-        "and what they hold.",
+        "and what they hold; of OBJ, PLY, STL and binvox meshes the vertices and triangles, their "
+        "bounds, and whether they are closed.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .run = run};

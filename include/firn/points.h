@@ -116,6 +116,10 @@ FIRN_API firn_format_info firn_format_find(const char *path, firn_error *error);
 /* Reads a file into empty points. The content tells the format, and the name where it cannot. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_points_read(const char *path, firn_points *out,
                                                       firn_error *error);
+/* The same at a time (s) of a file that holds several frames, as Alembic: that of the last sample up to then;
+ * NAN: the first. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_points_read_at(const char *path, double time,
+                                                         firn_points *out, firn_error *error);
 /* Does the same for bytes in memory; `path` is what messages call them. *format, unless NULL, receives
  * the format's name. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_points_parse(const char *path, const firn_bytes *bytes,

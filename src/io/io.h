@@ -98,8 +98,6 @@ extern const firn_format *const firn_formats[];
 /* By the end of the name, or NULL and an error that lists what there is. */
 const firn_format *firn_format_of(const char *path, firn_error *error);
 
-/* firn_points_read for a time (s), where a file holds several; NAN: the first. */
-firn_status firn_points_read_at(const char *path, double time, firn_points *out, firn_error *error);
 /* Bytes that firn_points_write would write there; nothing is written. */
 firn_status firn_points_size(const char *path, const firn_points *points,
                              const firn_write_options *options, size_t *bytes, firn_error *error);
