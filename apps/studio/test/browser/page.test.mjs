@@ -54,7 +54,7 @@ claim('play moves things, pause stops them', async () => {
   await scene(SQUARE);
   const still = await pixels(page);
   await press('Space');
-  await until(page, () => window.firn.app.state.get('time') > 0.15);
+  await until(page, () => window.firn.app.state.get('shown').time > 0.15);
   await press('Space');
   await until(page, () => !window.firn.app.state.get('playing'));
   assert.notEqual(await pixels(page), still);
@@ -70,7 +70,7 @@ claim('a step is one frame, a substep one step of the engine', async () => {
   await until(page, f => window.firn.app.state.get('frame') === f + 1, first);
   assert.ok(Math.abs(await get(page, 'time') - 1 / 24) < 1e-9);
   await press('Shift+ArrowRight');
-  await until(page, () => window.firn.app.state.get('time') > 1 / 24 + 1e-9);
+  await until(page, () => window.firn.app.state.get('shown').time > 1 / 24 + 1e-9);
   assert.equal((await get(page, 'shown')).steps, 1);
 });
 

@@ -11,7 +11,7 @@ import {chromium} from 'playwright-core';
 const here = dirname(fileURLToPath(import.meta.url));
 export const root = join(here, '../../../..');
 export const web = process.env.WEB ?? join(root, 'build/web');
-export const PATIENCE = 120_000; /* ms: software rendering on a busy machine */
+export const PATIENCE = 60_000; /* ms: software rendering on a busy machine */
 
 const BROWSER = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--no-first-run',
