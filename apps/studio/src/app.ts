@@ -407,7 +407,8 @@ export class App {
     });
     engine.on('hello', h => {
       state.set({schema: h.schema, mode: h.mode});
-      this.opened = false;
+      this.opened = engine.isResumed && doc.text !== '';
+      this.opening = false;
       this.want();
       if (h.mode !== 'scene') {
         this.framing = true;
@@ -530,6 +531,8 @@ export class App {
     this.latest = {frame, picture};
     if (place < before) this.acknowledge();
     this.due.push({frame, picture});
+    /* Two that keep in step do not wait for a slow drawing. */
+    if (this.compare.on) this.engine.shown(picture.number);
     const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
     if (this.tags) this.history.add(frame, this.tags, picture, grid);
     if (frame.seconds > 0 && frame.steps > 0) {

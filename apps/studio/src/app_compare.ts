@@ -1,6 +1,7 @@
 /* Two sets of values side by side: a second engine and a second view, a divider between them, and a table of
  * what differs in place of the properties. A is the scene as it was opened, B has the page's changes. */
 import type {App} from './app.ts';
+import {drawnShapes} from './app_scene.ts';
 import type {Command} from './protocol.ts';
 import {Compare, type Side, type ValueRow} from './compare.ts';
 import {setValue, Raw} from './document/edit.ts';
@@ -48,7 +49,7 @@ export class CompareMode {
     const view = this.view = new View(this.canvas, {theme: app.state.get('theme')});
     view.onCamera = () => this.cameraMoved(view);
     engine.on('scene', e => {
-      view.setScene(e.scene, []);
+      view.setScene(e.scene, drawnShapes(app.doc.model, '', app.state.get('hidden')));
       view.colorBy = app.view.colorBy;
       view.look = app.view.look;
       engine.send(this.wanted ?? {do: 'want', totals: true});
@@ -83,8 +84,9 @@ export class CompareMode {
     });
     if (a !== b) this.model.edit('A', a);
     this.model.restart();
+    app.layout.stageChanged();
     this.view!.camera = app.view.camera;
-    if (this.stage) this.stageChanged(this.stage);
+    app.frameAll();
     this.show();
   }
 
@@ -252,10 +254,11 @@ export class CompareMode {
     const signature = JSON.stringify([rows, this.all]);
     if (signature !== this.drawn && !this.table.contains(document.activeElement)) {
       this.drawn = signature;
-      const materials = rows.filter(r => r.differs || /^materials\./.test(r.path) && readNumber(r.b) !== null);
+      const heat = this.app.doc.model.heat;
+      const materials = rows.filter(r => r.differs || /^materials\./.test(r.path) && readNumber(r.b) !== null && (heat || !/(heat_capacity|conductivity|diffusivity)$/.test(r.path)));
       const shown = this.all ? rows : materials.slice(0, Math.max(FEW, differ));
       const head = (side: Side, name: string) => el('span', {class: 'hd'}, el('b', {class: side}, side), name);
-      replace(this.table, el('span'), head('A', this.app.doc.edited ? 'As opened' : 'As it is'), head('B', 'Changed'), ...shown.flatMap(r => this.row(r)));
+      replace(this.table, el('span'), head('A', this.app.doc.edited ? 'Opened' : 'As it is'), head('B', 'Changed'), ...shown.flatMap(r => this.row(r)));
       replace(this.hint, `${differ} of ${rows.length} values differ. `, el('button', {type: 'button', class: 'link', onclick: () => {
         this.all = !this.all;
         this.show();

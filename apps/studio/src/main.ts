@@ -1,20 +1,12 @@
 /* Starts the page: its engine, and the scene to begin with. */
 import {App} from './app.ts';
-import {SocketTransport, WorkerTransport} from './engine/transport.ts';
+import {findPass, SocketTransport, WorkerTransport} from './engine/transport.ts';
 import {loadGallery} from './files/gallery.ts';
 import {readLink} from './files/share.ts';
 import {listenToKeys} from './keys.ts';
 import type {Look} from './app_state.ts';
 
 const FIRST_SCENE = 'chocolate';
-
-/* `firn view` opens its page with a token after the #; the address of its engine is the page's own. */
-function socketAddress(): (() => string) | null {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token') ?? new URLSearchParams(location.search).get('token');
-  if (!token) return null;
-  const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-  return () => `${scheme}://${location.host}/live?token=${encodeURIComponent(token)}`;
-}
 
 async function firstScene(app: App): Promise<void> {
   try {
@@ -39,10 +31,10 @@ async function firstScene(app: App): Promise<void> {
 
 const app = new App();
 listenToKeys(app);
-const socket = socketAddress();
-app.files.engineTransport = to => (socket ? new SocketTransport(socket, to) : new WorkerTransport(to));
+const pass = findPass();
+app.files.engineTransport = to => (pass ? new SocketTransport(pass, to !== app.engine, to) : new WorkerTransport(to));
 app.engine.connect(app.files.engineTransport);
-if (socket) {
+if (pass) {
   /* The native engine brings its own scene. */
   app.engine.on('hello', h => {
     if (h.mode === 'scene' && h.text === undefined && app.doc.text === '') void firstScene(app);

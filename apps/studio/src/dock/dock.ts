@@ -26,9 +26,6 @@ export class Dock {
   private readonly graphsButton: HTMLButtonElement;
   private last: FrameEvent | null = null;
   private costs: Cost[] = [];
-  private frameSteps = 0;    /* of the frame under way */
-  private frameShown = 0;    /* of the last whole one */
-  private frameNumber = NaN;
   private timer = 0;
 
   constructor(private readonly app: App) {
@@ -71,20 +68,12 @@ export class Dock {
     const now = performance.now() / 1000;
     if (f.steps > 0 || f.simulated > 0) this.costs.push({at: now, simulated: f.simulated, seconds: f.seconds, steps: f.steps, particles: f.particles});
     while (this.costs.length > 1 && this.costs[0].at < now - AVERAGE_S) this.costs.shift();
-    if (f.frame !== this.frameNumber) {
-      if (this.frameSteps) this.frameShown = this.frameSteps;
-      this.frameSteps = 0;
-      this.frameNumber = f.frame;
-    }
-    this.frameSteps += f.steps;
     this.soon();
   }
 
   clear(): void {
     this.last = null;
     this.costs = [];
-    this.frameSteps = this.frameShown = 0;
-    this.frameNumber = NaN;
     this.soon();
   }
 
@@ -117,7 +106,7 @@ export class Dock {
     const clock = s.get('playing') && this.costs.length > 2 ? performance.now() / 1000 - first.at : seconds;
     const inWindow = s.get('playing') && this.costs.length > 2 ? simulated - first.simulated : simulated;
     setText(this.values.ratio, inWindow > 0 && clock > 0 ? ratioText(inWindow / clock) : '–');
-    const steps = this.frameShown || this.frameSteps;
+    const steps = simulated > 0 && scene ? Math.max(1, Math.round(sum(c => c.steps) / simulated / scene.fps)) : 0;
     setText(this.values.steps, steps ? `${count(steps)} substep${steps === 1 ? '' : 's'}` : 'No steps yet');
     if (!steps) {
       setText(this.stepNote, '\u00a0');

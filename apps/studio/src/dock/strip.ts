@@ -88,10 +88,12 @@ export class Strip {
     const css = getComputedStyle(document.documentElement), color = (n: string) => css.getPropertyValue(n);
     const [past, later, none] = [color('--text-3'), color('--line-2'), color('--line')];
     const bars = Math.max(1, Math.floor(w / BAR)), most = Math.max(1e-30, ...this.energy.values());
-    for (let i = 0; i < bars; i++) {
+    const frames = [...this.energy.keys()].sort((a, b) => a - b);
+    for (let i = 0, next = 0, level = 0; i < bars; i++) {
       const frame = first + i / bars * (last - first), known = s.get('scene') !== null && frame <= kept;
-      const level = this.energy.get(Math.round(frame)) ?? this.energy.get(Math.floor(frame)) ?? this.energy.get(Math.ceil(frame));
-      const height = known ? 5 + Math.sqrt((level ?? 0) / most) * (h - 17) : 3;
+      /* Frames that were never shown look like those before them. */
+      for (; next < frames.length && frames[next] <= frame + 0.5; next++) level = this.energy.get(frames[next]) ?? 0;
+      const height = known ? 5 + Math.sqrt(level / most) * (h - 17) : 3;
       g.fillStyle = known && frame <= at ? past : known ? later : none;
       g.fillRect(i * BAR, h - height - 2, BAR - GAP, height);
     }

@@ -5,6 +5,8 @@ export type Receiver = {
   event(e: Event): void;
   bytes(b: ArrayBuffer): void;
   up(): void;
+  /* The engine is the one from before a connection was lost, with its scene. */
+  resumed?(): void;
   down(reason: string): void;
 };
 
@@ -51,6 +53,25 @@ export class WorkerTransport implements Transport {
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
 
+/* How the page is let in by `firn view`: once by the token of the address it printed, from then on by a secret
+ * that the first message brings. The secret lasts as long as the tab, also when it is loaded again. */
+export type Pass = {token: string; secret: string; session: number};
+
+const KEPT = 'firn.pass';
+
+export function findPass(): Pass | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get('live');
+  if (token) {
+    history.replaceState(null, '', location.pathname + location.search);
+    return {token, secret: '', session: 0};
+  }
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT) ?? 'null') as Pass | null;
+  } catch {
+    return null;
+  }
+}
+
 /* Connects again by itself, after waits that double. */
 export class SocketTransport implements Transport {
   private socket: WebSocket | null = null;
@@ -58,7 +79,8 @@ export class SocketTransport implements Transport {
   private timer = 0;
   private closed = false;
 
-  constructor(private readonly address: () => string, private readonly to: Receiver) {
+  /* `own`: a session of its own, beside the page's. */
+  constructor(private readonly pass: Pass, private readonly own: boolean, private readonly to: Receiver) {
     this.connect();
   }
 
@@ -72,6 +94,12 @@ export class SocketTransport implements Transport {
     this.socket?.close();
   }
 
+  private address(): string {
+    const {token, secret, session} = this.pass, scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    const query = new URLSearchParams(secret ? {secret, ...(this.own || !session ? {} : {session: String(session)})} : {token});
+    return `${scheme}://${location.host}/live?${query}`;
+  }
+
   private connect(): void {
     const socket = this.socket = new WebSocket(this.address());
     socket.binaryType = 'arraybuffer';
@@ -81,7 +109,7 @@ export class SocketTransport implements Transport {
     };
     socket.onmessage = m => {
       if (m.data instanceof ArrayBuffer) this.to.bytes(m.data);
-      else this.to.event(JSON.parse(String(m.data)) as Event);
+      else this.text(String(m.data));
     };
     socket.onclose = e => {
       if (this.closed) return;
@@ -89,5 +117,19 @@ export class SocketTransport implements Transport {
       this.timer = window.setTimeout(() => this.connect(), this.wait);
       this.wait = Math.min(this.wait * 2, LONGEST_WAIT_MS);
     };
+  }
+
+  private text(text: string): void {
+    const e = JSON.parse(text) as Event | {event: 'session'; secret: string; session: number; resumed: boolean};
+    if (e.event !== 'session') return this.to.event(e);
+    if (e.resumed) this.to.resumed?.();
+    this.pass.secret = e.secret;
+    if (this.own) return;
+    this.pass.session = e.session;
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(this.pass));
+    } catch {
+      /* It lasts until the page is loaded again. */
+    }
   }
 }

@@ -105,6 +105,9 @@ export class Outline {
     const selected = app.state.get('selection') === item.key;
     const name = iconName ?? (item.kind === 'material' ? null : item.kind === 'emitter' ? 'emit' : item.kind === 'source' ? 'flame' : shapeIcon(item.shape?.word ?? 'box'));
     const color = (of: string) => el('i', {class: 'sw', style: `background:${swatchColor(scene, of)}`, title: of});
+    /* Objects of the only material need not name it. */
+    const all = app.doc.model.items.filter(i => i.kind === 'material');
+    const material = item.material || (all.length === 1 && (item.kind === 'object' || item.kind === 'emitter') ? all[0].name : '');
     const hides = item.kind === 'object' || item.kind === 'collider' || item.kind === 'emitter';
     return el('div', {class: `item${kid ? ' kid' : ''}${hidden ? ' off' : ''}`, role: 'treeitem', 'data-key': item.key, tabindex: selected ? 0 : -1, 'aria-selected': String(selected),
       onclick: () => app.select(item.key), ondblclick: (e: MouseEvent) => item.kind !== 'scene' && app.itemMenu(item, e.currentTarget as HTMLElement),
@@ -114,7 +117,7 @@ export class Outline {
         if (item.kind !== 'scene') app.itemMenu(item, e.currentTarget as HTMLElement);
       }},
     name && icon(name), item.kind === 'material' && color(item.name), el('span', {class: 't'}, item.name), this.note(item),
-    item.material !== '' && color(item.material),
+    material !== '' && color(material),
     hides ? el('button', {type: 'button', class: 'eye', tabindex: -1, 'aria-label': `${hidden ? 'Show' : 'Hide'} ${item.name}`, onclick: (e: MouseEvent) => {
       e.stopPropagation();
       app.toggleVisible(item);

@@ -137,7 +137,8 @@ export class Properties {
     if (item.kind === 'material') {
       const info = scene?.materials.find(m => m.name === item.name);
       const changed = this.rows.filter(r => r.element.classList.contains('changed')).length;
-      return ['Material', info?.preset ? `preset ${info.preset}${changed ? `, ${changed} changed` : ''}` : info?.law].filter(Boolean).join(' · ');
+      const base = typeof item.fields.preset === 'string' ? `preset ${item.fields.preset}` : info?.law && `law ${info.law}`;
+      return ['Material', base && base + (changed ? `, ${changed} changed` : '')].filter(Boolean).join(' · ');
     }
     const object = item.path[0] === 'objects' ? scene?.objects[item.path[1] as number] : undefined;
     const word = item.shape?.word;
@@ -206,9 +207,10 @@ export class Properties {
     return true;
   }
 
-  private optionsFor(p: Param): {choices?: string[]; color?: (name: string) => string} {
+  private optionsFor(p: Param): {choices?: string[]; base?: unknown; word?: 'Default'; color?: (name: string) => string} {
     if (p.name !== 'material') return {};
-    return {choices: this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name), color: name => swatchColor(this.app.state.get('scene'), name)};
+    const names = this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name);
+    return {choices: names, ...(names.length === 1 ? {base: names[0], word: 'Default'} : {}), color: name => swatchColor(this.app.state.get('scene'), name)};
   }
 
   /* In 2D things spin about z alone. */
@@ -334,7 +336,8 @@ export class Properties {
   private materialSections(item: Item): Node[] {
     const {app} = this, schema = app.state.get('schema')!, section = this.section('a material');
     const info = app.state.get('scene')?.materials.find(m => m.name === item.name);
-    const presetName = info?.preset || (typeof item.fields.preset === 'string' ? item.fields.preset : item.fields.law ? '' : 'jelly_soft');
+    /* Aliases of presets are the engine's to know. */
+    const presetName = item.fields.law !== undefined && item.fields.preset === undefined ? '' : info?.preset || String(item.fields.preset ?? 'jelly_soft');
     const preset = schema.presets.find(p => p.name === presetName);
     const lawName = typeof item.fields.law === 'string' ? item.fields.law : info?.law ?? preset?.law ?? 'neo_hookean';
     const law = schema.laws.find(l => l.name === lawName);
@@ -348,9 +351,9 @@ export class Properties {
     looks.append(swatches(app, () => app.selected(), update => this.others.push(update)));
     const presetParam = section?.params.find(p => p.name === 'preset');
     if (presetParam) {
-      const row = this.row(presetParam, item.path, {choices: schema.presets.map(p => p.name), base: undefined, word: 'Default', read: () => presetName,
+      const row = this.row(presetParam, item.path, {choices: [...(preset ? [] : ['']), ...schema.presets.map(p => p.name)], base: undefined, word: 'Default', read: () => presetName,
         give: value => {
-          if (value === null) return;
+          if (value === null || value === '') return;
           const to = schema.presets.find(p => p.name === value);
           app.change(setPreset(app.doc.text, app.doc.model, app.selected(), String(value), !!to && to.law === 'melting'), `Make ${item.name} ${String(value)}`);
         }});
@@ -358,7 +361,7 @@ export class Properties {
     }
     const lawParam = section?.params.find(p => p.name === 'law');
     if (lawParam) {
-      const row = this.row(lawParam, item.path, {choices: schema.laws.map(l => l.name), base: preset?.law, word: 'Preset'});
+      const row = this.row(lawParam, item.path, {choices: schema.laws.map(l => l.name), base: preset?.law ?? lawName, word: preset ? 'Preset' : 'As opened'});
       if (row) looks.append(row.element);
     }
     out.push(looks.element);
@@ -372,7 +375,7 @@ export class Properties {
         const param = reads.has(name) ? section?.params.find(p => p.name === name) : undefined;
         if (!param) continue;
         const value = preset?.values[name] ?? info?.values[name];
-        const row = this.row(param, item.path, {base: value, word: 'Preset'});
+        const row = this.row(param, item.path, preset ? {base: value, word: 'Preset'} : {base: valueAt(app.doc.baseline.root, [...item.path, name]) ?? value, word: 'As opened'});
         if (!row) continue;
         any = true;
         view.append(row.element);
@@ -399,7 +402,7 @@ export class Properties {
       this.foot.title = waiting.join('\n');
     } else if (state) {
       this.foot.title = '';
-      replace(this.foot, el('span', {class: 'grow'}, `${changed.length} change${changed.length === 1 ? '' : 's'}, all live`),
+      replace(this.foot, el('span', {class: 'grow'}, `${changed.length} changed value${changed.length === 1 ? '' : 's'}`),
         button({label: 'Reset all', text: 'Reset all', class: 'small', do: 'reset-all'}, () => this.resetAll()));
     }
   }
@@ -407,6 +410,11 @@ export class Properties {
   private resetAll(): void {
     const item = this.app.selected();
     let text = this.app.doc.text;
+    if (item.fields.preset === undefined) {
+      const then = valueAt(this.app.doc.baseline.root, item.path);
+      if (isFields(then)) this.app.change(setValue(text, item.path, then as Value), `Reset ${item.name}`);
+      return;
+    }
     for (const key of Object.keys(item.fields)) if (!['preset', 'look', 'noise', 'law'].includes(key)) text = removeAt(text, [...item.path, key]);
     this.app.change(text, `Reset ${item.name}`);
   }

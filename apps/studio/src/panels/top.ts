@@ -114,7 +114,7 @@ export class TopBar {
 
   private engineMenu(): void {
     const h = this.app.engine.hello;
-    const lines = this.app.state.get('connection') === 'lost' ? [this.app.engine.reason || 'No answer from the engine.']
+    const lines = this.app.state.get('connection') === 'lost' ? [this.app.engine.reason || (h?.engine === 'wasm' || !h ? 'No answer from the engine. Load the page again, or open the address that firn view printed last.' : 'No answer from firn view. The page connects again by itself.')]
       : h ? [`Firn ${h.version}, instruction set ${h.isa}.`, h.engine === 'wasm' ? 'The engine runs in this page. For all cores, run “firn view scene.yaml” in a terminal.' : 'The engine runs on this machine, behind this page.'] : ['The engine is starting.'];
     showMenu('Engine', [
       ...lines.map(l => ({kind: 'element' as const, element: el('p', {class: 'hint'}, l)})),
