@@ -64,7 +64,7 @@ run:
 	@echo 'video          out/snow_wall.mp4'
 
 # Debian's emscripten looks for its Node.js packages there, also when another Node.js runs it.
-emscripten = NODE_PATH=/usr/share/nodejs CMAKE_C_COMPILER_LAUNCHER=
+emscripten = NODE_PATH=/usr/share/nodejs
 wasm = $(emscripten) emcmake cmake -G Ninja -DCMAKE_BUILD_TYPE=Release -S . -B
 
 # index.html and its files for any web server; studio.html is all of them in one, for a disk.
@@ -84,9 +84,13 @@ apps/studio/node_modules/.package-lock.json: apps/studio/package-lock.json
 run-web: web
 	@node apps/studio/serve.mjs $(BUILD)/web
 
-# The engine in WebAssembly against build/firn, without a browser.
-test-web: web firn
-	node --test apps/studio/test
+# The engine in WebAssembly against build/firn, in Node.js and in Chromium; the page's modules.
+test-web: web
+	@tools/deps.sh build test webtest
+	@$(configure) release
+	@$(build) $(BUILD) -j$(JOBS) --target firn test_encoded
+	node --test $(wildcard apps/studio/test/wasm/*.test.mjs apps/studio/test/browser/*.test.mjs)
+	node apps/studio/test/unit/run.mjs
 
 # Stills of all scenes for doc/gallery.md.
 gallery: firn

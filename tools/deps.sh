@@ -17,7 +17,7 @@ build | libyaml-dev    | header yaml.h              | reads scene files
 video | ffmpeg         | have ffmpeg                | turns pictures into videos
 web   | emscripten     | have emcc                  | compiles the engine to WebAssembly
 web   | nodejs         | have node                  | builds and serves the page
-web   | npm            | have npm                   | fetches the page's packages
+web   | npm            | have npm                   | fetches packages for the page
 webtest | chromium     | have chromium              | tests the page
 test  | libcmocka-dev  | header cmocka.h            | the unit test framework
 test  | zsh            | have zsh                   | tests its completion of the command line
