@@ -5,6 +5,7 @@ import {remember, remembered} from './app_state.ts';
 import {button, clamp, el, Segment, setAttribute, setText, isPhone} from './ui/dom.ts';
 import {icon} from './ui/icons.ts';
 
+const TOOLS_HEIGHT = 52; /* px: the bar over the stage's lower edge */
 const RIGHT_LEAST = 280, RIGHT_MOST = 560; /* px */
 
 export class AppLayout {
@@ -60,7 +61,7 @@ export class AppLayout {
   /* The camera centres on the part of the view that no panel covers. */
   stageChanged(): void {
     const s = this.app.stage.getBoundingClientRect(), v = this.app.viewElement.getBoundingClientRect();
-    const rect = {x: s.left - v.left, y: s.top - v.top, width: Math.max(50, s.width), height: Math.max(50, s.height)};
+    const rect = {x: s.left - v.left, y: s.top - v.top, width: Math.max(50, s.width), height: Math.max(50, s.height - TOOLS_HEIGHT)};
     this.app.view.setStage(rect);
     this.app.compare.stageChanged(rect);
   }

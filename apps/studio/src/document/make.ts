@@ -64,7 +64,7 @@ function freePlace(model: Model, size: number): Vec3 {
     const r = Number(item.shape.params.radius) || 0, s = item.shape.params.size;
     top = Math.max(top, y + (r || (Array.isArray(s) ? Number(s[1]) / 2 || 0 : size / 2)));
   }
-  const height = top + size * (top > 0 ? 0.75 : 1);
+  const height = top + size * (top > 0 ? 0.6 : 1);
   return model.up === 'z' ? [0, 0, height] : [0, height, 0];
 }
 
@@ -133,6 +133,14 @@ export function setPreset(text: string, model: Model, item: Item, preset: string
     if (!['preset', 'look', 'noise'].includes(key)) text = removeAt(text, [...item.path, key]);
   }
   return withHeat(setValue(text, [...item.path, 'preset'], preset), model, melts);
+}
+
+/* A material that is called like its preset takes the name of the next. Gives its key, too. */
+export function followPreset(text: string, model: Model, item: Item, preset: string): Made {
+  const called = item.name === item.fields.preset || item.name.replace(/_\d+$/, '') === item.fields.preset;
+  if (!called) return {text, key: item.key};
+  const name = freeName(model, preset);
+  return {text: rename(text, model, item, name), key: `materials.${name}`};
 }
 
 export function remove(text: string, item: Item): string {

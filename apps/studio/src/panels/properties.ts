@@ -7,7 +7,7 @@ import {icon} from '../ui/icons.ts';
 import {showMenu} from '../ui/menu.ts';
 import {count, readNumber} from '../ui/units.ts';
 import {removeAt, setValue, type Value} from '../document/edit.ts';
-import {duplicate, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
+import {duplicate, followPreset, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
 import {isFields, valueAt, vector, type Item} from '../document/model.ts';
 import {moveTo, placeOf, turnTo} from '../document/place.ts';
 import {isBelow, pathText, type Path} from '../document/path.ts';
@@ -355,7 +355,10 @@ export class Properties {
         give: value => {
           if (value === null || value === '') return;
           const to = schema.presets.find(p => p.name === value);
-          app.change(setPreset(app.doc.text, app.doc.model, app.selected(), String(value), !!to && to.law === 'melting'), `Make ${item.name} ${String(value)}`);
+          const {doc} = app, set = setPreset(doc.text, doc.model, app.selected(), String(value), to?.law === 'melting');
+          const made = followPreset(set, doc.model, app.selected(), String(value));
+          app.change(made.text, `Make ${item.name} ${String(value)}`);
+          app.select(made.key);
         }});
       if (row) looks.append(row.element);
     }
