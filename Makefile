@@ -4,6 +4,7 @@
 #   make test        build and run all tests       make check   compilers, linters, sanitizers
 #   make bench       speed on this machine         make validate  the long comparison runs
 #   make fuzz        readers against made-up files, FUZZ_SECONDS for each target
+#   make fuzz-view   firn view against made-up pages, for FUZZ_SECONDS
 #   make torture     TORTURE_SCENES random scenes, checked as they run
 #   make kills       a run killed at 200 random moments, and resumed
 #   make test-clients  our files in Blender, and Blender's files in Firn
@@ -27,7 +28,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference gallery fuzz torture kills test-clients web run-web test-web
+.PHONY: reference gallery fuzz fuzz-view torture kills test-clients
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 .PHONY: check-valgrind
 
@@ -208,6 +209,12 @@ fuzz: deps-check
 	        -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ \
 	        $(BUILD)/fuzz/corpus/$$target test/fuzz/corpus/$$target; \
 	done
+
+# Both kinds of server and a watched run, with sanitizers, against clients that know the token.
+fuzz-view: deps-check
+	@$(configure) asan -B $(BUILD)/fuzz-view -DFIRN_ISAS=scalar -DFIRN_TESTS=OFF
+	$(build) $(BUILD)/fuzz-view -j$(JOBS) --target firn
+	ASAN_OPTIONS=allocator_may_return_null=1 test/fuzz_view.py $(BUILD)/fuzz-view/firn $(FUZZ_SECONDS)
 
 # 3,000 scenes take 13 minutes of processor time. Those of a seed are always the same. A scene that fails is
 # left in build/torture with a cut-down copy, NAME.min.yaml; `build/test/torture --scene FILE` runs it again.

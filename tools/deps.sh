@@ -14,6 +14,7 @@ build | zlib1g-dev     | header zlib.h              | reads and closely packs PR
 build | libisal-dev    | header isa-l/igzip_lib.h   | compresses PRT in a tenth of the time zlib takes
 build | libblosc-dev   | header blosc.h             | the compression inside .bgeo.sc
 build | libyaml-dev    | header yaml.h              | reads scene files
+build | libwebsockets-dev | header libwebsockets.h  | firn view and firn run --live; 30 MB, the rest builds without it
 video | ffmpeg         | have ffmpeg                | turns pictures into videos
 web   | emscripten     | have emcc                  | compiles the engine to WebAssembly
 web   | nodejs         | have node                  | builds and serves the page

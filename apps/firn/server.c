@@ -67,7 +67,8 @@ struct firn_server {
     lws_sorted_usec_list_t timer;
     int port;
     int connections;
-    firn_secret token, secret; /* either is empty while the other is good */
+    firn_secret token;  /* empty once it has been used */
+    firn_secret secret; /* of the page that used it; empty at first */
     char address[160];
     slot slot[SLOTS];
     uint32_t sessions_made;
@@ -104,11 +105,16 @@ static bool host_is_ours(const firn_server *s, struct lws *wsi, char *host, int 
            firn_host_allowed(host, s->port, s->def.listen != NULL);
 }
 
-static bool has_pass(const firn_server *s, struct lws *wsi)
+static bool has_token(const firn_server *s, struct lws *wsi)
 {
     char text[64];
-    return (copy_argument(wsi, "token=", text, sizeof text) && firn_secret_is(&s->token, text)) ||
-           (copy_argument(wsi, "secret=", text, sizeof text) && firn_secret_is(&s->secret, text));
+    return copy_argument(wsi, "token=", text, sizeof text) && firn_secret_is(&s->token, text);
+}
+
+static bool has_secret(const firn_server *s, struct lws *wsi)
+{
+    char text[64];
+    return copy_argument(wsi, "secret=", text, sizeof text) && firn_secret_is(&s->secret, text);
 }
 
 /* Why a page may not open a WebSocket; NULL: it may. */
@@ -124,13 +130,13 @@ static const char *refusal(const firn_server *s, struct lws *wsi, const char *to
         !firn_origin_allowed(origin, host)) {
         return "not this server's page";
     }
-    if (!has_pass(s, wsi)) return "not the address that firn view printed, or it has been used";
+    if (!has_token(s, wsi) && !has_secret(s, wsi))
+        return "not the address that firn view printed, or it has been used";
     return NULL;
 }
 
 static void make_address(firn_server *s)
 {
-    s->secret = (firn_secret){0};
     /* Without random numbers nobody gets in. */
     (void)firn_secret_make(&s->token);
     const char *name = "127.0.0.1";
@@ -193,7 +199,7 @@ static void tend_sessions(firn_server *s)
         }
         any = any || p->session;
     }
-    if (any || !s->secret.text[0]) return;
+    if (any || s->token.text[0]) return;
     make_address(s);
     s->def.address(s->def.user_data, s->address);
 }
@@ -214,7 +220,8 @@ static slot *find_session(firn_server *s, struct lws *wsi)
 static bool welcome(firn_server *s, struct lws *wsi, connection *c)
 {
     char text[160];
-    if (!has_pass(s, wsi) || s->stopping) return false;
+    const bool first = has_token(s, wsi);
+    if ((!first && !has_secret(s, wsi)) || s->stopping) return false;
     slot *p = find_session(s, wsi);
     const bool resumed = p != NULL;
     if (!p) p = new_session(s);
@@ -228,10 +235,8 @@ static bool welcome(firn_server *s, struct lws *wsi, connection *c)
         old->slot = NULL;
         lws_set_timeout(p->wsi, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC);
     }
-    if (s->token.text[0]) {
-        s->token = (firn_secret){0};
-        (void)firn_secret_make(&s->secret);
-    }
+    s->token = (firn_secret){0};
+    if (first) (void)firn_secret_make(&s->secret);
     const int n = snprintf(text, sizeof text,
                            "{\"event\":\"session\",\"secret\":\"%s\",\"session\":%u,"
                            "\"resumed\":%s}",
@@ -560,7 +565,7 @@ void firn_server_destroy(firn_server *s)
 }
 
 const char *firn_server_address(const firn_server *s) { return s->address; }
-bool firn_server_in_use(const firn_server *s) { return s->secret.text[0] != 0; }
+bool firn_server_in_use(const firn_server *s) { return s->token.text[0] == 0; }
 
 #else
 

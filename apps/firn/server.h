@@ -7,7 +7,8 @@
  *   /live?secret=S               another session, to compare with
  *   /live?secret=S&session=N     back to a session, within a minute
  * The first message says {"event":"session","secret":S,"session":N,"resumed":false}. When the last
- * session has ended a new token is made. */
+ * session has ended a new token is made; who uses it takes the place of the page before, whose secret is
+ * good until then. */
 #ifndef FIRN_SERVER_H
 #define FIRN_SERVER_H
 

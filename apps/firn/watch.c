@@ -28,7 +28,16 @@ typedef struct snapshot {
     int pages; /* that hold it, and one while it is the newest; guarded by the watch's mutex */
     firn_points points;
     firn_player_frame frame;
+    char *poses, *scene;
 } snapshot;
+
+static void free_snapshot(snapshot *s)
+{
+    firn_points_free(&s->points);
+    free(s->poses);
+    free(s->scene);
+    free(s);
+}
 
 struct firn_watch {
     const firn_scene *scene;
@@ -59,9 +68,7 @@ static void release(firn_watch *w, snapshot *s)
     pthread_mutex_lock(&w->mutex);
     const bool last = --s->pages == 0;
     pthread_mutex_unlock(&w->mutex);
-    if (!last) return;
-    firn_points_free(&s->points);
-    free(s);
+    if (last) free_snapshot(s);
 }
 
 /* The newest frame if it is not the one that the page has; NULL otherwise. */
@@ -117,9 +124,10 @@ static void copy_frame(firn_watch *w, const firn_job *job, int64_t frame)
     snapshot *s = calloc(1, sizeof *s);
     if (!s) return;
     firn_sim *sim = firn_job_sim(job);
+    s->poses = firn_player_poses(job);
+    s->scene = firn_live_scene_text(job);
     if (firn_job_points(job, NULL, firn_sim_count(sim), &s->points, NULL) != FIRN_OK) {
-        firn_points_free(&s->points);
-        free(s);
+        free_snapshot(s);
         return;
     }
     const firn_scene_info info = firn_scene_get_info(w->scene);
@@ -133,7 +141,9 @@ static void copy_frame(firn_watch *w, const firn_job *job, int64_t frame)
                                    .integrator =
                                        stepped ? firn_integrator_name(w->report.integrator) : NULL,
                                    .seconds = stepped ? firn_clock() - w->begun : 0,
-                                   .simulated = stepped ? 1 / info.fps : 0};
+                                   .simulated = stepped ? 1 / info.fps : 0,
+                                   .scene = s->scene,
+                                   .poses = s->poses};
     s->pages = 1;
     pthread_mutex_lock(&w->mutex);
     snapshot *old = w->newest;

@@ -16,7 +16,8 @@ extern "C" {
 
 typedef struct firn_player firn_player;
 
-/* What is known of a frame beside its particles; all but the number and the time may be 0. */
+/* What is known of a frame beside its particles; all but the number and the time may be 0. Strings stay the
+ * caller's, as long as the frame is shown. */
 typedef struct firn_player_frame {
     int64_t number;
     double time; /* s */
@@ -25,7 +26,12 @@ typedef struct firn_player_frame {
     const char *limit, *integrator; /* NULL: unknown */
     double seconds;                 /* of the clock, that simulating took */
     double simulated;               /* s */
+    const char *scene;              /* of a run: the event `scene`, see firn_live_scene_text */
+    const char *poses;              /* of a run: see firn_player_poses */
 } firn_player_frame;
+
+/* Where a job's colliders are, for frames. Free it with free; NULL: no memory. */
+FIRN_API char *firn_player_poses(const firn_job *job);
 
 /* Make one with firn_player_options_default. Strings and frame numbers are copied. */
 typedef struct firn_player_options {

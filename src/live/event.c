@@ -124,3 +124,12 @@ void firn_event_list(firn_live_event *e, const char *key, const double *values, 
     for (int i = 0; i < count; i++) firn_event_number(e, NULL, values[i]);
     firn_event_close(e, ']');
 }
+
+void firn_event_merge(firn_live_event *e, const char *map)
+{
+    const size_t n = strlen(map);
+    if (n <= 2) return; /* {} */
+    if (e->json.before) append(&e->text, &e->json.before, 1);
+    append(&e->text, map + 1, n - 2);
+    e->json.before = ',';
+}

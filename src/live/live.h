@@ -41,6 +41,8 @@ void firn_event_number(firn_live_event *e, const char *key, double value);
 void firn_event_whole(firn_live_event *e, const char *key, int64_t value);
 void firn_event_flag(firn_live_event *e, const char *key, bool value);
 void firn_event_list(firn_live_event *e, const char *key, const double *values, int count);
+/* The entries of another event, written without a name. */
+void firn_event_merge(firn_live_event *e, const char *map);
 
 /* ---- kept.c: states to go back to ---- */
 
@@ -196,6 +198,8 @@ void firn_live_send_state(firn_live *live, bool always);
 
 /* ---- show.c ---- */
 
+/* The entry `poses`. */
+void firn_live_put_poses(firn_live_event *e, const firn_job *job);
 /* A picture as soon as the page can take it. */
 void firn_live_show(firn_live *live);
 void firn_live_send_owed(firn_live *live);

@@ -192,6 +192,11 @@ static void put_object(firn_live_event *e, const char *name, int64_t count)
 /* The event `scene`, as far as particles tell. */
 static void send_scene(firn_player *p)
 {
+    if (p->frame.scene) {
+        p->options.send(p->options.user_data, p->frame.scene, strlen(p->frame.scene));
+        p->introduced = true;
+        return;
+    }
     static const firn_points none = {0};
     const firn_points *points = p->points ? p->points : &none;
     if (p->points && p->options.dimension == 0)
@@ -292,6 +297,16 @@ static void put_probe(const firn_player *p, firn_live_event *e)
     firn_event_close(e, '}');
 }
 
+char *firn_player_poses(const firn_job *job)
+{
+    firn_live_event e;
+    firn_event_begin(&e, NULL);
+    firn_live_put_poses(&e, job);
+    if (firn_event_end(&e)) return e.text.data;
+    firn_event_free(&e);
+    return NULL;
+}
+
 static void send_frame(const firn_player *p, uint32_t number)
 {
     const firn_player_frame *f = &p->frame;
@@ -309,8 +324,11 @@ static void send_frame(const firn_player *p, uint32_t number)
     firn_event_whole(&e, "blocks", f->blocks);
     firn_event_number(&e, "seconds", f->seconds);
     firn_event_number(&e, "simulated", f->simulated);
-    firn_event_open(&e, "poses", '[');
-    firn_event_close(&e, ']');
+    if (f->poses) {
+        firn_event_merge(&e, f->poses);
+    } else {
+        firn_event_list(&e, "poses", NULL, 0);
+    }
     if (p->probing) put_probe(p, &e);
     send_event(p, &e);
 }

@@ -28,7 +28,7 @@ static void put_totals(firn_live_event *e, const firn_totals *t)
     firn_event_close(e, '}');
 }
 
-static void put_poses(firn_live_event *e, const firn_job *job)
+void firn_live_put_poses(firn_live_event *e, const firn_job *job)
 {
     firn_event_open(e, "poses", '[');
     for (int32_t i = 0; job && i < job->scene->collider_count; i++) {
@@ -62,7 +62,7 @@ static void put_moment(firn_live_event *e, const firn_live_moment *m)
     firn_event_number(e, "seconds", m->seconds);
     firn_event_number(e, "simulated", m->simulated);
     if (m->totals) put_totals(e, m->totals);
-    put_poses(e, m->job);
+    firn_live_put_poses(e, m->job);
 }
 
 char *firn_live_frame_text(const firn_live_moment *moment)

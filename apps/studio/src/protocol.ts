@@ -1,6 +1,10 @@
 /* What the page and an engine say to each other. The engine is the library firn_live, in a Worker as
  * WebAssembly or behind a WebSocket of `firn view`; both speak exactly this.
  *
+ * `firn view` prints an address that ends in #live=TOKEN. The page connects to /live?token=TOKEN, once. The
+ * first message, `session`, has a secret for the connections after it: /live?secret=SECRET opens another
+ * session, &session=NUMBER goes back to one that was dropped less than a minute ago.
+ *
  * The page sends commands, one JSON object a message. The engine answers with events, one JSON object a
  * message, and with binary messages, little-endian, that begin with a 64-byte header. */
 
@@ -95,6 +99,7 @@ export type SceneInfo = {
   objects: {name: string; material: string; count: number}[]; /* by the number in tags; what the tool
     emits has the number behind the last */
   colliders: ColliderInfo[]; /* in the scene's order */
+  colors?: string[]; /* of a cache or a watched run: what `want.color` can be there */
 };
 
 export type Totals = {
@@ -108,6 +113,8 @@ export type Pose = {
 };
 
 export type Event =
+  /* Of `firn view` alone, and its first: resumed, if the session is the one asked for. */
+  | {event: 'session'; secret: string; session: number; resumed: boolean}
   | {event: 'hello'; engine: 'wasm' | 'native'; version: string; threads: number; isa: string;
      mode: 'scene' | 'cache' | 'run'; schema: Schema;
      /* The scene that the server was started with, unless it comes from the page. */
