@@ -139,7 +139,7 @@ static firn_status add_arrows(canvas *c, const firn_points *points, const char *
                              .paint = paint},
                       error);
     }
-    if (st != FIRN_OK) return st;
+    if (st != FIRN_OK || c->count == first) return st;
     const double part = part_with_arrows(c, c->mark + first, c->count - first, error, &st);
     int64_t kept = first;
     for (int64_t i = first; i < c->count; i++) {
