@@ -42,6 +42,7 @@ function writeOneFile() {
   put('<link rel="stylesheet" href="style.css">', `<style>\n${read('style.css')}</style>`);
   put('<script src="page.js"></script>',
     `<script type="text/plain" id="worker-text">${inScript(worker)}</script>\n` +
+    `<script type="text/plain" id="files-worker">${inScript(read('files.js'))}</script>\n` +
     `<script type="application/json" id="gallery-data">${gallery.replace(/</g, '\\u003c')}</script>\n` +
     `<script>${inScript(read('page.js'))}</script>`);
   writeFileSync(join(out, 'studio.html'), page);
@@ -71,7 +72,7 @@ function printSizes() {
 }
 
 mkdirSync(out, {recursive: true});
-await Promise.all([bundle('page.js', 'main.ts'), bundle('worker.js', 'worker.ts')]);
+await Promise.all([bundle('page.js', 'main.ts'), bundle('worker.js', 'worker.ts'), bundle('files.js', 'files/worker.ts')]);
 /* uPlot's rules come out beside the page's script. */
 const styles = [join(here, 'style.css'), join(out, 'page.css')].filter(existsSync);
 writeFileSync(join(out, 'style.css'), styles.map(path => readFileSync(path, 'utf8')).join('\n'));
