@@ -102,6 +102,7 @@ static int start_watch(const firn_scene *scene, const firn_run_options *how, fir
     const firn_watch_def def = {.scene = scene,
                                 .run = how,
                                 .file = chosen.files.word[0],
+                                .changed = chosen.sets.count > 0,
                                 .page = chosen.page,
                                 .port = (int)chosen.port};
     firn_error error = {0};

@@ -9,6 +9,7 @@
 #include "app.h"
 #include "browser.h"
 #include "progress.h"
+#include "scene_text.h"
 #include "server.h"
 
 static const char command_name[] = "firn view";
@@ -86,28 +87,6 @@ static int serve(firn_engine engine)
 
 /* ---- scenes ---- */
 
-/* The scene as one text, with what --set changed in it; NULL with an error. */
-static char *merged_text(const firn_scene *scene, firn_error *error)
-{
-    char folder[200], path[240];
-    const char *temporary = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%.160s/firn_view.XXXXXX", temporary ? temporary : "/tmp");
-    if (!mkdtemp(folder)) {
-        (void)firn_app_fail(error, FIRN_OUTPUT, "%s: cannot be made", folder);
-        return NULL;
-    }
-    snprintf(path, sizeof path, "%s/scene.yaml", folder);
-    firn_bytes text = {0};
-    firn_status st = firn_scene_write(scene, path, error);
-    if (st == FIRN_OK) st = firn_bytes_read(path, &text, error);
-    unlink(path);
-    rmdir(folder);
-    char *copy = st == FIRN_OK ? strndup((char *)text.data, text.size) : NULL;
-    if (st == FIRN_OK && !copy) (void)firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
-    firn_bytes_free(&text);
-    return copy;
-}
-
 static int view_scene(const char *path)
 {
     firn_setting settings[FIRN_MOST_TEXTS];
@@ -117,22 +96,12 @@ static int view_scene(const char *path)
     def.settings = settings;
     def.setting_count = chosen.sets.count;
     firn_scene *scene = NULL;
-    firn_bytes file = {0};
     firn_error error = {0};
-    firn_status st = firn_scene_create(&def, &scene, &error);
-    if (st == FIRN_OK) st = firn_bytes_read(path, &file, &error);
-    if (st != FIRN_OK) {
-        firn_scene_destroy(scene);
-        return firn_options_failure(command_name, st, &error);
-    }
-    char *text =
-        chosen.sets.count ? merged_text(scene, &error) : strndup((char *)file.data, file.size);
+    const firn_status st = firn_scene_create(&def, &scene, &error);
+    if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
+    char *text = firn_scene_text(scene, path, chosen.sets.count > 0, &error);
     firn_scene_destroy(scene);
-    firn_bytes_free(&file);
-    if (!text) {
-        return firn_options_failure(command_name, error.status ? error.status : FIRN_NO_MEMORY,
-                                    &error);
-    }
+    if (!text) return firn_options_failure(command_name, error.status, &error);
     const firn_view_scene what = {
         .path = path, .text = text, .isa = chosen.isa, .threads = (int32_t)chosen.threads};
     const int exit_code = serve(firn_view_scene_engine(&what));

@@ -17,6 +17,7 @@
 
 #include "options.h"
 #include "progress.h"
+#include "scene_text.h"
 #include "server.h"
 
 static const double look_seconds = 0.05; /* how often pages look for a new frame */
@@ -43,6 +44,7 @@ struct firn_watch {
     const firn_scene *scene;
     const firn_run_options *run;
     const char *file;
+    char *text;           /* of the scene */
     firn_run_hooks inner; /* the hooks that the run had */
     firn_server *server;
     pthread_t thread;
@@ -231,6 +233,7 @@ static void *create(void *context, firn_session *session, firn_error *error)
     firn_player_options o = firn_player_options_default();
     o.name = info.name;
     o.file = w->file;
+    o.text = w->text;
     o.isa = w->run->isa ? w->run->isa : firn_isa_name(0);
     o.threads = w->run->threads;
     o.fps = info.fps;
@@ -335,12 +338,17 @@ firn_status firn_watch_create(const firn_watch_def *def, firn_watch **watch, fir
                                  .address = say_address,
                                  .user_data = w};
     firn_status st = firn_server_create(&how, &w->server, error);
+    if (st == FIRN_OK) {
+        w->text = firn_scene_text(def->scene, def->file, def->changed, error);
+        if (!w->text) st = FIRN_INVALID;
+    }
     if (st == FIRN_OK && !start_thread(w)) {
         st = firn_app_fail(error, FIRN_NO_MEMORY, "the system gives no thread for the page");
     }
     if (st != FIRN_OK) {
         firn_server_destroy(w->server);
         pthread_mutex_destroy(&w->mutex);
+        free(w->text);
         free(w);
         return st;
     }
@@ -361,5 +369,6 @@ void firn_watch_destroy(firn_watch *w)
     firn_server_destroy(w->server);
     release(w, w->newest);
     pthread_mutex_destroy(&w->mutex);
+    free(w->text);
     free(w);
 }

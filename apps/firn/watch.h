@@ -10,6 +10,7 @@ typedef struct firn_watch_def {
     const firn_scene *scene;
     const firn_run_options *run;
     const char *file; /* of the scene */
+    bool changed;     /* settings have changed the scene */
     const char *page; /* NULL: the one beside the program */
     int port;         /* 0: a free one */
 } firn_watch_def;

@@ -38,6 +38,7 @@ typedef struct firn_player_options {
     const char *engine; /* for the event `hello` */
     const char *name;   /* of what is played */
     const char *file;   /* where it comes from; NULL: unknown */
+    const char *text;   /* of the scene; NULL: unknown */
     const char *isa;    /* in use, for `hello` */
     int32_t threads;
     double fps;            /* frames per second, above 0; 24 by default */

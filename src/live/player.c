@@ -13,7 +13,7 @@ enum { MOST_UNDER_WAY = 2 }; /* pictures that are not yet shown */
 
 struct firn_player {
     firn_player_options options;
-    char *name, *file, *isa, *engine;
+    char *name, *file, *text, *isa, *engine;
     int64_t *number;
     int64_t at; /* frame, by its place */
 
@@ -66,6 +66,7 @@ firn_status firn_player_create(const firn_player_options *options, firn_player *
     p->speed = 1;
     firn_status st = copy_text(&p->name, options->name, error);
     if (st == FIRN_OK) st = copy_text(&p->file, options->file, error);
+    if (st == FIRN_OK) st = copy_text(&p->text, options->text, error);
     if (st == FIRN_OK) st = copy_text(&p->isa, options->isa, error);
     if (st == FIRN_OK) st = copy_text(&p->engine, options->engine, error);
     if (st == FIRN_OK && !is_run(p)) {
@@ -92,6 +93,7 @@ void firn_player_destroy(firn_player *p)
     free(p->number);
     free(p->name);
     free(p->file);
+    free(p->text);
     free(p->isa);
     free(p->engine);
     free(p);
@@ -145,7 +147,8 @@ static void send_state(const firn_player *p)
 
 /* Names by the numbers of a column: its words, or numbers where it has none. */
 static void put_names(firn_live_event *e, const firn_points *points, const char *column,
-                      void (*put)(firn_live_event *, const char *name, int64_t count))
+                      void (*put)(firn_live_event *, const char *name, int64_t number,
+                                  int64_t count))
 {
     const firn_column *c = firn_points_find(points, column);
     enum { MOST = 1000 };
@@ -161,27 +164,33 @@ static void put_names(firn_live_event *e, const firn_points *points, const char 
     for (int64_t i = 0; i <= most; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s %lld", column, (long long)i);
-        put(e, word && i < c->word_count ? word : name, counts[i]);
+        put(e, word && i < c->word_count ? word : name, i, counts[i]);
         if (word && i < c->word_count) word += strlen(word) + 1;
     }
 }
 
-static void put_material(firn_live_event *e, const char *name, int64_t count)
+/* Files do not say how materials look, so that they get colours which tell them apart. */
+static void put_material(firn_live_event *e, const char *name, int64_t number, int64_t count)
 {
+    static const double colors[][3] = {{0.55, 0.62, 0.7},  {0.75, 0.35, 0.1}, {0.1, 0.45, 0.3},
+                                       {0.65, 0.55, 0.1},  {0.35, 0.2, 0.6},  {0.7, 0.15, 0.25},
+                                       {0.05, 0.35, 0.65}, {0.4, 0.4, 0.4}};
+    enum { COLORS = sizeof colors / sizeof *colors };
     (void)count;
     firn_event_open(e, NULL, '{');
     firn_event_text(e, "name", name);
     firn_event_text(e, "law", "");
     firn_event_text(e, "preset", "");
     firn_event_text(e, "look", "");
-    firn_event_list(e, "color", (const double[3]){0.7, 0.75, 0.8}, 3);
+    firn_event_list(e, "color", colors[number % COLORS], 3);
     firn_event_open(e, "values", '{');
     firn_event_close(e, '}');
     firn_event_close(e, '}');
 }
 
-static void put_object(firn_live_event *e, const char *name, int64_t count)
+static void put_object(firn_live_event *e, const char *name, int64_t number, int64_t count)
 {
+    (void)number;
     firn_event_open(e, NULL, '{');
     firn_event_text(e, "name", name);
     firn_event_text(e, "material", "");
@@ -246,7 +255,7 @@ static void send_scene(firn_player *p)
 void firn_player_hello(firn_player *p)
 {
     char *hello = firn_live_hello_text(p->engine, is_run(p) ? "run" : "cache", p->options.threads,
-                                       p->isa ? p->isa : "", NULL, p->file);
+                                       p->isa ? p->isa : "", p->text, p->file);
     if (hello) p->options.send(p->options.user_data, hello, strlen(hello));
     free(hello);
     p->tags_count = -1;

@@ -1,0 +1,47 @@
+/* The text of a scene for a page. */
+#include "scene_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "options.h"
+
+static char *copy_of(const firn_bytes *bytes, firn_error *error)
+{
+    char *copy = strndup((const char *)bytes->data, bytes->size);
+    if (!copy) (void)firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
+    return copy;
+}
+
+/* The library writes scenes to files. */
+static char *merged_text(const firn_scene *scene, firn_error *error)
+{
+    char folder[200], path[240];
+    const char *temporary = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.160s/firn_view.XXXXXX", temporary ? temporary : "/tmp");
+    if (!mkdtemp(folder)) {
+        (void)firn_app_fail(error, FIRN_OUTPUT, "%s: cannot be made", folder);
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/scene.yaml", folder);
+    firn_bytes text = {0};
+    firn_status st = firn_scene_write(scene, path, error);
+    if (st == FIRN_OK) st = firn_bytes_read(path, &text, error);
+    unlink(path);
+    rmdir(folder);
+    char *copy = st == FIRN_OK ? copy_of(&text, error) : NULL;
+    firn_bytes_free(&text);
+    return copy;
+}
+
+char *firn_scene_text(const firn_scene *scene, const char *path, bool changed, firn_error *error)
+{
+    if (changed) return merged_text(scene, error);
+    firn_bytes file = {0};
+    if (firn_bytes_read(path, &file, error) != FIRN_OK) return NULL;
+    char *copy = copy_of(&file, error);
+    firn_bytes_free(&file);
+    return copy;
+}

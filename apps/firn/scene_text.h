@@ -1,0 +1,11 @@
+/* The text of a scene for a page. */
+#ifndef FIRN_SCENE_TEXT_H
+#define FIRN_SCENE_TEXT_H
+
+#include <firn/scene.h>
+
+/* The file as it is; if settings have changed the scene, as one text with them in it. Free it with free; NULL
+ * with an error. */
+char *firn_scene_text(const firn_scene *scene, const char *path, bool changed, firn_error *error);
+
+#endif
