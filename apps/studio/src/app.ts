@@ -35,7 +35,11 @@ import {placeOf as placeInPicture, type Grid, type Mesh, type Picture, type Tags
 import {View} from './view/view.ts';
 
 const bytesOf = (part: Tags | Picture | Grid): number =>
-  'places' in part ? part.places.buffer.byteLength : 'nodes' in part ? part.nodes.buffer.byteLength : part.ids.buffer.byteLength;
+  'places' in part
+    ? part.places.buffer.byteLength
+    : 'nodes' in part
+      ? part.nodes.buffer.byteLength
+      : part.ids.buffer.byteLength;
 
 const EDGE = 90; /* px from the edge of the stage, within which handles would not fit */
 
@@ -70,7 +74,7 @@ export class App {
   private latest: {frame: FrameEvent; picture: Picture} | null = null; /* the engine's newest */
   private onScreen: Picture | null = null;
   private due: {frame: FrameEvent; picture: Picture}[] = []; /* not shown yet */
-  private opened = false;  /* the engine has a scene */
+  private opened = false; /* the engine has a scene */
   private opening = false; /* ... or is about to */
   private framing = false; /* the next picture is the first of a scene */
   private reframe = false; /* the next has something out of sight */
@@ -94,15 +98,28 @@ export class App {
     this.textPanel = new TextPanel(this);
     this.properties = new Properties(this);
     this.dock = new Dock(this);
-    this.graphs = new Graphs(this.dock.graphs, {graphs: ['energy', 'momentum', 'step'], onSeek: t => this.scrubToTime(t)});
+    this.graphs = new Graphs(this.dock.graphs, {
+      graphs: ['energy', 'momentum', 'step'],
+      onSeek: t => this.scrubToTime(t),
+    });
     this.legend = new Legend(this);
     this.tools = new PointerTools(this);
     this.probe = new ProbeCard(this);
     this.axes = new AxesGizmo(this);
     this.gravity = new GravityArrow(this);
     const empty = new EmptyCard(this);
-    this.stage.append(new Toolbar(this).element, this.axes.element, this.gravity.element, this.legend.element, this.probe.pin, this.probe.element,
-      this.tools.drawing.element, this.tools.label, empty.element, this.toasts.element);
+    this.stage.append(
+      new Toolbar(this).element,
+      this.axes.element,
+      this.gravity.element,
+      this.legend.element,
+      this.probe.pin,
+      this.probe.element,
+      this.tools.drawing.element,
+      this.tools.label,
+      empty.element,
+      this.toasts.element,
+    );
     this.layout = new AppLayout(this, outline.element, playButton(this));
     this.listen();
     this.watch();
@@ -120,7 +137,17 @@ export class App {
     if (this.compare.on) this.compare.end();
     this.camera = o.camera ?? null;
     this.opened = false;
-    this.state.set({error: null, waiting: [], selection: '', hidden: new Set(), probe: null, scrub: null, drawing: null, range: null, tab: 'transport'});
+    this.state.set({
+      error: null,
+      waiting: [],
+      selection: '',
+      hidden: new Set(),
+      probe: null,
+      scrub: null,
+      drawing: null,
+      range: null,
+      tab: 'transport',
+    });
     this.doc.open(text, title, o.saved ?? true);
   }
 
@@ -128,7 +155,9 @@ export class App {
     const before = {text: this.doc.text, title: this.doc.title};
     this.open(newScene(dimension), 'Untitled');
     if (asSwitch && before.text) {
-      this.toasts.show(`New ${dimension}D scene.`, {action: {text: 'Go back', run: () => this.open(before.text, before.title, {saved: false})}});
+      this.toasts.show(`New ${dimension}D scene.`, {
+        action: {text: 'Go back', run: () => this.open(before.text, before.title, {saved: false})},
+      });
     }
   }
 
@@ -148,8 +177,11 @@ export class App {
     this.select(made.key);
     const item = this.selected();
     if (!item.shape) return;
-    const [x, y] = this.view.project(placeOf(item).pivot), v = this.viewElement.getBoundingClientRect(), s = this.stage.getBoundingClientRect();
-    const left = x + v.left - s.left, top = y + v.top - s.top;
+    const [x, y] = this.view.project(placeOf(item).pivot),
+      v = this.viewElement.getBoundingClientRect(),
+      s = this.stage.getBoundingClientRect();
+    const left = x + v.left - s.left,
+      top = y + v.top - s.top;
     this.reframe = left < EDGE || top < EDGE || left > s.width - EDGE || top > s.height - EDGE;
   }
 
@@ -159,11 +191,18 @@ export class App {
 
   /* Whether time can go on. */
   canRun(): boolean {
-    return this.state.get('connection') === 'ready' && this.state.get('error') === null && this.state.get('scene') !== null && !this.isEmpty();
+    return (
+      this.state.get('connection') === 'ready' &&
+      this.state.get('error') === null &&
+      this.state.get('scene') !== null &&
+      !this.isEmpty()
+    );
   }
 
   private isEmpty(): boolean {
-    return this.state.get('mode') === 'scene' && !this.doc.model.items.some(i => i.kind === 'object' || i.kind === 'emitter');
+    return (
+      this.state.get('mode') === 'scene' && !this.doc.model.items.some(i => i.kind === 'object' || i.kind === 'emitter')
+    );
   }
 
   undo(): void {
@@ -180,7 +219,19 @@ export class App {
 
   selected(): Item {
     const {items} = this.doc.model;
-    return items.find(i => i.key === this.state.get('selection')) ?? items[0] ?? {kind: 'scene', key: '', path: [], name: 'Scene', shape: null, material: '', visible: true, fields: {}};
+    return (
+      items.find(i => i.key === this.state.get('selection')) ??
+      items[0] ?? {
+        kind: 'scene',
+        key: '',
+        path: [],
+        name: 'Scene',
+        shape: null,
+        material: '',
+        visible: true,
+        fields: {},
+      }
+    );
   }
 
   select(key: string): void {
@@ -188,7 +239,10 @@ export class App {
   }
 
   selectNamed(name: string | null): void {
-    const item = name === null ? undefined : this.doc.model.items.find(i => i.kind !== 'material' && i.kind !== 'scene' && i.name === name);
+    const item =
+      name === null
+        ? undefined
+        : this.doc.model.items.find(i => i.kind !== 'material' && i.kind !== 'scene' && i.name === name);
     this.select(item?.key ?? '');
   }
 
@@ -202,7 +256,10 @@ export class App {
 
   toggleVisible(item: Item): void {
     if (item.kind === 'collider') {
-      this.change(setValue(this.doc.text, [...item.path, 'visible'], !item.visible), `${item.visible ? 'Hide' : 'Show'} ${item.name}`);
+      this.change(
+        setValue(this.doc.text, [...item.path, 'visible'], !item.visible),
+        `${item.visible ? 'Hide' : 'Show'} ${item.name}`,
+      );
       return;
     }
     const hidden = new Set(this.state.get('hidden'));
@@ -273,7 +330,8 @@ export class App {
   }
 
   private scrubToTime(time: number): void {
-    const scene = this.state.get('scene'), [low, high] = this.state.get('kept');
+    const scene = this.state.get('scene'),
+      [low, high] = this.state.get('kept');
     if (scene && this.canRun()) this.scrubTo(Math.max(low, Math.min(high, Math.round(scene.first + time * scene.fps))));
   }
 
@@ -299,28 +357,35 @@ export class App {
 
   setTool(tool: ToolName): void {
     if (tool === 'heat' && !this.state.get('scene')?.heat) {
-      this.toasts.show('This scene has no heat.', {bad: true, action: {text: 'Switch heat on', run: () => {
-        this.change(setValue(this.doc.text, ['heat'], {speed: 1000}), 'Switch heat on');
-      }}});
+      this.toasts.show('This scene has no heat.', {
+        bad: true,
+        action: {
+          text: 'Switch heat on',
+          run: () => {
+            this.change(setValue(this.doc.text, ['heat'], {speed: 1000}), 'Switch heat on');
+          },
+        },
+      });
       return;
     }
     this.state.set({tool, drawing: null});
   }
 
   emitMaterial(): string {
-    const materials = this.state.get('scene')?.materials.map(m => m.name) ?? [], wish = this.state.get('material');
-    return materials.includes(wish) ? wish : materials[0] ?? '';
+    const materials = this.state.get('scene')?.materials.map(m => m.name) ?? [],
+      wish = this.state.get('material');
+    return materials.includes(wish) ? wish : (materials[0] ?? '');
   }
 
   setProbe(index: number | null): void {
-    const id = index === null ? null : this.tags?.ids[index] ?? null;
+    const id = index === null ? null : (this.tags?.ids[index] ?? null);
     this.state.set({probe: id});
     this.engine.send({do: 'probe', id});
   }
 
   objectOf(index: number): string | null {
     const tag = this.tags?.objectMaterial[index];
-    return tag === undefined ? null : this.state.get('scene')?.objects[tag >>> 16]?.name ?? null;
+    return tag === undefined ? null : (this.state.get('scene')?.objects[tag >>> 16]?.name ?? null);
   }
 
   /* The particle's place in the picture; ids rise, and it seldom moves. */
@@ -328,7 +393,8 @@ export class App {
     const ids = this.tags?.ids;
     if (!ids) return -1;
     if (ids[guess] === id) return guess;
-    let low = 0, high = ids.length;
+    let low = 0,
+      high = ids.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (ids[middle] < id) low = middle + 1;
@@ -369,7 +435,7 @@ export class App {
   }
 
   toggleCompare(): void {
-    if (this.compare.on) this.compare.end();
+    if (this.state.get('comparing')) this.compare.end();
     else this.compare.begin();
   }
 
@@ -412,7 +478,7 @@ export class App {
       this.want();
       if (h.mode !== 'scene') {
         this.framing = true;
-        doc.title = h.file ?? (h.mode === 'cache' ? 'Cache' : 'Run');
+        if (h.file) doc.title = h.file;
         if (h.text) doc.open(h.text, doc.title);
       } else if (h.text !== undefined && doc.text === '') {
         this.open(h.text, (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, ''));
@@ -434,8 +500,12 @@ export class App {
       if (!this.latest || Math.floor(state.get('frame')) !== e.frame) state.set({frame: e.frame});
     });
     engine.on('log', e => console.info(e.text));
-    engine.on('tags', t => { this.tags = t; });
-    engine.on('grid', g => { this.grid = g; });
+    engine.on('tags', t => {
+      this.tags = t;
+    });
+    engine.on('grid', g => {
+      this.grid = g;
+    });
     engine.on('mesh', m => {
       this.meshes.set(m.collider, m);
       this.view.setMesh(m.collider, m.vertices, m.triangles);
@@ -461,7 +531,10 @@ export class App {
       this.forget();
       this.state.set({scene: null, error: null, waiting: [], frame: 0, time: 0, kept: [0, 0]});
       this.onScreen = this.latest = null;
-      this.view.setScene(emptyScene(this.doc.model), drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+      this.view.setScene(
+        emptyScene(this.doc.model),
+        drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')),
+      );
       this.view.frame('all');
       return;
     }
@@ -527,7 +600,8 @@ export class App {
   }
 
   private takePicture(frame: FrameEvent, picture: Picture): void {
-    const place = frame.frame + frame.part, before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
+    const place = frame.frame + frame.part,
+      before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
     this.latest = {frame, picture};
     if (place < before) this.acknowledge();
     this.due.push({frame, picture});
@@ -536,7 +610,7 @@ export class App {
     const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
     if (this.tags) this.history.add(frame, this.tags, picture, grid);
     if (frame.seconds > 0 && frame.steps > 0) {
-      const rate = frame.steps * frame.particles / frame.seconds;
+      const rate = (frame.steps * frame.particles) / frame.seconds;
       this.rate = this.rate === null ? rate : 0.9 * this.rate + 0.1 * rate;
     }
     this.graphs.add(frame);
@@ -607,12 +681,20 @@ export class App {
   }
 
   private want(): void {
-    const {state, view} = this, color = state.get('color'), heat = state.get('scene')?.heat ?? false;
+    const {state, view} = this,
+      color = state.get('color'),
+      heat = state.get('scene')?.heat ?? false;
     const carried = color !== '' && color !== 'object' ? color : heat ? 'temperature' : '';
     const attribute = state.get('schema')?.colors.find(a => a.name === carried);
     view.colorBy = color === '' ? null : color;
     view.carried = carried ? {name: carried, unit: attribute?.unit ?? ''} : null;
-    const command = {do: 'want' as const, color: carried, velocity: state.get('overlays').velocity, grid: this.needsGrid(), totals: true};
+    const command = {
+      do: 'want' as const,
+      color: carried,
+      velocity: state.get('overlays').velocity,
+      grid: this.needsGrid(),
+      totals: true,
+    };
     this.engine.send(command);
     this.compare.want(command);
     if (!this.needsGrid()) {
@@ -630,7 +712,9 @@ export class App {
       view.setTheme(state.get('theme'));
       this.graphs.setTheme();
     });
-    state.watch(['look'], () => { view.look = state.get('look'); });
+    state.watch(['look'], () => {
+      view.look = state.get('look');
+    });
     state.watch(['range'], () => {
       const r = state.get('range');
       view.range = r ? [r[0], r[1]] : null;
@@ -641,8 +725,12 @@ export class App {
       this.want();
     });
     state.watch(['selection', 'hidden'], () => this.showShapes());
-    state.watch(['error'], () => { view.stale = state.get('error') !== null; });
-    state.watch(['tool', 'mode', 'playing'], () => { view.handles = state.get('tool') === 'select' && this.canEdit(); });
+    state.watch(['error'], () => {
+      view.stale = state.get('error') !== null;
+    });
+    state.watch(['tool', 'mode', 'playing'], () => {
+      view.handles = state.get('tool') === 'select' && this.canEdit();
+    });
     state.watch(['graphs'], () => this.graphs.refresh());
     view.onCamera = () => this.compare.cameraMoved(view);
   }

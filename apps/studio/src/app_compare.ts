@@ -42,11 +42,12 @@ export class CompareMode {
   begin(): void {
     const {app} = this;
     if (!app.canRun() || !app.canEdit()) return app.toasts.show('Open a scene that runs first.', {bad: true});
-    const text = app.doc.text, opened = app.doc.edited ? app.doc.openedText : text;
-    const engine = this.engine = new Engine();
+    const text = app.doc.text,
+      opened = app.doc.edited ? app.doc.openedText : text;
+    const engine = (this.engine = new Engine());
     this.canvas = el('canvas', {class: 'second', role: 'img', 'aria-label': 'The scene with the values of B'});
     app.viewElement.append(this.canvas);
-    const view = this.view = new View(this.canvas, {theme: app.state.get('theme')});
+    const view = (this.view = new View(this.canvas, {theme: app.state.get('theme')}));
     view.onCamera = () => this.cameraMoved(view);
     engine.on('scene', e => {
       view.setScene(e.scene, drawnShapes(app.doc.model, '', app.state.get('hidden')));
@@ -63,7 +64,9 @@ export class CompareMode {
       app.graphs.add(p.frame, 'B');
       engine.shown(p.picture.number);
     });
-    engine.on('hello', () => this.start(opened, text));
+    engine.on('hello', () => {
+      if (!this.model) this.start(opened, text);
+    });
     app.state.set({playing: false, scrub: null, comparing: true, selection: '', probe: null, tool: 'select'});
     this.unfold = !app.state.get('foldLeft');
     app.state.set({foldLeft: true, foldRight: false});
@@ -93,11 +96,13 @@ export class CompareMode {
   /* Back to one: B's values are the page's, and stay unless A is kept. */
   end(keep: Side = 'B'): void {
     const {app, model} = this;
-    if (!model) return;
-    const a = model.text('A');
-    model.keep('A');
+    if (!this.engine) return;
+    const a = model?.text('A') ?? app.doc.text;
+    if (model) model.keep('A');
+    else this.engine.close();
     this.model = null;
     this.engine = null;
+    this.view?.free();
     this.canvas?.remove();
     this.divider?.remove();
     this.panel?.remove();
@@ -151,8 +156,10 @@ export class CompareMode {
     this.view.colorBy = this.app.view.colorBy;
     this.view.look = this.app.view.look;
     this.view.overlays = this.app.view.overlays;
-    const carried = 'color' in command ? command.color ?? '' : '';
-    this.view.carried = carried ? {name: carried, unit: this.app.state.get('schema')?.colors.find(c => c.name === carried)?.unit ?? ''} : null;
+    const carried = 'color' in command ? (command.color ?? '') : '';
+    this.view.carried = carried
+      ? {name: carried, unit: this.app.state.get('schema')?.colors.find(c => c.name === carried)?.unit ?? ''}
+      : null;
   }
 
   /* ---- view ---- */
@@ -173,7 +180,8 @@ export class CompareMode {
   stageChanged(stage: Rect): void {
     this.stage = stage;
     if (!this.view || !this.canvas || !this.divider) return;
-    const v = this.app.viewElement.getBoundingClientRect(), [a, b] = this.labels;
+    const v = this.app.viewElement.getBoundingClientRect(),
+      [a, b] = this.labels;
     if (isPhone()) {
       const h = Math.round(v.height / 2);
       this.app.view.setStage({...stage, y: 0, height: h});
@@ -201,42 +209,97 @@ export class CompareMode {
 
   private build(): void {
     const {app} = this;
-    const label = (side: Side, name: string) => el('div', {class: `ab card ${side}`}, el('b', {}, side), name, el('span', {class: 'sub'}));
-    this.labels = [label('A', app.doc.edited ? 'As opened' : 'As it is'), label('B', app.doc.edited ? 'With your changes' : 'To change')];
+    const label = (side: Side, name: string) =>
+      el('div', {class: `ab card ${side}`}, el('b', {}, side), name, el('span', {class: 'sub'}));
+    this.labels = [
+      label('A', app.doc.edited ? 'As opened' : 'As it is'),
+      label('B', app.doc.edited ? 'With your changes' : 'To change'),
+    ];
     app.stage.append(...this.labels);
-    this.divider = el('div', {class: 'cut', role: 'separator', tabindex: 0, 'aria-label': 'Divider', onkeydown: (e: KeyboardEvent) => {
-      const by = {ArrowLeft: -0.02, ArrowRight: 0.02}[e.key];
-      if (by) {
-        e.preventDefault();
-        e.stopPropagation();
-        this.move(this.at + by);
-      }
-    }});
+    this.divider = el('div', {
+      class: 'cut',
+      role: 'separator',
+      tabindex: 0,
+      'aria-label': 'Divider',
+      onkeydown: (e: KeyboardEvent) => {
+        const by = {ArrowLeft: -0.02, ArrowRight: 0.02}[e.key];
+        if (by) {
+          e.preventDefault();
+          e.stopPropagation();
+          this.move(this.at + by);
+        }
+      },
+    });
     this.divider.addEventListener('pointerdown', e => {
       e.preventDefault();
       e.stopPropagation();
       const d = e.currentTarget as HTMLElement;
       d.setPointerCapture(e.pointerId);
-      d.onpointermove = m => { if (this.stage) this.move((m.clientX - app.viewElement.getBoundingClientRect().left - this.stage.x) / this.stage.width); };
-      d.onpointerup = () => { d.onpointermove = null; };
+      d.onpointermove = m => {
+        if (this.stage)
+          this.move((m.clientX - app.viewElement.getBoundingClientRect().left - this.stage.x) / this.stage.width);
+      };
+      d.onpointerup = () => {
+        d.onpointermove = null;
+      };
     });
     app.viewElement.append(this.divider);
     const view = new SectionView('View');
-    const row = (text: string, s: Segment<string>) => el('div', {class: 'row wide'}, el('span', {class: 'lab'}, text), s.element, el('span'));
-    view.append(row('Layout', new Segment<string>('Layout', [{value: 'side', text: 'Side by side'}, {value: 'wipe', text: 'Wipe'}], this.layout, v => {
-      this.layout = v as 'side' | 'wipe';
-      app.layout.stageChanged();
-    })), row('Camera', new Segment<string>('Camera', [{value: 'shared', text: 'Shared'}, {value: 'own', text: 'Own'}], 'shared', v => {
-      this.shared = v === 'shared';
-      this.cameraMoved(app.view);
-    })));
+    const row = (text: string, s: Segment<string>) =>
+      el('div', {class: 'row wide'}, el('span', {class: 'lab'}, text), s.element, el('span'));
+    view.append(
+      row(
+        'Layout',
+        new Segment<string>(
+          'Layout',
+          [
+            {value: 'side', text: 'Side by side'},
+            {value: 'wipe', text: 'Wipe'},
+          ],
+          this.layout,
+          v => {
+            this.layout = v as 'side' | 'wipe';
+            app.layout.stageChanged();
+          },
+        ),
+      ),
+      row(
+        'Camera',
+        new Segment<string>(
+          'Camera',
+          [
+            {value: 'shared', text: 'Shared'},
+            {value: 'own', text: 'Own'},
+          ],
+          'shared',
+          v => {
+            this.shared = v === 'shared';
+            this.cameraMoved(app.view);
+          },
+        ),
+      ),
+    );
     const results = new SectionView('Results');
     results.append(this.results);
-    this.panel = el('aside', {class: 'panel card right compare', 'aria-label': 'Compare'},
-      el('div', {class: 'p-head'}, el('h2', {}, 'Compare'), el('span', {class: 'grow'}), button({icon: 'x', label: 'End the comparison', class: 'small', do: 'end-compare'}, () => this.end())),
+    this.panel = el(
+      'aside',
+      {class: 'panel card right compare', 'aria-label': 'Compare'},
+      el(
+        'div',
+        {class: 'p-head'},
+        el('h2', {}, 'Compare'),
+        el('span', {class: 'grow'}),
+        button({icon: 'x', label: 'End the comparison', class: 'small', do: 'end-compare'}, () => this.end()),
+      ),
       el('div', {class: 'p-body'}, this.table, this.hint, results.element, view.element),
-      el('div', {class: 'p-foot'}, el('span', {class: 'grow'}), button({label: 'Keep A', text: 'Keep A', class: 'small solid', do: 'keep-a'}, () => this.end('A')),
-        button({label: 'Keep B', text: 'Keep B', class: 'small solid', do: 'keep-b'}, () => this.end('B'))));
+      el(
+        'div',
+        {class: 'p-foot'},
+        el('span', {class: 'grow'}),
+        button({label: 'Keep A', text: 'Keep A', class: 'small solid', do: 'keep-a'}, () => this.end('A')),
+        button({label: 'Keep B', text: 'Keep B', class: 'small solid', do: 'keep-b'}, () => this.end('B')),
+      ),
+    );
     app.properties.element.after(this.panel);
     app.properties.element.hidden = true;
     this.drawn = '';
@@ -250,42 +313,99 @@ export class CompareMode {
   private show(): void {
     const {model} = this;
     if (!model) return;
-    const rows = model.rows(), differ = rows.filter(r => r.differs).length;
+    const rows = model.rows(),
+      differ = rows.filter(r => r.differs).length;
     const signature = JSON.stringify([rows, this.all]);
     if (signature !== this.drawn && !this.table.contains(document.activeElement)) {
       this.drawn = signature;
       const heat = this.app.doc.model.heat;
-      const materials = rows.filter(r => r.differs || /^materials\./.test(r.path) && readNumber(r.b) !== null && (heat || !/(heat_capacity|conductivity|diffusivity)$/.test(r.path)));
+      const materials = rows.filter(
+        r =>
+          r.differs ||
+          (/^materials\./.test(r.path) &&
+            readNumber(r.b) !== null &&
+            (heat || !/(heat_capacity|conductivity|diffusivity)$/.test(r.path))),
+      );
       const shown = this.all ? rows : materials.slice(0, Math.max(FEW, differ));
       const head = (side: Side, name: string) => el('span', {class: 'hd'}, el('b', {class: side}, side), name);
-      replace(this.table, el('span'), head('A', this.app.doc.edited ? 'Opened' : 'As it is'), head('B', 'Changed'), ...shown.flatMap(r => this.row(r)));
-      replace(this.hint, `${differ} of ${rows.length} values differ. `, el('button', {type: 'button', class: 'link', onclick: () => {
-        this.all = !this.all;
-        this.show();
-      }}, this.all ? 'Show fewer' : 'Show all values'));
+      replace(
+        this.table,
+        el('span'),
+        head('A', this.app.doc.edited ? 'Opened' : 'As it is'),
+        head('B', 'Changed'),
+        ...shown.flatMap(r => this.row(r)),
+      );
+      replace(
+        this.hint,
+        `${differ} of ${rows.length} values differ. `,
+        el(
+          'button',
+          {
+            type: 'button',
+            class: 'link',
+            onclick: () => {
+              this.all = !this.all;
+              this.show();
+            },
+          },
+          this.all ? 'Show fewer' : 'Show all values',
+        ),
+      );
       setText(this.labels[1].querySelector('.sub')!, differ === 1 ? '1 value differs' : `${differ} values differ`);
     }
-    const a = model.result('A'), b = model.result('B');
-    const line = (name: string, of: (r: NonNullable<typeof a>) => string) => [el('span', {class: 'lab'}, name), el('span', {class: 'r'}, a ? of(a) : '–'), el('span', {class: 'r'}, b ? of(b) : '–')];
+    const a = model.result('A'),
+      b = model.result('B');
+    const line = (name: string, of: (r: NonNullable<typeof a>) => string) => [
+      el('span', {class: 'lab'}, name),
+      el('span', {class: 'r'}, a ? of(a) : '–'),
+      el('span', {class: 'r'}, b ? of(b) : '–'),
+    ];
     const joule = (v: number | null) => (v === null ? '–' : showWithUnit(+v.toPrecision(2), 'J'));
-    replace(this.results, ...line('Time', r => `${r.time.toFixed(3)} s`), ...line('Kinetic energy', r => joule(r.kinetic)), ...line('Energy lost', r => joule(r.lost)),
-      ...line('Substeps per frame', r => String(r.steps)), ...line('Time for a frame', r => `${r.milliseconds.toFixed(0)} ms`));
+    replace(
+      this.results,
+      ...line('Time', r => `${r.time.toFixed(3)} s`),
+      ...line('Kinetic energy', r => joule(r.kinetic)),
+      ...line('Energy lost', r => joule(r.lost)),
+      ...line('Substeps per frame', r => String(r.steps)),
+      ...line('Time for a frame', r => `${r.milliseconds.toFixed(0)} ms`),
+    );
   }
 
   private row(r: ValueRow): Node[] {
-    const name = r.path.split('.').pop() ?? r.path, param = this.app.state.get('schema')?.sections.flatMap(s => (/material/.test(s.name) ? s.params : [])).find(p => p.name === name);
+    const name = r.path.split('.').pop() ?? r.path,
+      param = this.app.state
+        .get('schema')
+        ?.sections.flatMap(s => (/material/.test(s.name) ? s.params : []))
+        .find(p => p.name === name);
     const cell = (text: string, side: Side) => {
-      const n = readNumber(text), s = n === null ? null : show(n, param?.unit ?? '', param?.kind);
-      const input = el('input', {value: s ? s.text : text, 'aria-label': `${labelOf(name)}, ${side}`, autocomplete: 'off'});
+      const n = readNumber(text),
+        s = n === null ? null : show(n, param?.unit ?? '', param?.kind);
+      const input = el('input', {
+        value: s ? s.text : text,
+        'aria-label': `${labelOf(name)}, ${side}`,
+        autocomplete: 'off',
+      });
       input.addEventListener('change', () => {
         const v = s ? parse(input.value, param?.unit ?? '', param?.kind ?? 'real', s) : null;
-        const raw = v !== null ? new Raw(param?.kind === 'temperature' ? `${+(v - 273.15).toPrecision(6)}C` : String(v)) : new Raw(input.value);
+        const raw =
+          v !== null
+            ? new Raw(param?.kind === 'temperature' ? `${+(v - 273.15).toPrecision(6)}C` : String(v))
+            : new Raw(input.value);
         input.blur();
         this.give(r.path, side, raw);
       });
-      return el('span', {class: `num${side === 'B' && r.differs ? ' dif' : ''}`}, input, s?.unit && el('span', {class: 'u'}, s.unit));
+      return el(
+        'span',
+        {class: `num${side === 'B' && r.differs ? ' dif' : ''}`},
+        input,
+        s?.unit && el('span', {class: 'u'}, s.unit),
+      );
     };
-    return [el('span', {class: 'lab', title: r.path}, labelOf(name.replace(/\[\d+\]$/, ''))), cell(r.a, 'A'), cell(r.b, 'B')];
+    return [
+      el('span', {class: 'lab', title: r.path}, labelOf(name.replace(/\[\d+\]$/, ''))),
+      cell(r.a, 'A'),
+      cell(r.b, 'B'),
+    ];
   }
 
   private give(path: string, side: Side, value: Raw): void {

@@ -22,7 +22,9 @@ const messageOf = (e: unknown): string => (e instanceof Error ? e.message : Stri
 
 export class AppFiles {
   /* How the page reaches its own engine; a cache takes its place for a while. */
-  engineTransport: (to: Receiver) => Transport = () => { throw new Error('no engine'); };
+  engineTransport: (to: Receiver) => Transport = () => {
+    throw new Error('no engine');
+  };
   private recording: Recording | null = null;
   private pictures: PngSequence | null = null;
   private pending: Promise<void> = Promise.resolve();
@@ -46,10 +48,20 @@ export class AppFiles {
   async share(): Promise<void> {
     const {doc, view, state, toasts} = this.app;
     try {
-      const link = await makeLink({scene: doc.text, title: doc.title, camera: view.camera, base: doc.edited ? doc.openedText : undefined,
-        view: {look: state.get('look'), color: state.get('color')}}, location.href.replace(/[?#].*$/, ''));
+      const link = await makeLink(
+        {
+          scene: doc.text,
+          title: doc.title,
+          camera: view.camera,
+          base: doc.edited ? doc.openedText : undefined,
+          view: {look: state.get('look'), color: state.get('color')},
+        },
+        location.href.replace(/[?#].*$/, ''),
+      );
       history.replaceState(null, '', link);
-      const text = doc.edited ? 'It holds the scene, the camera and your changes.' : 'It holds the scene and the camera.';
+      const text = doc.edited
+        ? 'It holds the scene, the camera and your changes.'
+        : 'It holds the scene and the camera.';
       try {
         await navigator.clipboard.writeText(link);
         toasts.show(`Link copied. ${text}`);
@@ -67,7 +79,10 @@ export class AppFiles {
 
   /* The line of an item in the text, from 0. */
   lineOf(item: Item): number {
-    const {text} = this.app.doc, node = item.path.length ? parseText(text).getIn(item.path, true) as {range?: [number, number, number]} | undefined : undefined;
+    const {text} = this.app.doc,
+      node = item.path.length
+        ? (parseText(text).getIn(item.path, true) as {range?: [number, number, number]} | undefined)
+        : undefined;
     return node?.range ? text.slice(0, node.range[0]).split('\n').length - 1 : 0;
   }
 
@@ -90,7 +105,11 @@ export class AppFiles {
       const sequence = sequences[0];
       if (sequence && (sequence.frames.length > 1 || scene)) this.playCache(sequence);
       else if (sequence) await this.oneFile(sequence);
-      if (others.length && !scene && !meshes.length && !sequence) toasts.show(`${others[0].name}: the page does not read such files. It reads scenes (.yaml), meshes and particles.`, {bad: true});
+      if (others.length && !scene && !meshes.length && !sequence)
+        toasts.show(
+          `${others[0].name}: the page does not read such files. It reads scenes (.yaml), meshes and particles.`,
+          {bad: true},
+        );
     } catch (e) {
       toasts.show(messageOf(e), {bad: true});
     }
@@ -104,9 +123,13 @@ export class AppFiles {
   }
 
   private async addMesh(file: File, kind: ItemKind): Promise<void> {
-    const {app} = this, name = file.name.replace(/[^\w.-]+/g, '_');
+    const {app} = this,
+      name = file.name.replace(/[^\w.-]+/g, '_');
     if (!app.canEdit()) throw new Error('Open a scene first.');
-    if (!app.engine.takesFiles) throw new Error(`Put ${file.name} beside the scene's file, and name it in the text: the native engine reads files there.`);
+    if (!app.engine.takesFiles)
+      throw new Error(
+        `Put ${file.name} beside the scene's file, and name it in the text: the native engine reads files there.`,
+      );
     app.engine.put(name, await file.arrayBuffer());
     const {doc} = app;
     if (kind === 'object' || kind === 'emitter') {
@@ -120,11 +143,14 @@ export class AppFiles {
 
   /* One particle file: shown by itself, or added to the scene. */
   private async oneFile(sequence: Sequence): Promise<void> {
-    const {app} = this, file = sequence.frames[0].file;
+    const {app} = this,
+      file = sequence.frames[0].file;
     this.playCache(sequence);
     if (!app.engine.hello || app.doc.text === '') return;
     const before = {text: app.doc.text, title: app.doc.title};
-    app.toasts.show(`Showing ${file.name}.`, {action: {text: 'Add it to the scene', run: () => void this.addParticles(file.name, file, before)}});
+    app.toasts.show(`Showing ${file.name}.`, {
+      action: {text: 'Add it to the scene', run: () => void this.addParticles(file.name, file, before)},
+    });
   }
 
   private async addParticles(name: string, file: Blob, scene: {text: string; title: string}): Promise<void> {
@@ -133,7 +159,8 @@ export class AppFiles {
       const points = await readPoints(name, new Uint8Array(await file.arrayBuffer()));
       const made = addParticleObject(scene.text, points, name.replace(/\..*$/, ''));
       app.open(scene.text, scene.title, {saved: false});
-      if (!app.engine.takesFiles) throw new Error(`Put ${made.file.name} beside the scene's file: the native engine reads files there.`);
+      if (!app.engine.takesFiles)
+        throw new Error(`Put ${made.file.name} beside the scene's file: the native engine reads files there.`);
       app.engine.put(made.file.name, made.file.bytes.buffer);
       app.change(made.text, `Add ${made.object}`);
     } catch (e) {
@@ -156,7 +183,8 @@ export class AppFiles {
   /* ---- caches ---- */
 
   playCache(sequence: Sequence): void {
-    const {app} = this, schema = app.state.get('schema');
+    const {app} = this,
+      schema = app.state.get('schema');
     if (!schema) throw new Error('The engine is still starting.');
     const cache = new Cache(sequence);
     app.doc.title = sequence.name;
@@ -180,7 +208,10 @@ export class AppFiles {
       try {
         const video = await recording.stop();
         if (!video.frames) app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
-        else app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, videoExtension(video)), video.blob)}, ${video.seconds.toFixed(1)} s`);
+        else
+          app.toasts.show(
+            `Saved ${saveFile(fileName(app.doc.title, videoExtension(video)), video.blob)}, ${video.seconds.toFixed(1)} s`,
+          );
       } catch (e) {
         app.toasts.show(messageOf(e), {bad: true});
       }
@@ -204,13 +235,15 @@ export class AppFiles {
       app.top.showRecording(this.recording.frames / (app.state.get('scene')?.playback || 30));
     }
     if (this.pictures) {
-      const frame = app.state.get('shown')?.frame ?? 0, pictures = this.pictures;
+      const frame = app.state.get('shown')?.frame ?? 0,
+        pictures = this.pictures;
       this.pending = this.pending.then(() => pictures.add(frame)).catch(() => undefined);
     }
   }
 
   async savePicture(): Promise<void> {
-    const {app} = this, {clientWidth: w, clientHeight: h} = app.view.canvas;
+    const {app} = this,
+      {clientWidth: w, clientHeight: h} = app.view.canvas;
     try {
       const blob = await app.view.screenshot(w * 2, h * 2);
       app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, '.png'), blob)}`);
@@ -226,7 +259,10 @@ export class AppFiles {
       await this.pending;
       this.pictures = null;
       app.state.set({recording: this.recording !== null});
-      if (pictures.count) app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`);
+      if (pictures.count)
+        app.toasts.show(
+          `Saved ${saveFile(fileName(app.doc.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`,
+        );
       return;
     }
     const {clientWidth: w, clientHeight: h} = app.view.canvas;
@@ -239,7 +275,13 @@ export class AppFiles {
     const off = this.app.state.get('scene') === null;
     return [
       {kind: 'do', text: 'Save a picture (PNG)', icon: 'camera', off, run: () => void this.savePicture()},
-      {kind: 'do', text: this.pictures ? 'Stop the picture sequence' : 'Record a picture sequence', icon: 'layers', off, run: () => void this.togglePictures()},
+      {
+        kind: 'do',
+        text: this.pictures ? 'Stop the picture sequence' : 'Record a picture sequence',
+        icon: 'layers',
+        off,
+        run: () => void this.togglePictures(),
+      },
       {kind: 'do', text: 'Save particles (PRT)', icon: 'points', off, run: () => void this.savePoints('prt')},
       {kind: 'do', text: 'Save particles (geo)', icon: 'points', off, run: () => void this.savePoints('geo')},
     ];

@@ -6,7 +6,8 @@ import {button, clamp, el, Segment, setAttribute, setText, isPhone} from './ui/d
 import {icon} from './ui/icons.ts';
 
 const TOOLS_HEIGHT = 52; /* px: the bar over the stage's lower edge */
-const RIGHT_LEAST = 280, RIGHT_MOST = 560; /* px */
+const RIGHT_LEAST = 280,
+  RIGHT_MOST = 560; /* px */
 
 export class AppLayout {
   private readonly left: HTMLElement;
@@ -14,18 +15,67 @@ export class AppLayout {
   private readonly note = el('div', {class: 'note card', role: 'status', hidden: true});
   private readonly scale = el('div', {class: 'scale', hidden: true});
 
-  constructor(private readonly app: App, outline: HTMLElement, play: HTMLButtonElement) {
+  constructor(
+    private readonly app: App,
+    outline: HTMLElement,
+    play: HTMLButtonElement,
+  ) {
     const {state} = app;
-    const tabs = new Segment<'outline' | 'text'>('Outline or text', [{value: 'outline', text: 'Outline'}, {value: 'text', text: 'Text'}], 'outline', left => state.set({left}), 'tab');
-    this.left = el('aside', {class: 'panel card left', 'aria-label': 'Outline'},
-      el('button', {type: 'button', class: 'unfold', 'aria-label': 'Show the outline', onclick: () => state.set({foldLeft: false})}, icon('list')),
-      el('div', {class: 'p-head'}, tabs.element, el('span', {class: 'grow'}), app.textPanel.badge,
-        button({icon: 'fold', label: 'Fold the outline', class: 'small fold'}, () => state.set({foldLeft: true}))),
-      outline, app.textPanel.element);
-    const sheetTabs = new Segment<'transport' | 'objects' | 'properties'>('Panels', [{value: 'transport', text: 'Transport'}, {value: 'objects', text: 'Objects'}, {value: 'properties', text: 'Properties'}],
-      'transport', tab => state.set({tab}), 'tab');
+    const tabs = new Segment<'outline' | 'text'>(
+      'Outline or text',
+      [
+        {value: 'outline', text: 'Outline'},
+        {value: 'text', text: 'Text'},
+      ],
+      'outline',
+      left => state.set({left}),
+      'tab',
+    );
+    this.left = el(
+      'aside',
+      {class: 'panel card left', 'aria-label': 'Outline'},
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'unfold',
+          'aria-label': 'Show the outline',
+          onclick: () => state.set({foldLeft: false}),
+        },
+        icon('list'),
+      ),
+      el(
+        'div',
+        {class: 'p-head'},
+        tabs.element,
+        el('span', {class: 'grow'}),
+        app.textPanel.badge,
+        button({icon: 'fold', label: 'Fold the outline', class: 'small fold'}, () => state.set({foldLeft: true})),
+      ),
+      outline,
+      app.textPanel.element,
+    );
+    const sheetTabs = new Segment<'transport' | 'objects' | 'properties'>(
+      'Panels',
+      [
+        {value: 'transport', text: 'Transport'},
+        {value: 'objects', text: 'Objects'},
+        {value: 'properties', text: 'Properties'},
+      ],
+      'transport',
+      tab => state.set({tab}),
+      'tab',
+    );
     const grab = el('button', {type: 'button', class: 'grab', 'aria-label': 'Size of the panels'});
-    this.sheet = el('div', {class: 'sheet'}, grab, el('div', {class: 'tabs'}, play, sheetTabs.element), this.left, app.properties.element, app.dock.element);
+    this.sheet = el(
+      'div',
+      {class: 'sheet'},
+      grab,
+      el('div', {class: 'tabs'}, play, sheetTabs.element),
+      this.left,
+      app.properties.element,
+      app.dock.element,
+    );
     this.stretch(grab);
     app.stage.append(this.note, this.scale);
     app.element.append(app.top.element, app.stage, this.sheet);
@@ -42,7 +92,8 @@ export class AppLayout {
       this.sheet.dataset.tab = state.get('tab');
     });
     state.watch(['foldLeft', 'foldRight', 'bare', 'comparing'], () => {
-      const l = state.get('foldLeft'), r = state.get('foldRight');
+      const l = state.get('foldLeft'),
+        r = state.get('foldRight');
       this.left.classList.toggle('folded', l);
       app.properties.element.classList.toggle('folded', r);
       app.element.classList.toggle('fold-left', l);
@@ -60,8 +111,14 @@ export class AppLayout {
 
   /* The camera centres on the part of the view that no panel covers. */
   stageChanged(): void {
-    const s = this.app.stage.getBoundingClientRect(), v = this.app.viewElement.getBoundingClientRect();
-    const rect = {x: s.left - v.left, y: s.top - v.top, width: Math.max(50, s.width), height: Math.max(50, s.height - TOOLS_HEIGHT)};
+    const s = this.app.stage.getBoundingClientRect(),
+      v = this.app.viewElement.getBoundingClientRect();
+    const rect = {
+      x: s.left - v.left,
+      y: s.top - v.top,
+      width: Math.max(50, s.width),
+      height: Math.max(50, s.height - TOOLS_HEIGHT),
+    };
     this.app.view.setStage(rect);
     this.app.compare.stageChanged(rect);
   }
@@ -76,15 +133,20 @@ export class AppLayout {
   }
 
   private showNote(): void {
-    const error = this.app.state.get('error'), shown = this.app.state.get('shown');
+    const error = this.app.state.get('error'),
+      shown = this.app.state.get('shown');
     this.note.hidden = error === null;
     if (!error) return;
     const good = this.app.state.get('scene') ? `The last good scene, frame ${shown?.frame ?? 0}. ` : '';
     const where = error.line ? `Line ${error.line} needs a fix.` : error.text;
-    this.note.replaceChildren(icon('warn'), el('span', {}, good + where), button({label: 'Show it', text: 'Show', class: 'small'}, () => {
-      this.app.state.set({left: 'text', foldLeft: false, tab: 'objects'});
-      this.app.textPanel.reveal((error.line ?? 1) - 1);
-    }));
+    this.note.replaceChildren(
+      icon('warn'),
+      el('span', {}, good + where),
+      button({label: 'Show it', text: 'Show', class: 'small'}, () => {
+        this.app.state.set({left: 'text', foldLeft: false, tab: 'objects'});
+        this.app.textPanel.reveal((error.line ?? 1) - 1);
+      }),
+    );
   }
 
   /* The right panel's edge. */
@@ -112,7 +174,8 @@ export class AppLayout {
 
   /* The sheet's height, on phones: a drag, or a tap between three. */
   private stretch(grab: HTMLElement): void {
-    const set = (height: number) => this.app.element.style.setProperty('--sheet', `${clamp(height, 72, innerHeight - 160)}px`);
+    const set = (height: number) =>
+      this.app.element.style.setProperty('--sheet', `${clamp(height, 72, innerHeight - 160)}px`);
     let moved = false;
     drag(grab, e => {
       moved = true;

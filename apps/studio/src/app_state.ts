@@ -5,7 +5,13 @@ import type {Connection, ErrorEvent, FrameEvent} from './engine/engine.ts';
 export type ToolName = 'select' | 'probe' | 'grab' | 'push' | 'cut' | 'heat' | 'emit';
 export type Speed = '0.25' | '0.5' | '1' | '0'; /* times real time; 0: as fast as it goes */
 export type Look = 'surface' | 'points' | 'mesh';
-export type Overlays = {velocity: boolean; force: boolean; grid: 'off' | 'mass' | 'speed'; blocks: boolean; colliders: boolean};
+export type Overlays = {
+  velocity: boolean;
+  force: boolean;
+  grid: 'off' | 'mass' | 'speed';
+  blocks: boolean;
+  colliders: boolean;
+};
 
 export type State = {
   theme: 'dark' | 'light';
@@ -14,7 +20,7 @@ export type State = {
   mode: 'scene' | 'cache' | 'run';
   scene: SceneInfo | null;
   error: ErrorEvent | null; /* of the text */
-  selection: string;        /* an item's key; "": the scene */
+  selection: string; /* an item's key; "": the scene */
   hidden: ReadonlySet<string>;
   waiting: readonly string[]; /* paths that wait for a restart */
   tool: ToolName;
@@ -69,12 +75,39 @@ export function firstState(): State {
   const theme = remembered('theme');
   return {
     theme: theme === 'dark' || theme === 'light' ? theme : systemTheme(),
-    connection: 'connecting', schema: null, mode: 'scene', scene: null, error: null, selection: '', hidden: new Set(), waiting: [],
-    tool: 'select', radius: 0.06, strength: {push: 400, heat: 50}, material: '',
-    look: 'surface', color: '', range: null,
+    connection: 'connecting',
+    schema: null,
+    mode: 'scene',
+    scene: null,
+    error: null,
+    selection: '',
+    hidden: new Set(),
+    waiting: [],
+    tool: 'select',
+    radius: 0.06,
+    strength: {push: 400, heat: 50},
+    material: '',
+    look: 'surface',
+    color: '',
+    range: null,
     overlays: {velocity: false, force: false, grid: 'off', blocks: false, colliders: true},
-    left: 'outline', foldLeft: false, foldRight: false, bare: false, graphs: innerHeight >= 1000, tab: 'transport', drawing: null,
-    speed: '1', playing: false, done: false, frame: 0, time: 0, kept: [0, 0], scrub: null, shown: null, probe: null,
-    recording: false, comparing: false,
+    left: 'outline',
+    foldLeft: false,
+    foldRight: false,
+    bare: false,
+    graphs: innerHeight >= 1000,
+    tab: 'transport',
+    drawing: null,
+    speed: '1',
+    playing: false,
+    done: false,
+    frame: 0,
+    time: 0,
+    kept: [0, 0],
+    scrub: null,
+    shown: null,
+    probe: null,
+    recording: false,
+    comparing: false,
   };
 }

@@ -9,33 +9,57 @@ const RADIUS_STEP = 1.2;
 
 function isField(e: KeyboardEvent): boolean {
   const t = e.target as HTMLElement;
-  return t.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(t.tagName) && (t as HTMLInputElement).type !== 'range';
+  return (
+    t.isContentEditable || (/^(INPUT|SELECT|TEXTAREA)$/.test(t.tagName) && (t as HTMLInputElement).type !== 'range')
+  );
 }
 
 export function listenToKeys(app: App): void {
   const {state} = app;
   const controlled: Record<string, (e: KeyboardEvent) => void> = {
-    z: e => (e.shiftKey ? app.redo() : app.undo()), y: () => app.redo(), s: () => app.save(), o: () => void app.pickFile(), e: () => app.toggleRecord(),
+    z: e => (e.shiftKey ? app.redo() : app.undo()),
+    y: () => app.redo(),
+    s: () => app.save(),
+    o: () => void app.pickFile(),
+    e: () => app.toggleRecord(),
     d: () => {
       const item = app.selected();
       if (item.kind === 'scene') return;
       app.add(duplicate(app.doc.text, app.doc.model, item), `Duplicate ${item.name}`);
     },
   };
-  const toggle = (key: 'velocity' | 'force' | 'blocks' | 'colliders') => () => state.set({overlays: {...state.get('overlays'), [key]: !state.get('overlays')[key]}});
+  const toggle = (key: 'velocity' | 'force' | 'blocks' | 'colliders') => () =>
+    state.set({overlays: {...state.get('overlays'), [key]: !state.get('overlays')[key]}});
   const plain: Record<string, (e: KeyboardEvent) => void> = {
-    ' ': () => app.togglePlay(), ArrowRight: e => app.step(e.shiftKey ? 'substep' : 'frame'), ArrowLeft: () => app.back(), r: () => app.restart(),
-    o: () => app.openGallery(), l: () => overlaysMenu(app, app.top.overlays), k: () => state.set({graphs: !state.get('graphs')}), '\\': () => state.set({bare: !state.get('bare')}),
-    f: () => app.frameAll(), '?': () => app.openHelp(), '/': () => {
+    ' ': () => app.togglePlay(),
+    ArrowRight: e => app.step(e.shiftKey ? 'substep' : 'frame'),
+    ArrowLeft: () => app.back(),
+    r: () => app.restart(),
+    o: () => app.openGallery(),
+    l: () => overlaysMenu(app, app.top.overlays),
+    k: () => state.set({graphs: !state.get('graphs')}),
+    '\\': () => state.set({bare: !state.get('bare')}),
+    f: () => app.frameAll(),
+    '?': () => app.openHelp(),
+    '/': () => {
       state.set({foldRight: false, tab: 'properties'});
       app.properties.find(true);
     },
-    '[': () => state.set({radius: state.get('radius') / RADIUS_STEP}), ']': () => state.set({radius: state.get('radius') * RADIUS_STEP}),
-    1: toggle('velocity'), 2: toggle('force'), 4: toggle('blocks'), 5: toggle('colliders'),
-    3: () => state.set({overlays: {...state.get('overlays'), grid: state.get('overlays').grid === 'off' ? 'mass' : 'off'}}),
+    '[': () => state.set({radius: state.get('radius') / RADIUS_STEP}),
+    ']': () => state.set({radius: state.get('radius') * RADIUS_STEP}),
+    1: toggle('velocity'),
+    2: toggle('force'),
+    4: toggle('blocks'),
+    5: toggle('colliders'),
+    3: () =>
+      state.set({overlays: {...state.get('overlays'), grid: state.get('overlays').grid === 'off' ? 'mass' : 'off'}}),
     Delete: () => {
       const item = app.selected();
-      if (item.kind === 'scene' || (item.kind === 'material' && app.doc.model.items.some(i => i.material === item.name))) return;
+      if (
+        item.kind === 'scene' ||
+        (item.kind === 'material' && app.doc.model.items.some(i => i.material === item.name))
+      )
+        return;
       app.change(remove(app.doc.text, item), `Delete ${item.name}`);
       app.select('');
     },
@@ -55,7 +79,12 @@ export function listenToKeys(app: App): void {
     }
     if (e.ctrlKey || e.metaKey) {
       const run = controlled[e.key.toLowerCase()];
-      if (!run || e.altKey || (isField(e) && e.key.toLowerCase() === 'z' && !(e.target as HTMLElement).isContentEditable)) return;
+      if (
+        !run ||
+        e.altKey ||
+        (isField(e) && e.key.toLowerCase() === 'z' && !(e.target as HTMLElement).isContentEditable)
+      )
+        return;
       e.preventDefault();
       run(e);
       return;

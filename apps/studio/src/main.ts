@@ -14,14 +14,19 @@ async function firstScene(app: App): Promise<void> {
     if (shared) {
       app.open(shared.base ?? shared.scene, shared.title ?? 'Shared scene', {camera: shared.camera});
       if (shared.base) app.change(shared.scene, 'Open the link');
-      if (shared.view) app.state.set({look: (shared.view.look as Look | undefined) ?? 'surface', color: String(shared.view.color ?? '')});
+      if (shared.view)
+        app.state.set({
+          look: (shared.view.look as Look | undefined) ?? 'surface',
+          color: String(shared.view.color ?? ''),
+        });
       return;
     }
   } catch (e) {
     app.toasts.show(e instanceof Error ? e.message : String(e), {bad: true});
   }
   try {
-    const gallery = await loadGallery(), first = gallery.find(s => s.id === FIRST_SCENE) ?? gallery[0];
+    const gallery = await loadGallery(),
+      first = gallery.find(s => s.id === FIRST_SCENE) ?? gallery[0];
     if (first && app.doc.text === '') app.open(first.scene, first.title);
   } catch (e) {
     if (app.doc.text === '') app.newScene(3);

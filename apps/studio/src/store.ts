@@ -5,7 +5,7 @@ export class Emitter<Events extends object> {
 
   on<K extends keyof Events>(name: K, listener: (value: Events[K]) => void): () => void {
     let set = this.listeners.get(name);
-    if (!set) this.listeners.set(name, set = new Set());
+    if (!set) this.listeners.set(name, (set = new Set()));
     set.add(listener as (value: never) => void);
     return () => set.delete(listener as (value: never) => void);
   }

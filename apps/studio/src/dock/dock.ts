@@ -31,34 +31,77 @@ export class Dock {
   constructor(private readonly app: App) {
     this.strip = new Strip(app);
     this.playButton = playButton(app);
-    const make = (name: 'reset' | 'back' | 'frame' | 'sub', label: string, key: string, run: () => void) => button({icon: name, label, key, do: `transport-${name}`}, run);
+    const make = (name: 'reset' | 'back' | 'frame' | 'sub', label: string, key: string, run: () => void) =>
+      button({icon: name, label, key, do: `transport-${name}`}, run);
     const reset = make('reset', 'Reset to the start', 'R', () => app.restart());
     const back = make('back', 'Back one frame', '←', () => app.back());
     const frame = make('frame', 'Step one frame', '→', () => app.step('frame'));
     const sub = make('sub', 'Step one substep', 'Shift →', () => app.step('substep'));
     this.controls = [reset, back, frame, sub];
-    this.speed = new Segment<Speed>('Speed', [{value: '0.25', text: '¼×', label: 'A quarter of real time'}, {value: '0.5', text: '½×', label: 'Half of real time'},
-      {value: '1', text: '1×', label: 'Real time'}, {value: '0', text: 'Max', label: 'As fast as possible'}], app.state.get('speed'), speed => app.setSpeed(speed));
+    this.speed = new Segment<Speed>(
+      'Speed',
+      [
+        {value: '0.25', text: '¼×', label: 'A quarter of real time'},
+        {value: '0.5', text: '½×', label: 'Half of real time'},
+        {value: '1', text: '1×', label: 'Real time'},
+        {value: '0', text: 'Max', label: 'As fast as possible'},
+      ],
+      app.state.get('speed'),
+      speed => app.setSpeed(speed),
+    );
     const figure = (label: Node | string, title: string) => {
       const b = el('b', {}, '–');
-      return {b, element: el('div', {class: 'st', title}, b, typeof label === 'string' ? el('span', {}, label) : label)};
+      return {
+        b,
+        element: el('div', {class: 'st', title}, b, typeof label === 'string' ? el('span', {}, label) : label),
+      };
     };
-    const ratio = figure('of real time', 'Simulated time over elapsed time'), particles = figure('particles', 'Particles in the scene now');
+    const ratio = figure('of real time', 'Simulated time over elapsed time'),
+      particles = figure('particles', 'Particles in the scene now');
     const steps = figure(this.stepNote, 'Substeps of a frame, the last time step, and what limits it');
     const rate = figure('particle-steps/s', 'Particles times substeps in a second of computing');
     this.values = {ratio: ratio.b, steps: steps.b, particles: particles.b, rate: rate.b};
-    this.graphsButton = button({icon: 'chart', label: 'Graphs', text: 'Graphs', textClass: 'hide-s', key: 'K', class: 'hide-p', do: 'graphs', attributes: {'aria-expanded': 'false'}},
-      () => app.state.set({graphs: !app.state.get('graphs')}));
-    this.element = el('section', {class: 'dock card', 'aria-label': 'Transport'}, this.graphs, this.strip.element,
-      el('div', {class: 'bar'}, reset, back, this.playButton, frame, sub, el('div', {class: 'time'}, this.time, this.frame), this.speed.element,
+    this.graphsButton = button(
+      {
+        icon: 'chart',
+        label: 'Graphs',
+        text: 'Graphs',
+        textClass: 'hide-s',
+        key: 'K',
+        class: 'hide-p',
+        do: 'graphs',
+        attributes: {'aria-expanded': 'false'},
+      },
+      () => app.state.set({graphs: !app.state.get('graphs')}),
+    );
+    this.element = el(
+      'section',
+      {class: 'dock card', 'aria-label': 'Transport'},
+      this.graphs,
+      this.strip.element,
+      el(
+        'div',
+        {class: 'bar'},
+        reset,
+        back,
+        this.playButton,
+        frame,
+        sub,
+        el('div', {class: 'time'}, this.time, this.frame),
+        this.speed.element,
         el('div', {class: 'stats'}, ratio.element, steps.element, particles.element, rate.element),
-        el('span', {class: 'sep hide-p'}), this.graphsButton));
+        el('span', {class: 'sep hide-p'}),
+        this.graphsButton,
+      ),
+    );
     app.state.watch(['error', 'scene', 'connection', 'mode'], () => this.enable());
     app.state.watch(['graphs'], () => {
       this.graphs.hidden = !app.state.get('graphs');
       setAttribute(this.graphsButton, 'aria-expanded', app.state.get('graphs'));
     });
-    app.state.watch(['speed'], () => { this.speed.value = app.state.get('speed'); });
+    app.state.watch(['speed'], () => {
+      this.speed.value = app.state.get('speed');
+    });
     app.state.watch(['scrub', 'frame', 'time', 'scene'], () => this.soon());
   }
 
@@ -66,7 +109,8 @@ export class Dock {
   take(f: FrameEvent): void {
     this.last = f;
     const now = performance.now() / 1000;
-    if (f.steps > 0 || f.simulated > 0) this.costs.push({at: now, simulated: f.simulated, seconds: f.seconds, steps: f.steps, particles: f.particles});
+    if (f.steps > 0 || f.simulated > 0)
+      this.costs.push({at: now, simulated: f.simulated, seconds: f.seconds, steps: f.steps, particles: f.particles});
     while (this.costs.length > 1 && this.costs[0].at < now - AVERAGE_S) this.costs.shift();
     this.soon();
   }
@@ -78,7 +122,8 @@ export class Dock {
   }
 
   private enable(): void {
-    const on = this.app.canRun(), cache = this.app.state.get('mode') !== 'scene';
+    const on = this.app.canRun(),
+      cache = this.app.state.get('mode') !== 'scene';
     for (const c of this.controls) c.disabled = !on;
     this.controls[3].disabled = !on || cache;
     this.graphsButton.disabled = !this.app.state.get('scene');
@@ -90,18 +135,30 @@ export class Dock {
 
   private show(): void {
     this.timer = 0;
-    const s = this.app.state, scene = s.get('scene'), f = this.last, scrub = s.get('scrub');
-    const at = scrub ?? s.get('frame'), time = scrub !== null && scene ? (scrub - scene.first) / scene.fps : s.get('time');
+    const s = this.app.state,
+      scene = s.get('scene'),
+      f = this.last,
+      scrub = s.get('scrub');
+    const at = scrub ?? s.get('frame'),
+      time = scrub !== null && scene ? (scrub - scene.first) / scene.fps : s.get('time');
     setText(this.time, `${time.toFixed(3)} s`);
     setText(this.frame, scene ? `frame ${Math.floor(at)} of ${scene.last}` : 'frame 0');
     if (!f) {
       const particles = scene?.objects.reduce((n, o) => n + o.count, 0) ?? 0;
-      for (const [b, text] of [[this.values.ratio, '–'], [this.values.steps, 'No steps yet'], [this.values.particles, count(particles)], [this.values.rate, '–']] as const) setText(b, text);
+      for (const [b, text] of [
+        [this.values.ratio, '–'],
+        [this.values.steps, 'No steps yet'],
+        [this.values.particles, count(particles)],
+        [this.values.rate, '–'],
+      ] as const)
+        setText(b, text);
       setText(this.stepNote, '\u00a0');
       return;
     }
     const sum = (of: (c: Cost) => number) => this.costs.reduce((n, c) => n + of(c), 0);
-    const simulated = sum(c => c.simulated), seconds = sum(c => c.seconds), first = this.costs[0];
+    const simulated = sum(c => c.simulated),
+      seconds = sum(c => c.seconds),
+      first = this.costs[0];
     /* While it plays, the clock includes waiting for it; else what computing took. */
     const clock = s.get('playing') && this.costs.length > 2 ? performance.now() / 1000 - first.at : seconds;
     const inWindow = s.get('playing') && this.costs.length > 2 ? simulated - first.simulated : simulated;
@@ -119,7 +176,8 @@ export class Dock {
   }
 }
 
-export const ratioText = (r: number): string => `${r >= 10 ? r.toFixed(0) : r >= 1 ? r.toFixed(1) : figures(+r.toPrecision(2))}×`;
+export const ratioText = (r: number): string =>
+  `${r >= 10 ? r.toFixed(0) : r >= 1 ? r.toFixed(1) : figures(+r.toPrecision(2))}×`;
 
 /* One in the dock, one beside the tabs of a phone. */
 export function playButton(app: App): HTMLButtonElement {

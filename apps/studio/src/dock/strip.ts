@@ -3,7 +3,8 @@
 import type {App} from '../app.ts';
 import {el, clamp, setAttribute} from '../ui/dom.ts';
 
-const BAR = 5, GAP = 2; /* CSS px */
+const BAR = 5,
+  GAP = 2; /* CSS px */
 
 export class Strip {
   readonly element = el('div', {class: 'strip', role: 'slider', tabindex: 0, 'aria-label': 'Frame'});
@@ -48,13 +49,16 @@ export class Strip {
   }
 
   private ends(): [number, number] {
-    const scene = this.app.state.get('scene'), [, kept] = this.app.state.get('kept');
+    const scene = this.app.state.get('scene'),
+      [, kept] = this.app.state.get('kept');
     const first = scene?.first ?? 0;
     return [first, Math.max(scene?.last ?? 1, kept, first + 1)];
   }
 
   private update(): void {
-    const s = this.app.state, [first, last] = this.ends(), at = s.get('scrub') ?? s.get('frame');
+    const s = this.app.state,
+      [first, last] = this.ends(),
+      at = s.get('scrub') ?? s.get('frame');
     this.head.style.left = `${clamp((at - first) / (last - first), 0, 1) * 100}%`;
     this.head.hidden = !s.get('scene');
     setAttribute(this.element, 'aria-valuemin', first);
@@ -75,9 +79,26 @@ export class Strip {
   private draw(): void {
     const c = this.canvas;
     if (!c.offsetParent) return;
-    const s = this.app.state, dpr = devicePixelRatio || 1, w = c.clientWidth, h = c.clientHeight, [first, last] = this.ends();
-    const at = s.get('scrub') ?? s.get('frame'), kept = s.get('kept')[1];
-    const signature = [w, h, dpr, first, last, Math.floor(at), kept, this.energy.size, this.marks.length, s.get('theme'), s.get('scene') === null].join();
+    const s = this.app.state,
+      dpr = devicePixelRatio || 1,
+      w = c.clientWidth,
+      h = c.clientHeight,
+      [first, last] = this.ends();
+    const at = s.get('scrub') ?? s.get('frame'),
+      kept = s.get('kept')[1];
+    const signature = [
+      w,
+      h,
+      dpr,
+      first,
+      last,
+      Math.floor(at),
+      kept,
+      this.energy.size,
+      this.marks.length,
+      s.get('theme'),
+      s.get('scene') === null,
+    ].join();
     if (signature === this.drawn) return;
     this.drawn = signature;
     c.width = w * dpr;
@@ -85,12 +106,15 @@ export class Strip {
     const g = c.getContext('2d');
     if (!g) return;
     g.scale(dpr, dpr);
-    const css = getComputedStyle(document.documentElement), color = (n: string) => css.getPropertyValue(n);
+    const css = getComputedStyle(document.documentElement),
+      color = (n: string) => css.getPropertyValue(n);
     const [past, later, none] = [color('--text-3'), color('--line-2'), color('--line')];
-    const bars = Math.max(1, Math.floor(w / BAR)), most = Math.max(1e-30, ...this.energy.values());
+    const bars = Math.max(1, Math.floor(w / BAR)),
+      most = Math.max(1e-30, ...this.energy.values());
     const frames = [...this.energy.keys()].sort((a, b) => a - b);
     for (let i = 0, next = 0, level = 0; i < bars; i++) {
-      const frame = first + i / bars * (last - first), known = s.get('scene') !== null && frame <= kept;
+      const frame = first + (i / bars) * (last - first),
+        known = s.get('scene') !== null && frame <= kept;
       /* Frames that were never shown look like those before them. */
       for (; next < frames.length && frames[next] <= frame + 0.5; next++) level = this.energy.get(frames[next]) ?? 0;
       const height = known ? 5 + Math.sqrt(level / most) * (h - 17) : 3;
@@ -111,7 +135,9 @@ export class Strip {
   private press(e: PointerEvent): void {
     if (!this.app.canRun()) return;
     const move = (m: PointerEvent) => {
-      const box = this.element.getBoundingClientRect(), [first, last] = this.ends(), [low, high] = this.app.state.get('kept');
+      const box = this.element.getBoundingClientRect(),
+        [first, last] = this.ends(),
+        [low, high] = this.app.state.get('kept');
       const frame = Math.round(first + clamp((m.clientX - box.left) / box.width, 0, 1) * (last - first));
       this.app.scrubTo(clamp(frame, low, high));
     };
@@ -128,7 +154,8 @@ export class Strip {
   }
 
   private key(e: KeyboardEvent): void {
-    const [low, high] = this.app.state.get('kept'), at = Math.floor(this.app.state.get('scrub') ?? this.app.state.get('frame'));
+    const [low, high] = this.app.state.get('kept'),
+      at = Math.floor(this.app.state.get('scrub') ?? this.app.state.get('frame'));
     const to = {ArrowLeft: at - 1, ArrowRight: at + 1, Home: low, End: high, PageUp: at - 10, PageDown: at + 10}[e.key];
     if (to === undefined || e.shiftKey) return;
     e.preventDefault();

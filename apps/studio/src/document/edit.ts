@@ -1,6 +1,18 @@
 /* Changes to a scene's text. Each function takes the text and gives the new one, and touches only the
  * characters that must change, so that comments, order and layout stay as their author left them. */
-import {parseDocument, isMap, isSeq, isScalar, isPair, stringify, type Document, type Node, type Pair, type YAMLMap, type YAMLSeq} from 'yaml';
+import {
+  parseDocument,
+  isMap,
+  isSeq,
+  isScalar,
+  isPair,
+  stringify,
+  type Document,
+  type Node,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import type {Path} from './path.ts';
 
 /* Values that a scene can hold. Text that is to stand as it is (34C, 1e5) comes as `Raw`. */
@@ -18,9 +30,12 @@ export function flow(value: Value): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   if (typeof value === 'object') {
-    return `{${Object.entries(value).map(([k, v]) => `${k}: ${flow(v)}`).join(', ')}}`;
+    return `{${Object.entries(value)
+      .map(([k, v]) => `${k}: ${flow(v)}`)
+      .join(', ')}}`;
   }
-  if (typeof value === 'string') return /^[\w$./ -]+$/.test(value) && stringify(value).trim() === value ? value : JSON.stringify(value);
+  if (typeof value === 'string')
+    return /^[\w$./ -]+$/.test(value) && stringify(value).trim() === value ? value : JSON.stringify(value);
   return String(value);
 }
 
@@ -75,7 +90,8 @@ function insertPair(text: string, map: YAMLMap, key: string, value: Value): stri
 /* Puts a value at a path; what is missing on the way is made. */
 export function setValue(text: string, path: Path, value: Value): string {
   const doc = parseText(text);
-  let node: unknown = doc.contents, pair: Pair | undefined;
+  let node: unknown = doc.contents,
+    pair: Pair | undefined;
   for (let i = 0; i < path.length; i++) {
     const child = childOf(node, path[i]);
     const empty = child && (!child.node || (isScalar(child.node) && child.node.value === null));
@@ -89,10 +105,12 @@ export function setValue(text: string, path: Path, value: Value): string {
     if (child?.pair) return putAfterKey(text, child.pair, rest);
     if (isMap(node)) return insertPair(text, node, String(path[i]), rest);
     if (isSeq(node)) return insertItem(text, node, flow(rest));
-    if (!node && !text.includes(':')) return `${text}${text && !text.endsWith('\n') ? '\n' : ''}${path[i]}: ${flow(rest)}\n`;
+    if (!node && !text.includes(':'))
+      return `${text}${text && !text.endsWith('\n') ? '\n' : ''}${path[i]}: ${flow(rest)}\n`;
     throw new Error(`the scene has no place for ${path.join('.')}`);
   }
-  if (pair && (!node || (isScalar(node) && node.value === null && start(node) === end(node)))) return putAfterKey(text, pair, value);
+  if (pair && (!node || (isScalar(node) && node.value === null && start(node) === end(node))))
+    return putAfterKey(text, pair, value);
   const to = isScalar(node) ? end(node) : written(text, end(node));
   if ((isMap(node) || isSeq(node)) && !isFlow(node) && pair) {
     return cut(text, end(pair.key), to, `: ${flow(value)}`);
@@ -128,7 +146,8 @@ export function addItem(text: string, path: Path, value: Value): string {
   const node = parseText(text).getIn(path, true);
   if (isSeq(node) && (node.items.length || isFlow(node))) {
     /* An empty [] becomes a block, one item a line. */
-    if (!node.items.length && path.length === 1) return cut(text, start(node), end(node), `\n  - ${flow(value)}`).replace(/: \n/, ':\n');
+    if (!node.items.length && path.length === 1)
+      return cut(text, start(node), end(node), `\n  - ${flow(value)}`).replace(/: \n/, ':\n');
     return insertItem(text, node, flow(value));
   }
   if (path.length === 1) {
@@ -147,7 +166,8 @@ export function addItem(text: string, path: Path, value: Value): string {
 /* Adds an entry to a map of the scene, one line an entry. */
 export function addEntry(text: string, section: string, key: string, value: Value): string {
   const found = childOf(parseText(text).contents, section);
-  if (found && isMap(found.node) && (found.node as YAMLMap).items.length) return insertPair(text, found.node as YAMLMap, key, value);
+  if (found && isMap(found.node) && (found.node as YAMLMap).items.length)
+    return insertPair(text, found.node as YAMLMap, key, value);
   const block = `\n  ${key}: ${flow(value)}`;
   if (found?.pair) {
     const at = text.indexOf(':', end(found.pair.key)) + 1;
@@ -171,18 +191,28 @@ export function removeAt(text: string, path: Path): string {
       const from = written(text, dash(text, parent.items[0]));
       return cut(text, from, written(text, end(parent.items[0])), ' []');
     }
-    if (isFlow(parent)) return removeFlow(text, parent.items.map(i => [start(i), end(i)]), last);
+    if (isFlow(parent))
+      return removeFlow(
+        text,
+        parent.items.map(i => [start(i), end(i)]),
+        last,
+      );
     const from = lineStart(text, dash(text, parent.items[last]));
     return cut(text, from, Math.min(text.length, lineEnd(text, written(text, end(parent.items[last]))) + 1), '');
   }
   if (isMap(parent)) {
-    const items = parent.items as Pair[], at = items.findIndex(p => keyText(p) === String(last));
+    const items = parent.items as Pair[],
+      at = items.findIndex(p => keyText(p) === String(last));
     if (at < 0) return text;
     const spans = items.map(p => [start(p.key), pairEnd(text, p)]);
-    if (isFlow(parent)) return items.length === 1 ? cut(text, start(parent), end(parent), '{}') : removeFlow(text, spans, at);
-    const [from, to] = spans[at], line = lineStart(text, from);
+    if (isFlow(parent))
+      return items.length === 1 ? cut(text, start(parent), end(parent), '{}') : removeFlow(text, spans, at);
+    const [from, to] = spans[at],
+      line = lineStart(text, from);
     if (items.length === 1) {
-      return path.length === 1 ? cut(text, line, Math.min(text.length, lineEnd(text, to) + 1), '') : cut(text, written(text, from), to, ' {}');
+      return path.length === 1
+        ? cut(text, line, Math.min(text.length, lineEnd(text, to) + 1), '')
+        : cut(text, written(text, from), to, ' {}');
     }
     /* Behind a dash the next pair moves up. */
     if (/\S/.test(text.slice(line, from))) return cut(text, from, spans[at + 1]?.[0] ?? to, '');
@@ -206,13 +236,22 @@ export function renameKey(text: string, path: Path, name: string): string {
 
 /* A copy of a list's item right behind it, in the same style. */
 export function duplicateItem(text: string, path: Path): string {
-  const seq = parseText(text).getIn(path.slice(0, -1), true), at = path[path.length - 1] as number;
+  const seq = parseText(text).getIn(path.slice(0, -1), true),
+    at = path[path.length - 1] as number;
   if (!isSeq(seq) || at >= seq.items.length) return text;
   const item = seq.items[at];
   const indent = column(text, start(item));
   const body = text.slice(start(item), written(text, end(item)));
   /* Further lines lose the item's own indentation, which comes back where it is inserted. */
-  return insertItem(text, seq, body.split('\n').map((l, i) => (i ? l.slice(Math.min(indent, l.search(/\S|$/))) : l)).join('\n'), at);
+  return insertItem(
+    text,
+    seq,
+    body
+      .split('\n')
+      .map((l, i) => (i ? l.slice(Math.min(indent, l.search(/\S|$/))) : l))
+      .join('\n'),
+    at,
+  );
 }
 
 /* A copy of a map's entry, under another name. */
@@ -221,7 +260,8 @@ export function duplicateEntry(text: string, path: Path, name: string): string {
   if (!isMap(map)) return text;
   const pair = (map.items as Pair[]).find(p => keyText(p) === String(path[path.length - 1]));
   if (!pair) return text;
-  const to = pairEnd(text, pair), key = end(pair.key);
+  const to = pairEnd(text, pair),
+    key = end(pair.key);
   const body = `${name}${text.slice(key, to)}`;
   if (isFlow(map)) return cut(text, to, to, `, ${body}`);
   const at = lineEnd(text, to);

@@ -1,7 +1,17 @@
 /* New scenes, and new things in a scene. Sizes suit the scene's resolution; what falls starts above the
  * ground. */
 import type {Vec3} from '../protocol.ts';
-import {addEntry, addItem, duplicateEntry, duplicateItem, removeAt, renameKey, setValue, Raw, type Value} from './edit.ts';
+import {
+  addEntry,
+  addItem,
+  duplicateEntry,
+  duplicateItem,
+  removeAt,
+  renameKey,
+  setValue,
+  Raw,
+  type Value,
+} from './edit.ts';
 import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
 import type {Path} from './path.ts';
 import {add, moveTo, placeOf} from './place.ts';
@@ -18,8 +28,20 @@ colliders:
 export type Made = {text: string; key: string};
 
 export const SHAPE_NAMES: Record<string, string> = {
-  sphere: 'Ball', box: 'Box', capsule: 'Capsule', cylinder: 'Cylinder', cone: 'Cone', torus: 'Torus', ellipsoid: 'Ellipsoid', inside: 'Walls of a box',
-  plane: 'Plane', mesh: 'Mesh file', rectangle: 'Rectangle', disc: 'Disc', ring: 'Ring', polygon: 'Polygon',
+  sphere: 'Ball',
+  box: 'Box',
+  capsule: 'Capsule',
+  cylinder: 'Cylinder',
+  cone: 'Cone',
+  torus: 'Torus',
+  ellipsoid: 'Ellipsoid',
+  inside: 'Walls of a box',
+  plane: 'Plane',
+  mesh: 'Mesh file',
+  rectangle: 'Rectangle',
+  disc: 'Disc',
+  ring: 'Ring',
+  polygon: 'Polygon',
 };
 
 const round = (x: number): number => +x.toPrecision(2) + 0;
@@ -32,25 +54,46 @@ function shapeValue(model: Model, word: string, at: Vec3, size: number): Value {
   const center = (flat ? at.slice(0, 2) : at).map(round);
   const half = round(size / 2);
   switch (word) {
-  case 'plane': return {plane: {}};
-  case 'box': return {box: {center, size: [size, size, size]}};
-  case 'rectangle': return {rectangle: {center, size: [size, size]}};
-  case 'capsule': return {capsule: {from: flat ? [round(at[0] - half), center[1]] : [round(at[0] - half), center[1], center[2]],
-    to: flat ? [round(at[0] + half), center[1]] : [round(at[0] + half), center[1], center[2]], radius: round(size / 4)}};
-  case 'cylinder': case 'cone': return {[word]: {center, radius: half, height: size}};
-  case 'torus': return {torus: {center, radius: half, tube: round(size / 5)}};
-  case 'ring': return {ring: {center, radius: half, inner: round(size / 4)}};
-  case 'ellipsoid': return {ellipsoid: {center, radii: [half, round(size / 3), round(size / 3)]}};
-  case 'inside': return {inside: {center: flat ? [0, size * 2] : [0, size * 2, 0], size: flat ? [size * 5, size * 4] : [size * 5, size * 4, size * 5]}};
-  case 'polygon': {
-    const points: Value[] = [];
-    for (let i = 0; i < 5; i++) {
-      const a = Math.PI * (0.5 + 0.4 * i);
-      points.push([round(at[0] + half * Math.cos(a)), round(at[1] + half * Math.sin(a))]);
+    case 'plane':
+      return {plane: {}};
+    case 'box':
+      return {box: {center, size: [size, size, size]}};
+    case 'rectangle':
+      return {rectangle: {center, size: [size, size]}};
+    case 'capsule':
+      return {
+        capsule: {
+          from: flat ? [round(at[0] - half), center[1]] : [round(at[0] - half), center[1], center[2]],
+          to: flat ? [round(at[0] + half), center[1]] : [round(at[0] + half), center[1], center[2]],
+          radius: round(size / 4),
+        },
+      };
+    case 'cylinder':
+    case 'cone':
+      return {[word]: {center, radius: half, height: size}};
+    case 'torus':
+      return {torus: {center, radius: half, tube: round(size / 5)}};
+    case 'ring':
+      return {ring: {center, radius: half, inner: round(size / 4)}};
+    case 'ellipsoid':
+      return {ellipsoid: {center, radii: [half, round(size / 3), round(size / 3)]}};
+    case 'inside':
+      return {
+        inside: {
+          center: flat ? [0, size * 2] : [0, size * 2, 0],
+          size: flat ? [size * 5, size * 4] : [size * 5, size * 4, size * 5],
+        },
+      };
+    case 'polygon': {
+      const points: Value[] = [];
+      for (let i = 0; i < 5; i++) {
+        const a = Math.PI * (0.5 + 0.4 * i);
+        points.push([round(at[0] + half * Math.cos(a)), round(at[1] + half * Math.sin(a))]);
+      }
+      return {polygon: {points}};
     }
-    return {polygon: {points}};
-  }
-  default: return {[word]: {center, radius: half}};
+    default:
+      return {[word]: {center, radius: half}};
   }
 }
 
@@ -59,9 +102,11 @@ function freePlace(model: Model, size: number): Vec3 {
   let top = 0;
   for (const item of model.items) {
     if ((item.kind !== 'object' && item.kind !== 'emitter') || !item.shape) continue;
-    const c = item.shape.params.center, t = item.fields.translate;
+    const c = item.shape.params.center,
+      t = item.fields.translate;
     const y = (Array.isArray(c) ? Number(c[1]) || 0 : 0) + (Array.isArray(t) ? Number(t[1]) || 0 : 0);
-    const r = Number(item.shape.params.radius) || 0, s = item.shape.params.size;
+    const r = Number(item.shape.params.radius) || 0,
+      s = item.shape.params.size;
     top = Math.max(top, y + (r || (Array.isArray(s) ? Number(s[1]) / 2 || 0 : size / 2)));
   }
   const height = top + size * (top > 0 ? 0.6 : 1);
@@ -86,20 +131,46 @@ const lastKey = (model: Model, list: string, path: Path = [list]): string => {
   return [...path, n].join('.');
 };
 
-export function addShape(text: string, model: Model, kind: ItemKind, word: string, at?: Vec3, size = sizeOf(model)): Made {
-  const place: Vec3 = at ?? (kind === 'collider' ? (model.up === 'z' ? [size * 2, 0, size / 2] : [size * 2, size / 2, 0])
-    : kind === 'sink' || kind === 'source' ? (model.up === 'z' ? [0, 0, size / 2] : [0, size / 2, 0]) : freePlace(model, size));
+export function addShape(
+  text: string,
+  model: Model,
+  kind: ItemKind,
+  word: string,
+  at?: Vec3,
+  size = sizeOf(model),
+): Made {
+  const place: Vec3 =
+    at ??
+    (kind === 'collider'
+      ? model.up === 'z'
+        ? [size * 2, 0, size / 2]
+        : [size * 2, size / 2, 0]
+      : kind === 'sink' || kind === 'source'
+        ? model.up === 'z'
+          ? [0, 0, size / 2]
+          : [0, size / 2, 0]
+        : freePlace(model, size));
   const shape = shapeValue(model, word, place, size);
   const base = {sphere: 'ball', inside: 'walls'}[word] ?? word;
   if (kind === 'collider') {
-    return {key: lastKey(model, 'colliders'), text: addItem(text, ['colliders'], {name: freeName(model, base), shape, friction: 0.4})};
+    return {
+      key: lastKey(model, 'colliders'),
+      text: addItem(text, ['colliders'], {name: freeName(model, base), shape, friction: 0.4}),
+    };
   }
   if (kind === 'sink') return {key: lastKey(model, 'sinks'), text: addItem(text, ['sinks'], {shape})};
   if (kind === 'source') {
-    return {key: lastKey(model, '', ['heat', 'sources']), text: addItem(text, ['heat', 'sources'], {shape, power: new Raw('1e6')})};
+    return {
+      key: lastKey(model, '', ['heat', 'sources']),
+      text: addItem(text, ['heat', 'sources'], {shape, power: new Raw('1e6')}),
+    };
   }
   const made = materialFor(text, model, 'jelly_soft');
-  const value: Record<string, Value> = {name: freeName(model, kind === 'emitter' ? 'emitter' : base), material: made.name, shape};
+  const value: Record<string, Value> = {
+    name: freeName(model, kind === 'emitter' ? 'emitter' : base),
+    material: made.name,
+    shape,
+  };
   if (kind === 'emitter') {
     value.velocity = model.dimension === 2 ? [0, -1] : model.up === 'z' ? [0, 0, -1] : [0, -1, 0];
     value.emit = {start: 0, end: 2};
@@ -110,15 +181,23 @@ export function addShape(text: string, model: Model, kind: ItemKind, word: strin
 /* An outline drawn by hand. */
 export function addOutline(text: string, model: Model, kind: ItemKind, points: [number, number][]): Made {
   const shape = {polygon: {points: points.map(p => p.map(x => +x.toFixed(4) + 0))}};
-  if (kind === 'collider') return {key: lastKey(model, 'colliders'), text: addItem(text, ['colliders'], {name: freeName(model, 'outline'), shape, friction: 0.4})};
+  if (kind === 'collider')
+    return {
+      key: lastKey(model, 'colliders'),
+      text: addItem(text, ['colliders'], {name: freeName(model, 'outline'), shape, friction: 0.4}),
+    };
   const made = materialFor(text, model, 'jelly_soft');
-  return {key: lastKey(model, 'objects'), text: addItem(made.text, ['objects'], {name: freeName(model, 'outline'), material: made.name, shape})};
+  return {
+    key: lastKey(model, 'objects'),
+    text: addItem(made.text, ['objects'], {name: freeName(model, 'outline'), material: made.name, shape}),
+  };
 }
 
 export function addFileObject(text: string, model: Model, file: string, word: 'mesh' | 'particles'): Made {
   const made = materialFor(text, model, 'jelly_soft');
   const name = freeName(model, file.replace(/\.[^.]*$/, '').replace(/\W+/g, '_') || word);
-  const value: Value = word === 'mesh' ? {name, material: made.name, shape: {mesh: {file}}} : {name, material: made.name, particles: file};
+  const value: Value =
+    word === 'mesh' ? {name, material: made.name, shape: {mesh: {file}}} : {name, material: made.name, particles: file};
   return {key: lastKey(model, 'objects'), text: addItem(made.text, ['objects'], value)};
 }
 
@@ -150,16 +229,27 @@ export function remove(text: string, item: Item): string {
 export function duplicate(text: string, model: Model, item: Item): Made {
   const name = freeName(model, item.name);
   if (item.kind === 'material') return {key: `materials.${name}`, text: duplicateEntry(text, item.path, name)};
-  const at = item.path[item.path.length - 1] as number, copy: Path = [...item.path.slice(0, -1), at + 1];
-  text = moveTo(duplicateItem(text, item.path), model, {...item, path: copy, shape: item.shape && {...item.shape, path: [...copy, ...item.shape.path.slice(item.path.length)]}},
-    add(placeOf(item).pivot, [extent(model, item) * 1.1, 0, 0]));
-  if (item.fields.name !== undefined || (item.kind !== 'sink' && item.kind !== 'source')) text = setValue(text, [...copy, 'name'], name);
+  const at = item.path[item.path.length - 1] as number,
+    copy: Path = [...item.path.slice(0, -1), at + 1];
+  text = moveTo(
+    duplicateItem(text, item.path),
+    model,
+    {
+      ...item,
+      path: copy,
+      shape: item.shape && {...item.shape, path: [...copy, ...item.shape.path.slice(item.path.length)]},
+    },
+    add(placeOf(item).pivot, [extent(model, item) * 1.1, 0, 0]),
+  );
+  if (item.fields.name !== undefined || (item.kind !== 'sink' && item.kind !== 'source'))
+    text = setValue(text, [...copy, 'name'], name);
   return {key: copy.join('.'), text};
 }
 
 /* How wide a thing is, about. */
 function extent(model: Model, item: Item): number {
-  const p = item.shape?.params ?? {}, of = (v: unknown): number => (Array.isArray(v) ? Number(v[0]) || 0 : Number(v) || 0);
+  const p = item.shape?.params ?? {},
+    of = (v: unknown): number => (Array.isArray(v) ? Number(v[0]) || 0 : Number(v) || 0);
   return 2 * (of(p.radius) + of(p.tube)) || of(p.size) || 2 * of(p.radii) || sizeOf(model);
 }
 
@@ -168,7 +258,8 @@ export function rename(text: string, model: Model, item: Item, name: string): st
   if (item.kind === 'material') {
     text = renameKey(text, item.path, name);
     for (const other of model.items) {
-      if (other.material === item.name && other.kind !== 'material') text = setValue(text, [...other.path, 'material'], name);
+      if (other.material === item.name && other.kind !== 'material')
+        text = setValue(text, [...other.path, 'material'], name);
     }
     return text;
   }

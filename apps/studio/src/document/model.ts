@@ -9,7 +9,7 @@ export type Fields = Record<string, unknown>;
 export type Shape = {word: string; params: Fields; path: Path};
 export type Item = {
   kind: ItemKind;
-  key: string;  /* stays the same while the scene is edited elsewhere: objects.0 */
+  key: string; /* stays the same while the scene is edited elsewhere: objects.0 */
   path: Path;
   name: string; /* given, or made from its kind and place */
   shape: Shape | null;
@@ -52,7 +52,10 @@ function shapeOf(of: Fields, path: Path): Shape | null {
 function itemOf(kind: ItemKind, path: Path, value: unknown, fallback: string): Item {
   const of = fields(value);
   return {
-    kind, key: path.join('.'), path, fields: of,
+    kind,
+    key: path.join('.'),
+    path,
+    fields: of,
     name: typeof of.name === 'string' || typeof of.name === 'number' ? String(of.name) : fallback,
     shape: kind === 'material' || kind === 'scene' ? null : shapeOf(of, path),
     material: typeof of.material === 'string' ? of.material : '',
@@ -69,12 +72,16 @@ export function readModel(doc: Document): Model {
   });
   list(root.colliders).forEach((c, i) => items.push(itemOf('collider', ['colliders', i], c, `collider_${i + 1}`)));
   list(root.sinks).forEach((s, i) => items.push(itemOf('sink', ['sinks', i], s, `sink_${i + 1}`)));
-  list(fields(root.heat).sources).forEach((s, i) => items.push(itemOf('source', ['heat', 'sources', i], s, `source_${i + 1}`)));
+  list(fields(root.heat).sources).forEach((s, i) =>
+    items.push(itemOf('source', ['heat', 'sources', i], s, `source_${i + 1}`)),
+  );
   for (const [key, value] of Object.entries(fields(root.materials))) {
     items.push({...itemOf('material', ['materials', key], value, key), name: key});
   }
   return {
-    name, root, items,
+    name,
+    root,
+    items,
     dimension: root.dimension === 2 ? 2 : 3,
     up: root.up === 'z' ? 'z' : 'y',
     resolution: typeof root.resolution === 'number' ? root.resolution : 0.02,

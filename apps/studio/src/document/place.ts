@@ -41,22 +41,34 @@ export const normalize = (a: Vec3): Vec3 => times(a, 1 / (length(a) || 1));
 function middle(item: Item): Vec3 {
   const p = item.shape?.params ?? {};
   switch (item.shape?.word) {
-  case 'capsule': return times(add(vector(p.from, [0, -0.5, 0]), vector(p.to, [0, 0.5, 0])), 0.5);
-  case 'plane': return vector(p.point);
-  case 'polygon': {
-    const points = (Array.isArray(p.points) ? p.points : []).map(q => vector(q));
-    return points.length ? times(points.reduce(add, [0, 0, 0]), 1 / points.length) : [0, 0, 0];
-  }
-  default: return vector(p.center);
+    case 'capsule':
+      return times(add(vector(p.from, [0, -0.5, 0]), vector(p.to, [0, 0.5, 0])), 0.5);
+    case 'plane':
+      return vector(p.point);
+    case 'polygon': {
+      const points = (Array.isArray(p.points) ? p.points : []).map(q => vector(q));
+      return points.length ? times(points.reduce(add, [0, 0, 0]), 1 / points.length) : [0, 0, 0];
+    }
+    default:
+      return vector(p.center);
   }
 }
 
 export type Place = {translate: Vec3; rotate: Vec3; scale: Vec3; pivot: Vec3; moves: boolean};
 
 export function placeOf(item: Item): Place {
-  const translate = vector(item.fields.translate), rotate = vector(item.fields.rotate), scale = vector(item.fields.scale, [1, 1, 1]);
-  const m = middle(item), scaled: Vec3 = [m[0] * scale[0], m[1] * scale[1], m[2] * scale[2]];
-  return {translate, rotate, scale, pivot: add(translate, apply(rotation(rotate), scaled)), moves: item.fields.keys !== undefined};
+  const translate = vector(item.fields.translate),
+    rotate = vector(item.fields.rotate),
+    scale = vector(item.fields.scale, [1, 1, 1]);
+  const m = middle(item),
+    scaled: Vec3 = [m[0] * scale[0], m[1] * scale[1], m[2] * scale[2]];
+  return {
+    translate,
+    rotate,
+    scale,
+    pivot: add(translate, apply(rotation(rotate), scaled)),
+    moves: item.fields.keys !== undefined,
+  };
 }
 
 /* Whether the kind of item has translate and rotate; sinks have only their shape. */
@@ -73,7 +85,8 @@ function tidy(model: Model, v: Vec3, like: unknown): Value {
 
 /* Moves the pivot. The shape's own centre changes if it alone says where the item is. */
 export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): string {
-  const shape = item.shape, place = placeOf(item);
+  const shape = item.shape,
+    place = placeOf(item);
   const by = sub(pivot, place.pivot);
   const own = shape?.word === 'plane' ? 'point' : 'center';
   const framed = ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
@@ -83,10 +96,19 @@ export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): str
   }
   if (shape && !hasFrame(item)) {
     for (const key of ['from', 'to']) {
-      if (shape.word === 'capsule') text = setValue(text, [...shape.path, key], tidy(model, add(vector(shape.params[key], [0, key === 'to' ? 0.5 : -0.5, 0]), by), shape.params[key]));
+      if (shape.word === 'capsule')
+        text = setValue(
+          text,
+          [...shape.path, key],
+          tidy(model, add(vector(shape.params[key], [0, key === 'to' ? 0.5 : -0.5, 0]), by), shape.params[key]),
+        );
     }
     if (shape.word === 'polygon' && Array.isArray(shape.params.points)) {
-      text = setValue(text, [...shape.path, 'points'], shape.params.points.map(p => tidy(model, add(vector(p), by), p)));
+      text = setValue(
+        text,
+        [...shape.path, 'points'],
+        shape.params.points.map(p => tidy(model, add(vector(p), by), p)),
+      );
     }
     return text;
   }
@@ -96,51 +118,78 @@ export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): str
 /* Turns about the pivot. */
 export function turnTo(text: string, model: Model, item: Item, degrees: Vec3): string {
   if (!hasFrame(item)) return text;
-  const place = placeOf(item), m = middle(item);
+  const place = placeOf(item),
+    m = middle(item);
   const scaled: Vec3 = [m[0] * place.scale[0], m[1] * place.scale[1], m[2] * place.scale[2]];
   const rounded = degrees.map(d => +d.toFixed(1) + 0) as Vec3;
   text = setValue(text, [...item.path, 'rotate'], rounded);
   if (length(m) === 0) return text;
-  return setValue(text, [...item.path, 'translate'], tidy(model, sub(place.pivot, apply(rotation(rounded), scaled)), item.fields.translate));
+  return setValue(
+    text,
+    [...item.path, 'translate'],
+    tidy(model, sub(place.pivot, apply(rotation(rounded), scaled)), item.fields.translate),
+  );
 }
 
 const LENGTHS: Record<string, Record<string, number>> = {
-  sphere: {radius: 0.5}, disc: {radius: 0.5}, capsule: {radius: 0.5}, cylinder: {radius: 0.5, height: 1}, cone: {radius: 0.5, height: 1},
-  torus: {radius: 0.5, tube: 0.2}, ring: {radius: 0.5, inner: 0.25}, mesh: {scale: 1},
+  sphere: {radius: 0.5},
+  disc: {radius: 0.5},
+  capsule: {radius: 0.5},
+  cylinder: {radius: 0.5, height: 1},
+  cone: {radius: 0.5, height: 1},
+  torus: {radius: 0.5, tube: 0.2},
+  ring: {radius: 0.5, inner: 0.25},
+  mesh: {scale: 1},
 };
 const VECTORS: Record<string, Record<string, Vec3>> = {
-  box: {size: [1, 1, 1]}, rectangle: {size: [1, 1, 1]}, inside: {size: [1, 1, 1]}, ellipsoid: {radii: [0.5, 0.5, 0.5]},
+  box: {size: [1, 1, 1]},
+  rectangle: {size: [1, 1, 1]},
+  inside: {size: [1, 1, 1]},
+  ellipsoid: {radii: [0.5, 0.5, 0.5]},
 };
 
 export const canScale = (item: Item): boolean =>
-  !!item.shape && (item.shape.word in LENGTHS || item.shape.word in VECTORS || ['polygon', 'particles', 'voxels'].includes(item.shape.word));
+  !!item.shape &&
+  (item.shape.word in LENGTHS ||
+    item.shape.word in VECTORS ||
+    ['polygon', 'particles', 'voxels'].includes(item.shape.word));
 
 /* Scales sizes by a factor for each axis; those that are one number take the geometric mean. `item` is as
  * it was when the drag began, and so are its sizes. */
 export function scaleBy(text: string, item: Item, factor: Vec3): string {
   const shape = item.shape;
   if (!shape) return text;
-  const mean = Math.cbrt(Math.max(1e-9, factor[0] * factor[1] * factor[2])), round = (x: number) => +x.toPrecision(3);
+  const mean = Math.cbrt(Math.max(1e-9, factor[0] * factor[1] * factor[2])),
+    round = (x: number) => +x.toPrecision(3);
   if (shape.word in LENGTHS && shape.path.length > item.path.length) {
     for (const [key, fallback] of Object.entries(LENGTHS[shape.word])) {
-      const now = typeof shape.params[key] === 'number' ? shape.params[key] as number : fallback;
+      const now = typeof shape.params[key] === 'number' ? (shape.params[key] as number) : fallback;
       text = setValue(text, [...shape.path, key], round(now * mean));
     }
     return text;
   }
   if (shape.word in VECTORS) {
     for (const [key, fallback] of Object.entries(VECTORS[shape.word])) {
-      const given = shape.params[key], now = vector(given, fallback).map((x, i) => round(x * factor[i]));
+      const given = shape.params[key],
+        now = vector(given, fallback).map((x, i) => round(x * factor[i]));
       text = setValue(text, [...shape.path, key], Array.isArray(given) ? now.slice(0, given.length) : now);
     }
     return text;
   }
   if (shape.word === 'polygon' && Array.isArray(shape.params.points)) {
     const m = middle(item);
-    return setValue(text, [...shape.path, 'points'], shape.params.points.map(p => {
-      const v = vector(p);
-      return [round(m[0] + (v[0] - m[0]) * factor[0]), round(m[1] + (v[1] - m[1]) * factor[1])];
-    }));
+    return setValue(
+      text,
+      [...shape.path, 'points'],
+      shape.params.points.map(p => {
+        const v = vector(p);
+        return [round(m[0] + (v[0] - m[0]) * factor[0]), round(m[1] + (v[1] - m[1]) * factor[1])];
+      }),
+    );
   }
-  return setValue(text, [...item.path, 'scale'], vector(item.fields.scale, [1, 1, 1]).map((x, i) => round(x * factor[i])));
+  return setValue(
+    text,
+    [...item.path, 'scale'],
+    vector(item.fields.scale, [1, 1, 1]).map((x, i) => round(x * factor[i])),
+  );
 }

@@ -110,26 +110,32 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
 
   event(e: Event): void {
     switch (e.event) {
-    case 'hello':
-      this.hello = e;
-      this.setConnection('ready');
-      this.emit('hello', e);
-      break;
-    case 'scene':
-      this.answered();
-      this.emit('scene', e);
-      break;
-    case 'error':
-      if (e.from === 'scene') this.answered();
-      this.emit('error', e);
-      break;
-    case 'state': this.emit('state', e); break;
-    case 'frame': this.frames.set(e.picture, e); break;
-    case 'hash':
-      this.asked.get(e.token)?.(e.hash);
-      this.asked.delete(e.token);
-      break;
-    case 'log': this.emit('log', e); break;
+      case 'hello':
+        this.hello = e;
+        this.setConnection('ready');
+        this.emit('hello', e);
+        break;
+      case 'scene':
+        this.answered();
+        this.emit('scene', e);
+        break;
+      case 'error':
+        if (e.from === 'scene') this.answered();
+        this.emit('error', e);
+        break;
+      case 'state':
+        this.emit('state', e);
+        break;
+      case 'frame':
+        this.frames.set(e.picture, e);
+        break;
+      case 'hash':
+        this.asked.get(e.token)?.(e.hash);
+        this.asked.delete(e.token);
+        break;
+      case 'log':
+        this.emit('log', e);
+        break;
     }
   }
 
@@ -177,7 +183,8 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
 /* What the badge says. */
 export function describeEngine(engine: Engine): string {
   const h = engine.hello;
-  if (engine.connection === 'lost') return h?.engine === 'native' ? 'Connection lost, trying again' : 'The engine did not load';
+  if (engine.connection === 'lost')
+    return h?.engine === 'native' ? 'Connection lost, trying again' : 'The engine did not load';
   if (engine.connection === 'connecting' || !h) return 'Starting the engine';
   if (h.mode === 'cache') return 'Playing a cache';
   const threads = `${h.threads} thread${h.threads === 1 ? '' : 's'}`;

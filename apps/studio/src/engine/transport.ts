@@ -80,7 +80,11 @@ export class SocketTransport implements Transport {
   private closed = false;
 
   /* `own`: a session of its own, beside the page's. */
-  constructor(private readonly pass: Pass, private readonly own: boolean, private readonly to: Receiver) {
+  constructor(
+    private readonly pass: Pass,
+    private readonly own: boolean,
+    private readonly to: Receiver,
+  ) {
     this.connect();
   }
 
@@ -95,13 +99,16 @@ export class SocketTransport implements Transport {
   }
 
   private address(): string {
-    const {token, secret, session} = this.pass, scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const query = new URLSearchParams(secret ? {secret, ...(this.own || !session ? {} : {session: String(session)})} : {token});
+    const {token, secret, session} = this.pass,
+      scheme = location.protocol === 'https:' ? 'wss' : 'ws';
+    const query = new URLSearchParams(
+      secret ? {secret, ...(this.own || !session ? {} : {session: String(session)})} : {token},
+    );
     return `${scheme}://${location.host}/live?${query}`;
   }
 
   private connect(): void {
-    const socket = this.socket = new WebSocket(this.address());
+    const socket = (this.socket = new WebSocket(this.address()));
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => {
       this.wait = FIRST_WAIT_MS;

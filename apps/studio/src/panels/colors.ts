@@ -1,7 +1,8 @@
 /* Colours of materials for swatches. Looks have linear colours; the page has sRGB. */
 import type {SceneInfo, Vec3} from '../protocol.ts';
 
-const encode = (x: number): number => Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * Math.pow(x, 1 / 2.4) - 0.055));
+const encode = (x: number): number =>
+  Math.round(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * Math.pow(x, 1 / 2.4) - 0.055));
 const decode = (x: number): number => (x <= 0.04045 ? x / 12.92 : Math.pow((x + 0.055) / 1.055, 2.4));
 
 export const cssColor = (c: Vec3): string => `rgb(${c.map(x => encode(Math.max(0, Math.min(1, x)))).join(' ')})`;

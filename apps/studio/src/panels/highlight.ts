@@ -1,7 +1,8 @@
 /* Colours of a line of YAML, and what would mend an error. */
 import {el} from '../ui/dom.ts';
 
-const TOKEN = /(#.*$)|("(?:[^"\\]|\\.)*"|'[^']*')|([A-Za-z_][\w.]*)(?=\s*:(?:\s|$))|([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:\s?°?C|\s?K)?)(?=[\s,\]}]|$)/gi;
+const TOKEN =
+  /(#.*$)|("(?:[^"\\]|\\.)*"|'[^']*')|([A-Za-z_][\w.]*)(?=\s*:(?:\s|$))|([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:\s?°?C|\s?K)?)(?=[\s,\]}]|$)/gi;
 
 export function highlight(line: string): Node[] {
   const out: Node[] = [];
@@ -23,19 +24,24 @@ export type Fix = {label: string; from: number; to: number; text: string}; /* co
 
 /* From the engine's words: the nearest name, the end of a range that is near, the other sign. */
 export function fixesOf(message: string, line: string, column: number): Fix[] {
-  const fixes: Fix[] = [], from = Math.max(0, column - 1);
+  const fixes: Fix[] = [],
+    from = Math.max(0, column - 1);
   const near = message.match(/"([^"]*)"[^"]*did you mean "([^"]*)"/);
   if (near) {
     const at = find(line, near[1], from);
     if (at >= 0) fixes.push({label: `Use ${near[2]}`, from: at, to: at + near[1].length, text: near[2]});
   }
-  const range = message.match(/(\S+) (-?[\d.]+(?:e[+-]?\d+)?)[^;]*must be (?:from (-?\S+) to (-?\S+)|at least (-?\S+)|above (-?\S+)|at most (-?\S+)|below (-?\S+))/);
+  const range = message.match(
+    /(\S+) (-?[\d.]+(?:e[+-]?\d+)?)[^;]*must be (?:from (-?\S+) to (-?\S+)|at least (-?\S+)|above (-?\S+)|at most (-?\S+)|below (-?\S+))/,
+  );
   if (range) {
     const value = Number(range[2]);
     const clean = (t: string | undefined) => (t === undefined ? NaN : Number(t.replace(/[;,.]+$/, '')));
-    const lo = clean(range[3] ?? range[5] ?? range[6]), hi = clean(range[4] ?? range[7] ?? range[8]);
+    const lo = clean(range[3] ?? range[5] ?? range[6]),
+      hi = clean(range[4] ?? range[7] ?? range[8]);
     const number = /[+-]?[\d.]+(?:e[+-]?\d+)?/gi;
-    let at = -1, length = 0;
+    let at = -1,
+      length = 0;
     for (const m of line.matchAll(number)) {
       if (Number(m[0]) === value && (at < 0 || Math.abs(m.index - from) < Math.abs(at - from))) {
         at = m.index;
@@ -44,7 +50,8 @@ export function fixesOf(message: string, line: string, column: number): Fix[] {
     }
     if (at >= 0) {
       const add = (v: number) => {
-        if (Number.isFinite(v) && !fixes.some(f => f.text === String(v))) fixes.push({label: `Use ${v}`, from: at, to: at + length, text: String(v)});
+        if (Number.isFinite(v) && !fixes.some(f => f.text === String(v)))
+          fixes.push({label: `Use ${v}`, from: at, to: at + length, text: String(v)});
       };
       if (value < 0 && !(-value < lo) && !(-value > hi)) add(-value);
       if (value < lo && lo > -1e11 && !range[6]) add(lo);

@@ -15,11 +15,17 @@ const PARTS: Part[] = [
   {kind: 'collider', title: 'Colliders', add: 'Add a collider', hint: 'What objects bounce off.'},
   {kind: 'emitter', title: 'Emitters', add: 'Add an emitter', hint: 'Sources that pour material in.'},
   {kind: 'sink', title: 'Sinks', add: 'Add a sink', hint: 'Shapes that delete particles.', optional: true},
-  {kind: 'source', title: 'Heat sources', add: 'Add a heat source', hint: 'Shapes that heat what is in them.', optional: true},
+  {
+    kind: 'source',
+    title: 'Heat sources',
+    add: 'Add a heat source',
+    hint: 'Shapes that heat what is in them.',
+    optional: true,
+  },
   {kind: 'material', title: 'Materials', add: 'Add a material', hint: 'Come with the first object.'},
 ];
-const GROUP_LEAST = 4;  /* like names that share a row */
-const GROUP_SHOWN = 3;  /* of them at first */
+const GROUP_LEAST = 4; /* like names that share a row */
+const GROUP_SHOWN = 3; /* of them at first */
 
 export class Outline {
   readonly element = el('div', {class: 'p-body', role: 'tree', 'aria-label': 'Scene'});
@@ -34,56 +40,116 @@ export class Outline {
   }
 
   update(): void {
-    const {app} = this, scene = app.state.get('scene');
-    const signature = JSON.stringify([app.state.get('selection'), [...app.state.get('hidden')], [...this.open], app.state.get('schema') !== null,
+    const {app} = this,
+      scene = app.state.get('scene');
+    const signature = JSON.stringify([
+      app.state.get('selection'),
+      [...app.state.get('hidden')],
+      [...this.open],
+      app.state.get('schema') !== null,
       app.doc.model.items.map(i => [i.key, i.name, i.kind, i.material, i.visible, i.shape?.word, i.fields.temperature]),
-      scene?.materials.map(m => [m.name, m.color]), scene?.objects.map(o => o.count)]);
+      scene?.materials.map(m => [m.name, m.color]),
+      scene?.objects.map(o => o.count),
+    ]);
     if (signature === this.drawn) return;
     this.drawn = signature;
     const focused = (document.activeElement as HTMLElement | null)?.closest<HTMLElement>('.item')?.dataset.key;
     const items = app.doc.model.items;
-    const content: Node[] = [this.row(items[0] ?? {kind: 'scene', key: '', path: [], name: 'Scene', shape: null, material: '', visible: true, fields: {}}, 'scene')];
+    const content: Node[] = [
+      this.row(
+        items[0] ?? {
+          kind: 'scene',
+          key: '',
+          path: [],
+          name: 'Scene',
+          shape: null,
+          material: '',
+          visible: true,
+          fields: {},
+        },
+        'scene',
+      ),
+    ];
     for (const part of PARTS) {
       const own = items.filter(i => i.kind === part.kind);
       if (part.optional && !own.length) continue;
-      const view = new SectionView(part.title, {remember: this.shut, shut: part.kind === 'emitter' && !own.length && items.length > 3,
-        add: {label: part.add, run: at => this.addMenu(part, at)}});
+      const view = new SectionView(part.title, {
+        remember: this.shut,
+        shut: part.kind === 'emitter' && !own.length && items.length > 3,
+        add: {label: part.add, run: at => this.addMenu(part, at)},
+      });
       view.set(String(own.length));
       view.append(...(own.length ? this.rows(own) : [el('p', {class: 'hint'}, part.hint)]));
       content.push(view.element);
     }
     const more = PARTS.filter(p => p.optional && !items.some(i => i.kind === p.kind));
     if (more.length) {
-      content.push(el('div', {class: 'act'}, button({icon: 'plus', label: 'Add a sink or a heat source', text: 'More', class: 'small', do: 'add-more', attributes: {'aria-haspopup': 'menu'}}, e =>
-        showMenu('Add', more.map(p => ({kind: 'do' as const, text: p.add, note: '', icon: (p.kind === 'sink' ? 'sink' : 'flame') as IconName, run: () => this.add(p.kind, app.doc.model.dimension === 2 ? 'rectangle' : 'box')})), e.currentTarget as HTMLElement))));
+      content.push(
+        el(
+          'div',
+          {class: 'act'},
+          button(
+            {
+              icon: 'plus',
+              label: 'Add a sink or a heat source',
+              text: 'More',
+              class: 'small',
+              do: 'add-more',
+              attributes: {'aria-haspopup': 'menu'},
+            },
+            e =>
+              showMenu(
+                'Add',
+                more.map(p => ({
+                  kind: 'do' as const,
+                  text: p.add,
+                  note: '',
+                  icon: (p.kind === 'sink' ? 'sink' : 'flame') as IconName,
+                  run: () => this.add(p.kind, app.doc.model.dimension === 2 ? 'rectangle' : 'box'),
+                })),
+                e.currentTarget as HTMLElement,
+              ),
+          ),
+        ),
+      );
     }
     const scroll = this.element.scrollTop;
     replace(this.element, ...content);
     this.element.scrollTop = scroll;
-    if (focused !== undefined) this.element.querySelector<HTMLElement>(`.item[data-key="${focused}"]`)?.focus({preventScroll: true});
+    if (focused !== undefined)
+      this.element.querySelector<HTMLElement>(`.item[data-key="${focused}"]`)?.focus({preventScroll: true});
   }
 
   private rows(items: Item[]): Node[] {
     const stem = (i: Item) => i.name.replace(/[_ ]?\d+$/, '');
     const sizes = new Map<string, number>();
     for (const i of items) sizes.set(stem(i), (sizes.get(stem(i)) ?? 0) + 1);
-    const out: Node[] = [], done = new Set<string>();
+    const out: Node[] = [],
+      done = new Set<string>();
     for (const item of items) {
-      const s = stem(item), n = sizes.get(s) ?? 0;
+      const s = stem(item),
+        n = sizes.get(s) ?? 0;
       if (n < GROUP_LEAST || s === item.name) {
         out.push(this.row(item));
         continue;
       }
       if (done.has(s)) continue;
       done.add(s);
-      const group = items.filter(i => stem(i) === s && i.name !== s), state = this.open.get(s) ?? (n > 12 ? 'some' : 'all');
+      const group = items.filter(i => stem(i) === s && i.name !== s),
+        state = this.open.get(s) ?? (n > 12 ? 'some' : 'all');
       out.push(this.groupRow(s, group.length, state));
       if (state === 'none') continue;
       const selected = group.findIndex(i => i.key === this.app.state.get('selection'));
       const shown = state === 'all' || selected >= GROUP_SHOWN ? group : group.slice(0, GROUP_SHOWN);
       out.push(...shown.map(i => this.row(i, undefined, true)));
       if (shown.length < group.length) {
-        out.push(el('div', {class: 'item kid more', role: 'treeitem', tabindex: -1, onclick: () => this.setOpen(s, 'all')}, el('span', {class: 't'}, `${group.length - shown.length} more`)));
+        out.push(
+          el(
+            'div',
+            {class: 'item kid more', role: 'treeitem', tabindex: -1, onclick: () => this.setOpen(s, 'all')},
+            el('span', {class: 't'}, `${group.length - shown.length} more`),
+          ),
+        );
       }
     }
     return out;
@@ -95,40 +161,93 @@ export class Outline {
   }
 
   private groupRow(stem: string, n: number, state: string): HTMLElement {
-    return el('div', {class: 'item group' + (state === 'none' ? ' closed' : ''), role: 'treeitem', tabindex: -1, 'aria-expanded': String(state !== 'none'),
-      onclick: () => this.setOpen(stem, state === 'none' ? 'some' : 'none')}, icon('down'), el('span', {class: 't'}, stem), el('span', {class: 'n'}, String(n)), el('span', {class: 'gap'}));
+    return el(
+      'div',
+      {
+        class: 'item group' + (state === 'none' ? ' closed' : ''),
+        role: 'treeitem',
+        tabindex: -1,
+        'aria-expanded': String(state !== 'none'),
+        onclick: () => this.setOpen(stem, state === 'none' ? 'some' : 'none'),
+      },
+      icon('down'),
+      el('span', {class: 't'}, stem),
+      el('span', {class: 'n'}, String(n)),
+      el('span', {class: 'gap'}),
+    );
   }
 
   private row(item: Item, iconName?: IconName, kid = false): HTMLElement {
-    const {app} = this, scene = app.state.get('scene');
+    const {app} = this,
+      scene = app.state.get('scene');
     const hidden = item.kind === 'collider' ? !item.visible : app.state.get('hidden').has(item.key);
     const selected = app.state.get('selection') === item.key;
-    const name = iconName ?? (item.kind === 'material' ? null : item.kind === 'emitter' ? 'emit' : item.kind === 'source' ? 'flame' : shapeIcon(item.shape?.word ?? 'box'));
+    const name =
+      iconName ??
+      (item.kind === 'material'
+        ? null
+        : item.kind === 'emitter'
+          ? 'emit'
+          : item.kind === 'source'
+            ? 'flame'
+            : shapeIcon(item.shape?.word ?? 'box'));
     const color = (of: string) => el('i', {class: 'sw', style: `background:${swatchColor(scene, of)}`, title: of});
     /* Objects of the only material need not name it. */
     const all = app.doc.model.items.filter(i => i.kind === 'material');
-    const material = item.material || (all.length === 1 && (item.kind === 'object' || item.kind === 'emitter') ? all[0].name : '');
+    const material =
+      item.material || (all.length === 1 && (item.kind === 'object' || item.kind === 'emitter') ? all[0].name : '');
     const hides = item.kind === 'object' || item.kind === 'collider' || item.kind === 'emitter';
-    return el('div', {class: `item${kid ? ' kid' : ''}${hidden ? ' off' : ''}`, role: 'treeitem', 'data-key': item.key, tabindex: selected ? 0 : -1, 'aria-selected': String(selected),
-      onclick: () => app.select(item.key), ondblclick: (e: MouseEvent) => item.kind !== 'scene' && app.itemMenu(item, e.currentTarget as HTMLElement),
-      oncontextmenu: (e: MouseEvent) => {
-        e.preventDefault();
-        app.select(item.key);
-        if (item.kind !== 'scene') app.itemMenu(item, e.currentTarget as HTMLElement);
-      }},
-    name && icon(name), item.kind === 'material' && color(item.name), el('span', {class: 't'}, item.name), this.note(item),
-    material !== '' && color(material),
-    hides ? el('button', {type: 'button', class: 'eye', tabindex: -1, 'aria-label': `${hidden ? 'Show' : 'Hide'} ${item.name}`, onclick: (e: MouseEvent) => {
-      e.stopPropagation();
-      app.toggleVisible(item);
-    }}, icon(hidden ? 'noeye' : 'eye')) : el('span', {class: 'gap'}));
+    return el(
+      'div',
+      {
+        class: `item${kid ? ' kid' : ''}${hidden ? ' off' : ''}`,
+        role: 'treeitem',
+        'data-key': item.key,
+        tabindex: selected ? 0 : -1,
+        'aria-selected': String(selected),
+        onclick: () => app.select(item.key),
+        ondblclick: (e: MouseEvent) => item.kind !== 'scene' && app.itemMenu(item, e.currentTarget as HTMLElement),
+        oncontextmenu: (e: MouseEvent) => {
+          e.preventDefault();
+          app.select(item.key);
+          if (item.kind !== 'scene') app.itemMenu(item, e.currentTarget as HTMLElement);
+        },
+      },
+      name && icon(name),
+      item.kind === 'material' && color(item.name),
+      el('span', {class: 't'}, item.name),
+      this.note(item),
+      material !== '' && color(material),
+      hides
+        ? el(
+            'button',
+            {
+              type: 'button',
+              class: 'eye',
+              tabindex: -1,
+              'aria-label': `${hidden ? 'Show' : 'Hide'} ${item.name}`,
+              onclick: (e: MouseEvent) => {
+                e.stopPropagation();
+                app.toggleVisible(item);
+              },
+            },
+            icon(hidden ? 'noeye' : 'eye'),
+          )
+        : el('span', {class: 'gap'}),
+    );
   }
 
   /* Particles of an object, the temperature of a hot plate. */
   private note(item: Item): HTMLElement | null {
-    const object = item.path[0] === 'objects' ? this.app.state.get('scene')?.objects[item.path[1] as number] : undefined;
+    const object =
+      item.path[0] === 'objects' ? this.app.state.get('scene')?.objects[item.path[1] as number] : undefined;
     const temperature = item.kind === 'collider' ? readNumber(item.fields.temperature) : null;
-    const text = object && object.name === item.name && object.count > 0 ? count(object.count) : temperature !== null ? showWithUnit(temperature, 'K', 'temperature') : '';
+    const text =
+      object && object.name === item.name && object.count > 0
+        ? count(object.count)
+        : temperature !== null
+          ? showWithUnit(temperature, 'K', 'temperature')
+          : '';
     return text ? el('span', {class: 'n'}, text) : null;
   }
 
@@ -136,7 +255,8 @@ export class Outline {
     const row = (e.target as HTMLElement).closest<HTMLElement>('.item');
     if (!row || e.target !== row) return;
     const all = [...this.element.querySelectorAll<HTMLElement>('.item')].filter(r => r.offsetParent);
-    const at = all.indexOf(row), to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1}[e.key];
+    const at = all.indexOf(row),
+      to = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1}[e.key];
     if (to !== undefined) {
       e.preventDefault();
       e.stopPropagation();
@@ -155,26 +275,61 @@ export class Outline {
   /* ---- adding ---- */
 
   private addMenu(part: Part, at: HTMLElement): void {
-    const {app} = this, schema = app.state.get('schema'), flat = app.doc.model.dimension === 2;
+    const {app} = this,
+      schema = app.state.get('schema'),
+      flat = app.doc.model.dimension === 2;
     if (!schema) return;
     if (part.kind === 'material') {
       const known = ['snow', 'jelly_soft', 'sand', 'water', 'clay', 'honey', 'chocolate', 'snow_melting', 'wax', 'ice'];
       const entry = (name: string): Entry => {
         const p = schema.presets.find(x => x.name === name)!;
-        return {kind: 'do', text: name, run: () => {
-          app.add(addMaterial(app.doc.text, app.doc.model, name, p.law === 'melting'), `Add ${name}`);
-        }};
+        return {
+          kind: 'do',
+          text: name,
+          run: () => {
+            app.add(addMaterial(app.doc.text, app.doc.model, name, p.law === 'melting'), `Add ${name}`);
+          },
+        };
       };
-      const first = known.filter(k => schema.presets.some(p => p.name === k)), rest = schema.presets.map(p => p.name).filter(n => !first.includes(n));
-      showMenu('Add a material', [{kind: 'title', text: 'From a preset'}, {kind: 'columns', entries: first.map(entry)}, {kind: 'line'}, {kind: 'columns', entries: rest.map(entry)}], at, 'wide');
+      const first = known.filter(k => schema.presets.some(p => p.name === k)),
+        rest = schema.presets.map(p => p.name).filter(n => !first.includes(n));
+      showMenu(
+        'Add a material',
+        [
+          {kind: 'title', text: 'From a preset'},
+          {kind: 'columns', entries: first.map(entry)},
+          {kind: 'line'},
+          {kind: 'columns', entries: rest.map(entry)},
+        ],
+        at,
+        'wide',
+      );
       return;
     }
     const bit = flat ? 1 : 2;
-    const fits = schema.sections.filter(s => s.shape && (s.dimensions & bit) && (part.kind === 'collider' || part.kind === 'source' || (s.filled & bit)));
-    const entries: Entry[] = fits.filter(s => s.name !== 'mesh').map(s => ({kind: 'do', text: SHAPE_NAMES[s.name] ?? s.name, icon: shapeIcon(s.name), run: () => this.add(part.kind, s.name)}));
-    if (fits.some(s => s.name === 'mesh')) entries.push({kind: 'do', text: 'Mesh file', icon: 'mesh', run: () => app.pickMesh(part.kind)});
+    const fits = schema.sections.filter(
+      s => s.shape && s.dimensions & bit && (part.kind === 'collider' || part.kind === 'source' || s.filled & bit),
+    );
+    const entries: Entry[] = fits
+      .filter(s => s.name !== 'mesh')
+      .map(s => ({
+        kind: 'do',
+        text: SHAPE_NAMES[s.name] ?? s.name,
+        icon: shapeIcon(s.name),
+        run: () => this.add(part.kind, s.name),
+      }));
+    if (fits.some(s => s.name === 'mesh'))
+      entries.push({kind: 'do', text: 'Mesh file', icon: 'mesh', run: () => app.pickMesh(part.kind)});
     if (flat && (part.kind === 'object' || part.kind === 'collider')) {
-      entries.push({kind: 'line'}, {kind: 'do', text: 'Draw an outline', icon: 'pen', run: () => app.state.set({drawing: part.kind as 'object' | 'collider', tool: 'select'})});
+      entries.push(
+        {kind: 'line'},
+        {
+          kind: 'do',
+          text: 'Draw an outline',
+          icon: 'pen',
+          run: () => app.state.set({drawing: part.kind as 'object' | 'collider', tool: 'select'}),
+        },
+      );
     }
     showMenu(part.add, entries, at);
   }

@@ -10,7 +10,7 @@ import {removeAt, setValue, type Value} from '../document/edit.ts';
 import {duplicate, followPreset, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
 import {isFields, valueAt, vector, type Item} from '../document/model.ts';
 import {moveTo, placeOf, turnTo} from '../document/place.ts';
-import {isBelow, pathText, type Path} from '../document/path.ts';
+import {pathText, type Path} from '../document/path.ts';
 import {actsAtOnce, COLLIDER_GROUPS, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
 import {makeRow, RowTip, SectionView, type Row, type RowSource} from './rows.ts';
 import {meltPlot} from './melt_plot.ts';
@@ -18,12 +18,35 @@ import {swatches} from './swatches.ts';
 import {swatchColor} from './colors.ts';
 
 const KIND_WORDS: Record<Item['kind'], string> = {
-  scene: 'Scene', object: 'Object', emitter: 'Emitter', collider: 'Collider', sink: 'Sink', source: 'Heat source', material: 'Material',
+  scene: 'Scene',
+  object: 'Object',
+  emitter: 'Emitter',
+  collider: 'Collider',
+  sink: 'Sink',
+  source: 'Heat source',
+  material: 'Material',
 };
 const SECTION_OF: Partial<Record<Item['kind'], string>> = {
-  object: 'an object', emitter: 'an object', collider: 'a collider', sink: 'a sink', source: 'a source', material: 'a material',
+  object: 'an object',
+  emitter: 'an object',
+  collider: 'a collider',
+  sink: 'a sink',
+  source: 'a source',
+  material: 'a material',
 };
-const PLACED = ['translate', 'rotate', 'scale', 'shape', 'mesh', 'voxels', 'particles', 'name', 'keys', 'visible', 'emit'];
+const PLACED = [
+  'translate',
+  'rotate',
+  'scale',
+  'shape',
+  'mesh',
+  'voxels',
+  'particles',
+  'name',
+  'keys',
+  'visible',
+  'emit',
+];
 
 export class Properties {
   readonly element: HTMLElement;
@@ -45,13 +68,42 @@ export class Properties {
       if (e.key === 'Escape') this.find(false);
     });
     this.searchBox = el('label', {class: 'find small', hidden: true}, icon('search'), this.search);
-    this.head = el('div', {class: 'p-head'}, el('h2', {}, 'Properties'), el('span', {class: 'grow'}),
-      button({icon: 'search', label: 'Find a property', key: '/', class: 'small', do: 'find'}, () => this.find(this.searchBox.hidden === true)),
-      button({icon: 'foldr', label: 'Fold the properties', class: 'small fold'}, () => app.state.set({foldRight: true})));
-    this.element = el('aside', {class: 'panel card right', 'aria-label': 'Properties'},
-      el('button', {type: 'button', class: 'unfold', 'aria-label': 'Show the properties', onclick: () => app.state.set({foldRight: false})}, icon('dials')),
-      el('div', {class: 'sizer', role: 'separator', 'aria-orientation': 'vertical', 'aria-label': 'Width of the properties'}),
-      this.head, this.searchBox, this.body, this.foot);
+    this.head = el(
+      'div',
+      {class: 'p-head'},
+      el('h2', {}, 'Properties'),
+      el('span', {class: 'grow'}),
+      button({icon: 'search', label: 'Find a property', key: '/', class: 'small', do: 'find'}, () =>
+        this.find(this.searchBox.hidden === true),
+      ),
+      button({icon: 'foldr', label: 'Fold the properties', class: 'small fold'}, () =>
+        app.state.set({foldRight: true}),
+      ),
+    );
+    this.element = el(
+      'aside',
+      {class: 'panel card right', 'aria-label': 'Properties'},
+      el(
+        'button',
+        {
+          type: 'button',
+          class: 'unfold',
+          'aria-label': 'Show the properties',
+          onclick: () => app.state.set({foldRight: false}),
+        },
+        icon('dials'),
+      ),
+      el('div', {
+        class: 'sizer',
+        role: 'separator',
+        'aria-orientation': 'vertical',
+        'aria-label': 'Width of the properties',
+      }),
+      this.head,
+      this.searchBox,
+      this.body,
+      this.foot,
+    );
     this.tip = new RowTip(app.element, this.element);
     app.doc.on('change', () => this.update());
     app.state.watch(['selection', 'schema', 'scene', 'waiting', 'comparing', 'playing'], () => this.update());
@@ -77,12 +129,25 @@ export class Properties {
   }
 
   update(): void {
-    const {app} = this, item = app.selected(), schema = app.state.get('schema');
+    const {app} = this,
+      item = app.selected(),
+      schema = app.state.get('schema');
     if (!schema || app.state.get('comparing')) return;
     const info = app.state.get('scene');
     const material = item.kind === 'material' ? info?.materials.find(m => m.name === item.name) : undefined;
-    const signature = JSON.stringify([item.key, item.kind, item.shape?.word, item.fields.preset, item.fields.law, material?.law, material?.preset, app.doc.model.dimension,
-      app.doc.model.heat, app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name), item.fields.keys !== undefined]);
+    const signature = JSON.stringify([
+      item.key,
+      item.kind,
+      item.shape?.word,
+      item.fields.preset,
+      item.fields.law,
+      material?.law,
+      material?.preset,
+      app.doc.model.dimension,
+      app.doc.model.heat,
+      app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name),
+      item.fields.keys !== undefined,
+    ]);
     if (signature !== this.built) {
       this.built = signature;
       this.build(item);
@@ -118,17 +183,33 @@ export class Properties {
   }
 
   private title(item: Item): HTMLElement {
-    const name = el('div', {class: 'big'}), sub = el('div', {class: 'sub'});
+    const name = el('div', {class: 'big'}),
+      sub = el('div', {class: 'sub'});
     const color = item.kind === 'material' ? el('i', {class: 'sw large'}) : null;
     this.others.push(() => {
-      const now = this.app.selected(), scene = this.app.state.get('scene');
+      const now = this.app.selected(),
+        scene = this.app.state.get('scene');
       setText(name, item.kind === 'scene' ? 'Scene' : now.name);
       if (color) color.style.background = swatchColor(scene, now.name);
       setText(sub, this.subtitle(now));
     });
-    return el('div', {class: 'tit'}, color, el('div', {class: 'grow'}, name, sub),
-      item.kind !== 'scene' && button({icon: 'more', label: 'Duplicate, rename, delete', class: 'small', do: 'item-menu', attributes: {'aria-haspopup': 'menu'}},
-        e => this.app.itemMenu(this.app.selected(), e.currentTarget as HTMLElement)));
+    return el(
+      'div',
+      {class: 'tit'},
+      color,
+      el('div', {class: 'grow'}, name, sub),
+      item.kind !== 'scene' &&
+        button(
+          {
+            icon: 'more',
+            label: 'Duplicate, rename, delete',
+            class: 'small',
+            do: 'item-menu',
+            attributes: {'aria-haspopup': 'menu'},
+          },
+          e => this.app.itemMenu(this.app.selected(), e.currentTarget as HTMLElement),
+        ),
+    );
   }
 
   private subtitle(item: Item): string {
@@ -137,28 +218,62 @@ export class Properties {
     if (item.kind === 'material') {
       const info = scene?.materials.find(m => m.name === item.name);
       const changed = this.rows.filter(r => r.element.classList.contains('changed')).length;
-      const base = typeof item.fields.preset === 'string' ? `preset ${item.fields.preset}` : info?.law && `law ${info.law}`;
+      const base =
+        typeof item.fields.preset === 'string' ? `preset ${item.fields.preset}` : info?.law && `law ${info.law}`;
       return ['Material', base && base + (changed ? `, ${changed} changed` : '')].filter(Boolean).join(' · ');
     }
     const object = item.path[0] === 'objects' ? scene?.objects[item.path[1] as number] : undefined;
     const word = item.shape?.word;
-    return [KIND_WORDS[item.kind], word && (SHAPE_NAMES[word] ?? word).toLowerCase(), object && object.count > 0 && `${count(object.count)} particles`].filter(Boolean).join(' · ');
+    return [
+      KIND_WORDS[item.kind],
+      word && (SHAPE_NAMES[word] ?? word).toLowerCase(),
+      object && object.count > 0 && `${count(object.count)} particles`,
+    ]
+      .filter(Boolean)
+      .join(' · ');
   }
 
   /* A row for a parameter of the section at `at`. */
-  private row(param: Param, at: Path, o: {base?: unknown; word?: RowSource['baseWord']; label?: string; choices?: string[]; color?: (name: string) => string; give?: RowSource['give']; read?: () => unknown} = {}): Row | null {
-    const {app} = this, path: Path = [...at, param.name];
-    const opened = app.doc.baseline, known = this.knownBefore(at);
+  private row(
+    param: Param,
+    at: Path,
+    o: {
+      base?: unknown;
+      word?: RowSource['baseWord'];
+      label?: string;
+      choices?: string[];
+      color?: (name: string) => string;
+      give?: RowSource['give'];
+      read?: () => unknown;
+    } = {},
+  ): Row | null {
+    const {app} = this,
+      path: Path = [...at, param.name];
+    const opened = app.doc.baseline,
+      known = this.knownBefore(at);
     const before = known ? valueAt(opened.root, path) : undefined;
     const fallback = param.fallback === '' ? undefined : parseFallback(param);
-    const given = () => valueAt(app.doc.model.root, path) ?? (param.alias ? valueAt(app.doc.model.root, [...at, param.alias]) : undefined);
-    const base = o.word ? o.base : before ?? fallback;
-    const row = makeRow({
-      param, path, label: o.label, axes: app.doc.model.dimension, resolution: app.doc.model.resolution, live: actsAtOnce(path),
-      base, baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'), marks: known || o.word === 'Preset',
-      read: o.read ?? given,
-      give: o.give ?? ((value, done) => this.give(path, param, value, done)),
-    }, o.choices, o.color);
+    const given = () =>
+      valueAt(app.doc.model.root, path) ??
+      (param.alias ? valueAt(app.doc.model.root, [...at, param.alias]) : undefined);
+    const base = o.word ? o.base : (before ?? fallback);
+    const row = makeRow(
+      {
+        param,
+        path,
+        label: o.label,
+        axes: app.doc.model.dimension,
+        resolution: app.doc.model.resolution,
+        live: actsAtOnce(path),
+        base,
+        baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'),
+        marks: known || o.word === 'Preset',
+        read: o.read ?? given,
+        give: o.give ?? ((value, done) => this.give(path, param, value, done)),
+      },
+      o.choices,
+      o.color,
+    );
     if (row) this.rows.push(row);
     return row;
   }
@@ -166,12 +281,14 @@ export class Properties {
   /* Whether the thing was there, under the same name, when the scene was opened. */
   private knownBefore(at: Path): boolean {
     if (typeof at[1] !== 'number' || at[0] === 'heat') return true;
-    const then = valueAt(this.app.doc.baseline.root, at.slice(0, 2)), now = valueAt(this.app.doc.model.root, at.slice(0, 2));
+    const then = valueAt(this.app.doc.baseline.root, at.slice(0, 2)),
+      now = valueAt(this.app.doc.model.root, at.slice(0, 2));
     return isFields(then) && isFields(now) && then.name === now.name;
   }
 
   private give(path: Path, param: Param, value: Value | null, done: boolean): void {
-    const {doc} = this.app, name = pathText(path);
+    const {doc} = this.app,
+      name = pathText(path);
     const alias = param.alias ? [...path.slice(0, -1), param.alias] : null;
     const target = alias && valueAt(doc.model.root, alias) !== undefined ? alias : path;
     const text = value === null ? removeAt(doc.text, target) : setValue(doc.text, target, value);
@@ -179,55 +296,92 @@ export class Properties {
     if (done) doc.settle();
   }
 
-  private groups(section: Section | undefined, groups: Group[], at: Path, o: {skip?: string[]; more?: boolean; titles?: Record<string, string>} = {}): SectionView[] {
+  private groups(
+    section: Section | undefined,
+    groups: Group[],
+    at: Path,
+    o: {skip?: string[]; more?: boolean; titles?: Record<string, string>} = {},
+  ): SectionView[] {
     if (!section) return [];
-    const views: SectionView[] = [], used = new Set(o.skip ?? []);
+    const views: SectionView[] = [],
+      used = new Set(o.skip ?? []);
     const add = (title: string, params: Param[], shut?: boolean) => {
       const flat = this.app.doc.model.dimension === 2;
-      const rows = params.map(p => (flat && /spin$/.test(p.name) ? this.spinRow(p, at) : this.row(p, at, this.optionsFor(p)))).filter((r): r is Row => !!r);
+      const rows = params
+        .map(p => (flat && /spin$/.test(p.name) ? this.spinRow(p, at) : this.row(p, at, this.optionsFor(p))))
+        .filter((r): r is Row => !!r);
       if (!rows.length) return;
       const view = new SectionView(o.titles?.[title] ?? title, {shut, remember: this.shut});
       view.append(...rows.map(r => r.element));
       views.push(view);
     };
     for (const g of groups) {
-      const params = g.names.map(n => section.params.find(p => p.name === n)).filter((p): p is Param => !!p && !used.has(p.name) && this.applies(p, at));
+      const params = g.names
+        .map(n => section.params.find(p => p.name === n))
+        .filter((p): p is Param => !!p && !used.has(p.name) && this.applies(p, at));
       params.forEach(p => used.add(p.name));
       add(g.title, params, g.shut);
     }
-    if (o.more !== false) add('More', section.params.filter(p => !used.has(p.name) && p.kind !== 'value'), true);
+    if (o.more !== false)
+      add(
+        'More',
+        section.params.filter(p => !used.has(p.name) && p.kind !== 'value'),
+        true,
+      );
     return views;
   }
 
   /* Rows of heat only where there is heat, and so on. */
   private applies(p: Param, at: Path): boolean {
     const {model} = this.app.doc;
-    if (['temperature', 'concentration'].includes(p.name) || (p.name === 'transfer' && at[0] === 'colliders')) return model.heat;
+    if (['temperature', 'concentration'].includes(p.name) || (p.name === 'transfer' && at[0] === 'colliders'))
+      return model.heat;
     if (p.name === 'per_voxel') return this.app.selected().shape?.word === 'voxels';
     return true;
   }
 
-  private optionsFor(p: Param): {choices?: string[]; base?: unknown; word?: 'Default'; color?: (name: string) => string} {
+  private optionsFor(p: Param): {
+    choices?: string[];
+    base?: unknown;
+    word?: 'Default';
+    color?: (name: string) => string;
+  } {
     if (p.name !== 'material') return {};
     const names = this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name);
-    return {choices: names, ...(names.length === 1 ? {base: names[0], word: 'Default'} : {}), color: name => swatchColor(this.app.state.get('scene'), name)};
+    return {
+      choices: names,
+      ...(names.length === 1 ? {base: names[0], word: 'Default'} : {}),
+      color: name => swatchColor(this.app.state.get('scene'), name),
+    };
   }
 
   /* In 2D things spin about z alone. */
   private spinRow(param: Param, at: Path): Row | null {
-    const path: Path = [...at, param.name], now = () => vector(valueAt(this.app.doc.model.root, path))[2];
-    const row = makeRow({param: {...param, kind: 'real', least: 0, most: 0}, path, axes: 2, resolution: 1, live: actsAtOnce(path), base: 0, baseWord: 'Default', read: now,
-      give: (value, done) => this.give(path, param, value === null ? null : [0, 0, value], done)});
+    const path: Path = [...at, param.name],
+      now = () => vector(valueAt(this.app.doc.model.root, path))[2];
+    const row = makeRow({
+      param: {...param, kind: 'real', least: 0, most: 0},
+      path,
+      axes: 2,
+      resolution: 1,
+      live: actsAtOnce(path),
+      base: 0,
+      baseWord: 'Default',
+      read: now,
+      give: (value, done) => this.give(path, param, value === null ? null : [0, 0, value], done),
+    });
     if (row) this.rows.push(row);
     return row;
   }
 
   private sceneSections(): Node[] {
-    const {model} = this.app.doc, views = new Map<string, SectionView>(), used = new Set<string>();
+    const {model} = this.app.doc,
+      views = new Map<string, SectionView>(),
+      used = new Set<string>();
     for (const {section, at, group} of SCENE_GROUPS) {
       if (section === 'heat' && !model.heat) continue;
       let view = views.get(group.title);
-      if (!view) views.set(group.title, view = new SectionView(group.title, {shut: group.shut, remember: this.shut}));
+      if (!view) views.set(group.title, (view = new SectionView(group.title, {shut: group.shut, remember: this.shut})));
       for (const name of group.names) {
         const param = this.section(section)?.params.find(p => p.name === name);
         const row = param && this.row(param, at, this.computed(name));
@@ -237,8 +391,16 @@ export class Properties {
     }
     if (!model.heat) {
       const heat = new SectionView('Heat', {shut: true, remember: this.shut});
-      heat.append(el('p', {class: 'hint'}, 'Heat is off. Things neither warm nor melt.'), el('div', {class: 'act'},
-        button({label: 'Switch heat on', text: 'Switch heat on', class: 'small solid', do: 'heat-on'}, () => this.app.change(setValue(this.app.doc.text, ['heat'], {speed: 1000}), 'Switch heat on'))));
+      heat.append(
+        el('p', {class: 'hint'}, 'Heat is off. Things neither warm nor melt.'),
+        el(
+          'div',
+          {class: 'act'},
+          button({label: 'Switch heat on', text: 'Switch heat on', class: 'small solid', do: 'heat-on'}, () =>
+            this.app.change(setValue(this.app.doc.text, ['heat'], {speed: 1000}), 'Switch heat on'),
+          ),
+        ),
+      );
       views.set('Heat', heat);
     }
     const out = [...views.values()];
@@ -256,23 +418,46 @@ export class Properties {
 
   /* What holds if the scene does not say, where the table cannot know it. */
   private computed(name: string): {base?: unknown; word?: 'Default'} {
-    const scene = this.app.state.get('scene'), {model} = this.app.doc;
+    const scene = this.app.state.get('scene'),
+      {model} = this.app.doc;
     if (name === 'particles_per_cell') return {base: model.dimension === 2 ? 4 : 8, word: 'Default'};
-    if (name === 'cell_size' && scene && valueAt(model.root, ['simulation', 'cell_size']) === undefined) return {base: scene.cell_size, word: 'Default'};
+    if (name === 'cell_size' && scene && valueAt(model.root, ['simulation', 'cell_size']) === undefined)
+      return {base: scene.cell_size, word: 'Default'};
     return {};
   }
 
   private placedSections(item: Item): Node[] {
-    const out: Node[] = [], section = this.section(SECTION_OF[item.kind] ?? '');
+    const out: Node[] = [],
+      section = this.section(SECTION_OF[item.kind] ?? '');
     const placement = new SectionView('Placement', {remember: this.shut});
-    const vectorParam = (name: string, unit: string, help: string): Param => ({name, kind: 'vector', unit, fallback: '', least: 0, most: 0, help});
+    const vectorParam = (name: string, unit: string, help: string): Param => ({
+      name,
+      kind: 'vector',
+      unit,
+      fallback: '',
+      least: 0,
+      most: 0,
+      help,
+    });
     const live = item.kind === 'collider';
     if (item.shape && item.shape.word !== 'polygon') {
       const position = makeRow({
-        param: vectorParam('position', 'm', item.shape.word === 'plane' ? 'a point on it' : 'where its middle is'), path: item.path, axes: this.app.doc.model.dimension, resolution: this.app.doc.model.resolution, live,
-        base: this.knownBefore(item.path) ? this.openedPivot(item) : undefined, baseWord: 'As opened',
+        param: vectorParam('position', 'm', item.shape.word === 'plane' ? 'a point on it' : 'where its middle is'),
+        path: item.path,
+        axes: this.app.doc.model.dimension,
+        resolution: this.app.doc.model.resolution,
+        live,
+        base: this.knownBefore(item.path) ? this.openedPivot(item) : undefined,
+        baseWord: 'As opened',
         read: () => placeOf(this.app.selected()).pivot,
-        give: (value, done) => this.place(v => moveTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v), value, 'Move', done, this.openedPivot(item)),
+        give: (value, done) =>
+          this.place(
+            v => moveTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v),
+            value,
+            'Move',
+            done,
+            this.openedPivot(item),
+          ),
       });
       if (position && item.fields.keys === undefined) {
         this.rows.push(position);
@@ -282,13 +467,44 @@ export class Properties {
     if (item.kind !== 'sink' && item.fields.keys === undefined && item.shape?.word !== 'plane') {
       const flat = this.app.doc.model.dimension === 2;
       const param = section?.params.find(p => p.name === 'rotate');
-      const row = param && (flat
-        ? makeRow({param: {...param, kind: 'real', least: -360, most: 360}, path: [...item.path, 'rotate'], axes: 2, resolution: 1, live, base: 0, baseWord: 'Default', label: 'Rotation',
-          read: () => placeOf(this.app.selected()).rotate[2],
-          give: (value, done) => this.place(v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), [0, 0, v[0]]), value === null ? [0, 0, 0] : [readNumber(textOf(value)) ?? 0, 0, 0], 'Turn', done)})
-        : makeRow({param, path: [...item.path, 'rotate'], axes: 3, resolution: 1, live, base: [0, 0, 0], baseWord: 'Default',
-          read: () => placeOf(this.app.selected()).rotate,
-          give: (value, done) => this.place(v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v), value ?? [0, 0, 0], 'Turn', done)}));
+      const row =
+        param &&
+        (flat
+          ? makeRow({
+              param: {...param, kind: 'real', least: -360, most: 360},
+              path: [...item.path, 'rotate'],
+              axes: 2,
+              resolution: 1,
+              live,
+              base: 0,
+              baseWord: 'Default',
+              label: 'Rotation',
+              read: () => placeOf(this.app.selected()).rotate[2],
+              give: (value, done) =>
+                this.place(
+                  v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), [0, 0, v[0]]),
+                  value === null ? [0, 0, 0] : [readNumber(textOf(value)) ?? 0, 0, 0],
+                  'Turn',
+                  done,
+                ),
+            })
+          : makeRow({
+              param,
+              path: [...item.path, 'rotate'],
+              axes: 3,
+              resolution: 1,
+              live,
+              base: [0, 0, 0],
+              baseWord: 'Default',
+              read: () => placeOf(this.app.selected()).rotate,
+              give: (value, done) =>
+                this.place(
+                  v => turnTo(this.app.doc.text, this.app.doc.model, this.app.selected(), v),
+                  value ?? [0, 0, 0],
+                  'Turn',
+                  done,
+                ),
+            }));
       if (row) {
         this.rows.push(row);
         placement.append(row.element);
@@ -301,23 +517,39 @@ export class Properties {
         const row = this.row(p, item.shape.path);
         if (row) placement.append(row.element);
       }
-      if (item.shape.word === 'polygon') placement.append(el('p', {class: 'hint'}, `An outline of ${Array.isArray(item.shape.params.points) ? item.shape.params.points.length : 0} points.`));
+      if (item.shape.word === 'polygon')
+        placement.append(
+          el(
+            'p',
+            {class: 'hint'},
+            `An outline of ${Array.isArray(item.shape.params.points) ? item.shape.params.points.length : 0} points.`,
+          ),
+        );
     }
-    const scale = item.shape && ['mesh', 'voxels', 'particles'].includes(item.shape.word) ? section?.params.find(p => p.name === 'scale') : undefined;
+    const scale =
+      item.shape && ['mesh', 'voxels', 'particles'].includes(item.shape.word)
+        ? section?.params.find(p => p.name === 'scale')
+        : undefined;
     const scaleRow = scale && this.row(scale, item.path);
     if (scaleRow) placement.append(scaleRow.element);
-    if (item.fields.keys !== undefined) placement.append(el('p', {class: 'hint'}, 'Keys move it. Edit them in the text.'));
+    if (item.fields.keys !== undefined)
+      placement.append(el('p', {class: 'hint'}, 'Keys move it. Edit them in the text.'));
     out.push(placement.element);
     if (item.kind === 'emitter') {
-      const emit = this.section('emit'), view = new SectionView('Emission', {remember: this.shut});
+      const emit = this.section('emit'),
+        view = new SectionView('Emission', {remember: this.shut});
       for (const p of emit?.params ?? []) {
         const row = this.row({...p, most: Math.min(p.most || 1e9, 1e9)}, [...item.path, 'emit']);
         if (row) view.append(row.element);
       }
       out.push(view.element);
     }
-    const groups = item.kind === 'collider' ? COLLIDER_GROUPS : item.kind === 'sink' || item.kind === 'source'
-      ? [{title: item.kind === 'source' ? 'Heat' : 'Time', names: ['power', 'start', 'end']}] : OBJECT_GROUPS;
+    const groups =
+      item.kind === 'collider'
+        ? COLLIDER_GROUPS
+        : item.kind === 'sink' || item.kind === 'source'
+          ? [{title: item.kind === 'source' ? 'Heat' : 'Time', names: ['power', 'start', 'end']}]
+          : OBJECT_GROUPS;
     out.push(...this.groups(section, groups, item.path, {skip: PLACED}).map(v => v.element));
     return out;
   }
@@ -327,86 +559,154 @@ export class Properties {
     return then ? placeOf(then).pivot : undefined;
   }
 
-  private place(make: (v: [number, number, number]) => string, value: Value | null, label: string, done: boolean, base?: unknown): void {
+  private place(
+    make: (v: [number, number, number]) => string,
+    value: Value | null,
+    label: string,
+    done: boolean,
+    base?: unknown,
+  ): void {
     const v = (value ?? base) as number[] | undefined;
-    if (v) this.app.change(make([v[0] ?? 0, v[1] ?? 0, v[2] ?? 0]), `${label} ${this.app.selected().name}`, `place ${this.app.selected().key}`);
+    if (v)
+      this.app.change(
+        make([v[0] ?? 0, v[1] ?? 0, v[2] ?? 0]),
+        `${label} ${this.app.selected().name}`,
+        `place ${this.app.selected().key}`,
+      );
     if (done) this.app.doc.settle();
   }
 
   private materialSections(item: Item): Node[] {
-    const {app} = this, schema = app.state.get('schema')!, section = this.section('a material');
+    const {app} = this,
+      schema = app.state.get('schema')!,
+      section = this.section('a material');
     const info = app.state.get('scene')?.materials.find(m => m.name === item.name);
     /* Aliases of presets are the engine's to know. */
-    const presetName = item.fields.law !== undefined && item.fields.preset === undefined ? '' : info?.preset || String(item.fields.preset ?? 'jelly_soft');
+    const presetName =
+      item.fields.law !== undefined && item.fields.preset === undefined
+        ? ''
+        : info?.preset || String(item.fields.preset ?? 'jelly_soft');
     const preset = schema.presets.find(p => p.name === presetName);
-    const lawName = typeof item.fields.law === 'string' ? item.fields.law : info?.law ?? preset?.law ?? 'neo_hookean';
+    const lawName = typeof item.fields.law === 'string' ? item.fields.law : (info?.law ?? preset?.law ?? 'neo_hookean');
     const law = schema.laws.find(l => l.name === lawName);
     const out: Node[] = [];
     if (law?.melts) {
-      const plot = meltPlot(name => readNumber(valueAt(app.doc.model.root, [...app.selected().path, name])) ?? preset?.values[name] ?? info?.values[name] ?? 0);
+      const plot = meltPlot(
+        name =>
+          readNumber(valueAt(app.doc.model.root, [...app.selected().path, name])) ??
+          preset?.values[name] ??
+          info?.values[name] ??
+          0,
+      );
       out.push(plot.element);
       this.others.push(plot.update);
     }
     const looks = new SectionView('Look and law', {remember: this.shut});
-    looks.append(swatches(app, () => app.selected(), update => this.others.push(update)));
+    looks.append(
+      swatches(
+        app,
+        () => app.selected(),
+        update => this.others.push(update),
+      ),
+    );
     const presetParam = section?.params.find(p => p.name === 'preset');
     if (presetParam) {
-      const row = this.row(presetParam, item.path, {choices: [...(preset ? [] : ['']), ...schema.presets.map(p => p.name)], base: undefined, word: 'Default', read: () => presetName,
+      const row = this.row(presetParam, item.path, {
+        choices: [...(preset ? [] : ['']), ...schema.presets.map(p => p.name)],
+        base: undefined,
+        word: 'Default',
+        read: () => presetName,
         give: value => {
           if (value === null || value === '') return;
           const to = schema.presets.find(p => p.name === value);
-          const {doc} = app, set = setPreset(doc.text, doc.model, app.selected(), String(value), to?.law === 'melting');
+          const {doc} = app,
+            set = setPreset(doc.text, doc.model, app.selected(), String(value), to?.law === 'melting');
           const made = followPreset(set, doc.model, app.selected(), String(value));
           app.change(made.text, `Make ${item.name} ${String(value)}`);
           app.select(made.key);
-        }});
+        },
+      });
       if (row) looks.append(row.element);
     }
     const lawParam = section?.params.find(p => p.name === 'law');
     if (lawParam) {
-      const row = this.row(lawParam, item.path, {choices: schema.laws.map(l => l.name), base: preset?.law ?? lawName, word: preset ? 'Preset' : 'As opened'});
+      const row = this.row(lawParam, item.path, {
+        choices: schema.laws.map(l => l.name),
+        base: preset?.law ?? lawName,
+        word: preset ? 'Preset' : 'As opened',
+      });
       if (row) looks.append(row.element);
     }
     out.push(looks.element);
     const reads = new Set(law?.params ?? []);
     for (const group of MATERIAL_GROUPS) {
       if (group.title === 'Heat' && !app.doc.model.heat) continue;
-      const title = law?.melts || group.title !== 'Solid' && group.title !== 'Melt' ? group.title : group.title === 'Solid' ? (law?.liquid ? 'Liquid' : 'Solid') : 'Flow';
+      const title =
+        law?.melts || (group.title !== 'Solid' && group.title !== 'Melt')
+          ? group.title
+          : group.title === 'Solid'
+            ? law?.liquid
+              ? 'Liquid'
+              : 'Solid'
+            : 'Flow';
       const view = new SectionView(title, {shut: group.shut, remember: this.shut});
       let any = false;
       for (const name of group.names) {
         const param = reads.has(name) ? section?.params.find(p => p.name === name) : undefined;
         if (!param) continue;
         const value = preset?.values[name] ?? info?.values[name];
-        const row = this.row(param, item.path, preset ? {base: value, word: 'Preset'} : {base: valueAt(app.doc.baseline.root, [...item.path, name]) ?? value, word: 'As opened'});
+        const row = this.row(
+          param,
+          item.path,
+          preset
+            ? {base: value, word: 'Preset'}
+            : {base: valueAt(app.doc.baseline.root, [...item.path, name]) ?? value, word: 'As opened'},
+        );
         if (!row) continue;
         any = true;
         view.append(row.element);
       }
       if (any) out.push(view.element);
     }
-    if (item.fields.noise !== undefined) out.push(el('p', {class: 'hint'}, 'Noise varies some values in space. Edit it in the text.'));
+    if (item.fields.noise !== undefined)
+      out.push(el('p', {class: 'hint'}, 'Noise varies some values in space. Edit it in the text.'));
     return out;
   }
 
   /* ---- below the rows ---- */
 
   private updateFoot(item: Item): void {
-    const {app} = this, waiting = app.state.get('waiting');
+    const {app} = this,
+      waiting = app.state.get('waiting');
     const changed = this.rows.filter(r => r.element.classList.contains('changed'));
-    const state = waiting.length ? `w${waiting.length}` : item.kind === 'material' && changed.length ? `m${changed.length}` : '';
+    const state = waiting.length
+      ? `w${waiting.length}`
+      : item.kind === 'material' && changed.length
+        ? `m${changed.length}`
+        : '';
     if (this.foot.dataset.state === state) return;
     this.foot.dataset.state = state;
     this.foot.hidden = state === '';
     if (waiting.length) {
-      replace(this.foot, icon('reset'), el('span', {class: 'grow'}, waiting.length === 1 ? '1 change is waiting' : `${waiting.length} changes are waiting`),
+      replace(
+        this.foot,
+        icon('reset'),
+        el(
+          'span',
+          {class: 'grow'},
+          waiting.length === 1 ? '1 change is waiting' : `${waiting.length} changes are waiting`,
+        ),
         button({label: 'Undo', text: 'Undo', class: 'small', do: 'undo-waiting'}, () => app.undo()),
-        button({label: 'Restart', text: 'Restart', class: 'small primary', do: 'restart'}, () => app.restart()));
+        button({label: 'Restart', text: 'Restart', class: 'small primary', do: 'restart'}, () => app.restart()),
+      );
       this.foot.title = waiting.join('\n');
     } else if (state) {
       this.foot.title = '';
-      replace(this.foot, el('span', {class: 'grow'}, `${changed.length} changed value${changed.length === 1 ? '' : 's'}`),
-        button({label: 'Reset all', text: 'Reset all', class: 'small', do: 'reset-all'}, () => this.resetAll()));
+      replace(
+        this.foot,
+        el('span', {class: 'grow'}, `${changed.length} changed value${changed.length === 1 ? '' : 's'}`),
+        button({label: 'Reset all', text: 'Reset all', class: 'small', do: 'reset-all'}, () => this.resetAll()),
+      );
     }
   }
 
@@ -418,7 +718,8 @@ export class Properties {
       if (isFields(then)) this.app.change(setValue(text, item.path, then as Value), `Reset ${item.name}`);
       return;
     }
-    for (const key of Object.keys(item.fields)) if (!['preset', 'look', 'noise', 'law'].includes(key)) text = removeAt(text, [...item.path, key]);
+    for (const key of Object.keys(item.fields))
+      if (!['preset', 'look', 'noise', 'law'].includes(key)) text = removeAt(text, [...item.path, key]);
     this.app.change(text, `Reset ${item.name}`);
   }
 }
@@ -457,23 +758,40 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
     if (e.key !== 'Escape' && e.key !== 'Tab') e.stopPropagation();
   });
   const used = item.kind === 'material' && doc.model.items.some(i => i.material === item.name);
-  showMenu(`${item.name}`, [
-    ...(item.kind === 'sink' || item.kind === 'source' ? [] : [{kind: 'element' as const, element: el('label', {class: 'rename'}, el('span', {class: 'sub'}, 'Name'), field)}]),
-    {kind: 'do', text: 'Duplicate', icon: 'copy', key: 'Ctrl D', run: () => {
-      app.add(duplicate(doc.text, doc.model, item), `Duplicate ${item.name}`);
-    }},
-    {kind: 'do', text: used ? 'Delete (in use)' : 'Delete', icon: 'trash', key: 'Del', off: used, run: () => {
-      app.change(remove(doc.text, item), `Delete ${item.name}`);
-      app.select('');
-    }},
-    {kind: 'line'},
-    {kind: 'do', text: 'Show in the text', icon: 'list', run: () => app.showInText(item)},
-  ], at);
-}
-
-/* Waiting paths that are still given by the scene; those of things that were deleted are gone with them. */
-export function stillWaiting(waiting: readonly string[], restart: readonly string[], live: readonly string[]): string[] {
-  const all = new Set([...waiting, ...restart]);
-  for (const path of live) for (const w of all) if (isBelow(w, path)) all.delete(w);
-  return [...all];
+  showMenu(
+    `${item.name}`,
+    [
+      ...(item.kind === 'sink' || item.kind === 'source'
+        ? []
+        : [
+            {
+              kind: 'element' as const,
+              element: el('label', {class: 'rename'}, el('span', {class: 'sub'}, 'Name'), field),
+            },
+          ]),
+      {
+        kind: 'do',
+        text: 'Duplicate',
+        icon: 'copy',
+        key: 'Ctrl D',
+        run: () => {
+          app.add(duplicate(doc.text, doc.model, item), `Duplicate ${item.name}`);
+        },
+      },
+      {
+        kind: 'do',
+        text: used ? 'Delete (in use)' : 'Delete',
+        icon: 'trash',
+        key: 'Del',
+        off: used,
+        run: () => {
+          app.change(remove(doc.text, item), `Delete ${item.name}`);
+          app.select('');
+        },
+      },
+      {kind: 'line'},
+      {kind: 'do', text: 'Show in the text', icon: 'list', run: () => app.showInText(item)},
+    ],
+    at,
+  );
 }

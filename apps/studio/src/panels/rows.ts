@@ -20,8 +20,8 @@ export type RowSource = {
   base: unknown; /* what Reset goes back to; undefined: the scene need not give it */
   baseWord: 'Preset' | 'Default' | 'As opened';
   marks?: boolean; /* amber where it differs from the base; by default it does */
-  range?: Range;   /* of its slider */
-  read(): unknown;             /* the scene's value, undefined if it gives none */
+  range?: Range; /* of its slider */
+  read(): unknown; /* the scene's value, undefined if it gives none */
   give(value: Value | null, done: boolean): void; /* null: as if not given */
 };
 
@@ -32,7 +32,8 @@ export interface Row {
 }
 
 const same = (a: unknown, b: unknown): boolean => {
-  const x = readNumber(a), y = readNumber(b);
+  const x = readNumber(a),
+    y = readNumber(b);
   if (x !== null && y !== null) return Math.abs(x - y) <= 1e-6 * Math.max(Math.abs(x), Math.abs(y));
   if (Array.isArray(a) && Array.isArray(b)) return vector(a).every((v, i) => same(v, vector(b)[i]));
   return a === b;
@@ -45,14 +46,28 @@ abstract class Base implements Row {
   protected readonly label: string;
   private readonly resetButton: HTMLButtonElement;
 
-  constructor(protected readonly s: RowSource, id: string | null, wide: boolean) {
+  constructor(
+    protected readonly s: RowSource,
+    id: string | null,
+    wide: boolean,
+  ) {
     this.label = s.label ?? labelOf(s.param.name);
     this.name = `${this.label} ${s.param.name} ${s.param.help}`.toLowerCase();
     const unit = s.param.kind === 'vector' && s.param.unit ? `, ${spellUnit(s.param.unit)}` : '';
-    this.resetButton = button({icon: 'revert', label: `Reset ${this.label}`, class: 'small reset', do: 'reset', attributes: {tabindex: -1}}, () => this.reset());
-    this.element = el('div', {class: 'row' + (wide ? ' wide' : ''), 'data-p': s.param.name},
-      el(id ? 'label' : 'span', {class: id ? null : 'lab', for: id, ondblclick: () => this.reset()},
-        this.label + unit, s.live ? null : el('span', {class: 'wait', title: 'Needs a restart'}, icon('reset'))));
+    this.resetButton = button(
+      {icon: 'revert', label: `Reset ${this.label}`, class: 'small reset', do: 'reset', attributes: {tabindex: -1}},
+      () => this.reset(),
+    );
+    this.element = el(
+      'div',
+      {class: 'row' + (wide ? ' wide' : ''), 'data-p': s.param.name},
+      el(
+        id ? 'label' : 'span',
+        {class: id ? null : 'lab', for: id, ondblclick: () => this.reset()},
+        this.label + unit,
+        s.live ? null : el('span', {class: 'wait', title: 'Needs a restart'}, icon('reset')),
+      ),
+    );
     (this.element as HTMLElement & {source?: RowSource}).source = s;
   }
 
@@ -62,7 +77,7 @@ abstract class Base implements Row {
 
   protected reset(): void {
     const {base} = this.s;
-    this.s.give(base === undefined || this.s.baseWord !== 'As opened' ? null : base as Value, true);
+    this.s.give(base === undefined || this.s.baseWord !== 'As opened' ? null : (base as Value), true);
   }
 
   /* The value in force: the scene's, or what holds if it gives none. */
@@ -72,7 +87,8 @@ abstract class Base implements Row {
 
   update(): void {
     const given = this.s.read();
-    const changed = this.s.base !== undefined && this.s.marks !== false ? given !== undefined && !same(given, this.s.base) : false;
+    const changed =
+      this.s.base !== undefined && this.s.marks !== false ? given !== undefined && !same(given, this.s.base) : false;
     if (this.element.classList.contains('changed') !== changed) this.element.classList.toggle('changed', changed);
     const to = describeValue(this.s, this.s.base);
     setAttribute(this.resetButton, 'title', to ? `Reset to ${to}` : 'Reset');
@@ -98,8 +114,9 @@ class NumberRow extends Base {
   constructor(s: RowSource) {
     const id = `p${++ids}`;
     super(s, id, false);
-    const first = readNumber(s.read() ?? s.base), base = readNumber(s.base);
-    const range = s.range = rangeOf(s.param, first, s.resolution);
+    const first = readNumber(s.read() ?? s.base),
+      base = readNumber(s.base);
+    const range = (s.range = rangeOf(s.param, first, s.resolution));
     const give = (v: number, done: boolean) => {
       const text = writeNumber(v, s.param.kind);
       s.give(new Raw(text), done);
@@ -131,20 +148,40 @@ class VectorRow extends Base {
   constructor(s: RowSource) {
     super(s, null, true);
     const range = {...rangeOf({...s.param, kind: 'real'}, null, s.resolution)};
-    const span = s.param.unit === 'm' ? s.resolution * 100 : s.param.unit.startsWith('degrees') ? 360 : s.param.name === 'color' ? 1 : 10;
+    const span =
+      s.param.unit === 'm'
+        ? s.resolution * 100
+        : s.param.unit.startsWith('degrees')
+          ? 360
+          : s.param.name === 'color'
+            ? 1
+            : 10;
     const ends = {...range, lo: s.param.name === 'color' ? 0 : -span, hi: span, log: false};
-    this.fields = ['x', 'y', 'z'].slice(0, s.axes).map((axis, i) => new NumberField({
-      label: `${this.label} ${axis}`, unit: s.param.unit, kind: 'real', range: ends, axis,
-      oninput: (v, done) => this.give(i, v, done),
-    }));
+    this.fields = ['x', 'y', 'z']
+      .slice(0, s.axes)
+      .map(
+        (axis, i) =>
+          new NumberField({
+            label: `${this.label} ${axis}`,
+            unit: s.param.unit,
+            kind: 'real',
+            range: ends,
+            axis,
+            oninput: (v, done) => this.give(i, v, done),
+          }),
+      );
     this.finish(el('span', {class: 'vec'}, ...this.fields.map(f => f.element)));
     this.update();
   }
 
   private give(axis: number, v: number, done: boolean): void {
-    const now = vector(this.now(), vector(this.s.base)), given = this.s.read();
+    const now = vector(this.now(), vector(this.s.base)),
+      given = this.s.read();
     now[axis] = +v.toPrecision(6);
-    this.s.give((Array.isArray(given) ? now.slice(0, Math.max(given.length, this.s.axes)) : now.slice(0, this.s.axes)), done);
+    this.s.give(
+      Array.isArray(given) ? now.slice(0, Math.max(given.length, this.s.axes)) : now.slice(0, this.s.axes),
+      done,
+    );
   }
 
   protected show(value: unknown): void {
@@ -159,15 +196,29 @@ class ChoiceRow extends Base {
   private swatch: HTMLElement | null = null;
 
   /* `color`: of a name, for a dot beside it. */
-  constructor(s: RowSource, options: string[], names: boolean, private readonly color?: (name: string) => string) {
+  constructor(
+    s: RowSource,
+    options: string[],
+    names: boolean,
+    private readonly color?: (name: string) => string,
+  ) {
     super(s, null, true);
     const short = !names && options.length <= 4 && options.join('').length <= 26;
     if (short) {
-      this.segment = new Segment(this.label, options.map(value => ({value, text: labelOf(value)})), '', v => s.give(v, true));
+      this.segment = new Segment(
+        this.label,
+        options.map(value => ({value, text: labelOf(value)})),
+        '',
+        v => s.give(v, true),
+      );
       this.finish(this.segment.element);
     } else {
       if (color) this.swatch = el('i', {class: 'sw'});
-      this.select = el('select', {class: 'sel', 'aria-label': this.label}, ...options.map(o => el('option', {value: o}, names ? o : labelOf(o))));
+      this.select = el(
+        'select',
+        {class: 'sel', 'aria-label': this.label},
+        ...options.map(o => el('option', {value: o}, names ? o : labelOf(o))),
+      );
       this.select.addEventListener('change', () => s.give(this.select!.value, true));
       this.finish(el('span', {class: 'holds'}, ...(this.swatch ? [this.swatch] : []), this.select));
     }
@@ -187,7 +238,15 @@ class FlagRow extends Base {
 
   constructor(s: RowSource) {
     super(s, null, true);
-    this.segment = new Segment(this.label, [{value: 'true', text: 'Yes'}, {value: 'false', text: 'No'}], 'true', v => s.give(v === 'true', true));
+    this.segment = new Segment(
+      this.label,
+      [
+        {value: 'true', text: 'Yes'},
+        {value: 'false', text: 'No'},
+      ],
+      'true',
+      v => s.give(v === 'true', true),
+    );
     this.finish(this.segment.element);
     this.update();
   }
@@ -219,11 +278,18 @@ export function makeRow(s: RowSource, options?: string[], color?: (name: string)
   if (options) return new ChoiceRow(s, options, true, color);
   if (s.param.choices?.length) return new ChoiceRow(s, s.param.choices, false);
   switch (s.param.kind) {
-  case 'real': case 'temperature': case 'whole': return new NumberRow(s);
-  case 'vector': return new VectorRow(s);
-  case 'flag': return new FlagRow(s);
-  case 'text': return new TextRow(s);
-  default: return null;
+    case 'real':
+    case 'temperature':
+    case 'whole':
+      return new NumberRow(s);
+    case 'vector':
+      return new VectorRow(s);
+    case 'flag':
+      return new FlagRow(s);
+    case 'text':
+      return new TextRow(s);
+    default:
+      return null;
   }
 }
 
@@ -234,7 +300,10 @@ export class RowTip {
   private shown: HTMLElement | null = null;
   private timer = 0;
 
-  constructor(private readonly app: HTMLElement, panel: HTMLElement) {
+  constructor(
+    private readonly app: HTMLElement,
+    panel: HTMLElement,
+  ) {
     app.append(this.element);
     panel.addEventListener('pointerover', e => {
       const label = e.pointerType === 'mouse' ? (e.target as Element).closest('.row>label,.row>.lab') : null;
@@ -266,15 +335,21 @@ export class RowTip {
     const base = describeValue(s, s.base);
     if (base) facts.push([s.baseWord, base]);
     if (s.range) {
-      const {lo, hi, log} = s.range, text = (v: number) => showWithUnit(v, s.param.unit, s.param.kind);
+      const {lo, hi, log} = s.range,
+        text = (v: number) => showWithUnit(v, s.param.unit, s.param.kind);
       facts.push(['Range', `${text(lo)} to ${text(hi)}${log ? ', logarithmic' : ''}`]);
     }
     facts.push(['Applies', s.live ? 'at once' : 'after a restart']);
     const help = s.param.help ? s.param.help[0].toUpperCase() + s.param.help.slice(1) + '. ' : '';
-    this.element.replaceChildren(el('b', {}, s.label ?? labelOf(s.param.name), el('code', {}, s.param.name)), el('p', {}, help + hintOf(s.param.name)),
-      el('dl', {}, ...facts.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])));
+    this.element.replaceChildren(
+      el('b', {}, s.label ?? labelOf(s.param.name), el('code', {}, s.param.name)),
+      el('p', {}, help + hintOf(s.param.name)),
+      el('dl', {}, ...facts.flatMap(([k, v]) => [el('dt', {}, k), el('dd', {}, v)])),
+    );
     this.element.hidden = false;
-    const a = this.app.getBoundingClientRect(), b = row.getBoundingClientRect(), p = row.closest('.panel')!.getBoundingClientRect();
+    const a = this.app.getBoundingClientRect(),
+      b = row.getBoundingClientRect(),
+      p = row.closest('.panel')!.getBoundingClientRect();
     this.element.style.left = `${p.left - a.left - this.element.offsetWidth - 8}px`;
     this.element.style.top = `${Math.max(60, Math.min(b.top - a.top - 8, a.height - this.element.offsetHeight - 16))}px`;
   }
@@ -287,16 +362,40 @@ export class SectionView {
   private readonly head: HTMLButtonElement;
   private readonly count = el('span', {class: 'n'});
 
-  constructor(title: string, o: {shut?: boolean; add?: {label: string; run: (at: HTMLElement) => void}; remember?: Map<string, boolean>} = {}) {
+  constructor(
+    title: string,
+    o: {shut?: boolean; add?: {label: string; run: (at: HTMLElement) => void}; remember?: Map<string, boolean>} = {},
+  ) {
     const shut = o.remember?.get(title) ?? o.shut ?? false;
-    this.head = el('button', {type: 'button', 'aria-expanded': String(!shut), onclick: () => {
-      const now = this.element.classList.toggle('shut');
-      setAttribute(this.head, 'aria-expanded', !now);
-      o.remember?.set(title, now);
-    }}, icon('down'), title, this.count);
+    this.head = el(
+      'button',
+      {
+        type: 'button',
+        'aria-expanded': String(!shut),
+        onclick: () => {
+          const now = this.element.classList.toggle('shut');
+          setAttribute(this.head, 'aria-expanded', !now);
+          o.remember?.set(title, now);
+        },
+      },
+      icon('down'),
+      title,
+      this.count,
+    );
     const add = o.add;
-    this.element = el('section', {class: 'sec' + (shut ? ' shut' : ''), 'data-title': title}, el('div', {class: 'sec-h'}, this.head,
-      add && button({icon: 'plus', label: add.label, class: 'small', attributes: {'aria-haspopup': 'menu'}}, e => add.run(e.currentTarget as HTMLElement))));
+    this.element = el(
+      'section',
+      {class: 'sec' + (shut ? ' shut' : ''), 'data-title': title},
+      el(
+        'div',
+        {class: 'sec-h'},
+        this.head,
+        add &&
+          button({icon: 'plus', label: add.label, class: 'small', attributes: {'aria-haspopup': 'menu'}}, e =>
+            add.run(e.currentTarget as HTMLElement),
+          ),
+      ),
+    );
   }
 
   set(count: string): void {

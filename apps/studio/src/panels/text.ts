@@ -12,8 +12,17 @@ const SEND_AFTER_MS = 300;
 const INDENT = '  ';
 
 export class TextPanel {
-  readonly element = el('div', {class: 'code', tabindex: 0, role: 'textbox', 'aria-multiline': 'true', 'aria-label': 'Scene text', contenteditable: 'true',
-    spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off'});
+  readonly element = el('div', {
+    class: 'code',
+    tabindex: 0,
+    role: 'textbox',
+    'aria-multiline': 'true',
+    'aria-label': 'Scene text',
+    contenteditable: 'true',
+    spellcheck: 'false',
+    autocapitalize: 'off',
+    autocorrect: 'off',
+  });
   readonly badge = el('span', {class: 'chip errors', hidden: true});
   private text = '';
   private lines: HTMLElement[] = [];
@@ -24,7 +33,9 @@ export class TextPanel {
   constructor(private readonly app: App) {
     this.element.addEventListener('beforeinput', e => this.beforeInput(e));
     this.element.addEventListener('keydown', e => this.key(e));
-    this.element.addEventListener('compositionstart', () => { this.composing = true; });
+    this.element.addEventListener('compositionstart', () => {
+      this.composing = true;
+    });
     this.element.addEventListener('compositionend', () => {
       this.composing = false;
       const at = this.selection();
@@ -54,7 +65,8 @@ export class TextPanel {
   private show(): void {
     if (this.app.state.get('left') !== 'text') return;
     if (!this.timer && this.text !== this.app.doc.text) {
-      const focused = document.activeElement === this.element, [a, b] = focused ? this.selection() : [0, 0];
+      const focused = document.activeElement === this.element,
+        [a, b] = focused ? this.selection() : [0, 0];
       this.draw(this.app.doc.text);
       if (focused) this.select(Math.min(a, this.text.length), Math.min(b, this.text.length));
     }
@@ -64,12 +76,19 @@ export class TextPanel {
   /* ---- drawing ---- */
 
   private draw(text: string): void {
-    const before = this.text.split('\n'), after = text.split('\n');
+    const before = this.text.split('\n'),
+      after = text.split('\n');
     if (!this.lines.length) before.length = 0;
     this.text = text;
-    let head = 0, tail = 0;
+    let head = 0,
+      tail = 0;
     while (head < before.length && head < after.length && before[head] === after[head]) head++;
-    while (tail < before.length - head && tail < after.length - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++;
+    while (
+      tail < before.length - head &&
+      tail < after.length - head &&
+      before[before.length - 1 - tail] === after[after.length - 1 - tail]
+    )
+      tail++;
     const fresh = after.slice(head, after.length - tail).map(l => this.line(l));
     for (const old of this.lines.slice(head, before.length - tail)) old.remove();
     const next = this.lines[before.length - tail] ?? null;
@@ -95,19 +114,35 @@ export class TextPanel {
     this.element.querySelectorAll('.fix').forEach(f => f.remove());
     this.element.querySelectorAll('.bad').forEach(b => b.classList.remove('bad'));
     if (!error) return;
-    const at = Math.max(1, Math.min(this.lines.length, error.line ?? 1)) - 1, line = this.lines[at];
+    const at = Math.max(1, Math.min(this.lines.length, error.line ?? 1)) - 1,
+      line = this.lines[at];
     if (!line) return;
     line.classList.add('bad');
     const source = this.text.split('\n')[at] ?? '';
     const text = error.text[0].toUpperCase() + error.text.slice(1);
-    const fix = el('div', {class: 'fix', role: 'alert', contenteditable: 'false'},
-      el('p', {}, el('b', {}, /[.?!]$/.test(text) ? text : text + '.'), error.line ? ` Line ${error.line}${error.column ? `, column ${error.column}` : ''}.` : ''),
-      ...fixesOf(error.text, source, error.column ?? 1).map(f => button({label: f.label, text: f.label, class: 'small'}, () => {
-        const from = this.offsetOfLine(at) + f.from;
-        this.put(this.text.slice(0, from) + f.text + this.text.slice(from + f.to - f.from), from + f.text.length, from + f.text.length);
-        this.send('Mend the text');
-      })),
-      this.app.doc.undoLabel !== null && button({label: 'Undo the edit', text: 'Undo the edit', class: 'small'}, () => this.app.undo()));
+    const fix = el(
+      'div',
+      {class: 'fix', role: 'alert', contenteditable: 'false'},
+      el(
+        'p',
+        {},
+        el('b', {}, /[.?!]$/.test(text) ? text : text + '.'),
+        error.line ? ` Line ${error.line}${error.column ? `, column ${error.column}` : ''}.` : '',
+      ),
+      ...fixesOf(error.text, source, error.column ?? 1).map(f =>
+        button({label: f.label, text: f.label, class: 'small'}, () => {
+          const from = this.offsetOfLine(at) + f.from;
+          this.put(
+            this.text.slice(0, from) + f.text + this.text.slice(from + f.to - f.from),
+            from + f.text.length,
+            from + f.text.length,
+          );
+          this.send('Mend the text');
+        }),
+      ),
+      this.app.doc.undoLabel !== null &&
+        button({label: 'Undo the edit', text: 'Undo the edit', class: 'small'}, () => this.app.undo()),
+    );
     line.after(fix);
   }
 
@@ -143,7 +178,8 @@ export class TextPanel {
   }
 
   private point(offset: number): [Node, number] {
-    const before = this.text.slice(0, offset).split('\n'), line = this.lines[before.length - 1];
+    const before = this.text.slice(0, offset).split('\n'),
+      line = this.lines[before.length - 1];
     let left = before[before.length - 1].length;
     const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
     for (let t = walk.nextNode(); t; t = walk.nextNode()) {
@@ -182,7 +218,9 @@ export class TextPanel {
       return;
     }
     const r = e.getTargetRanges()[0];
-    let [from, to] = r ? [this.offset(r.startContainer, r.startOffset), this.offset(r.endContainer, r.endOffset)] : this.selection();
+    let [from, to] = r
+      ? [this.offset(r.startContainer, r.startOffset), this.offset(r.endContainer, r.endOffset)]
+      : this.selection();
     if (e.inputType.startsWith('delete')) {
       /* Some browsers give no range over the end of a line. */
       if (from === to && e.inputType === 'deleteContentBackward') from = Math.max(0, from - 1);
@@ -191,8 +229,11 @@ export class TextPanel {
       return;
     }
     if (e.inputType === 'insertParagraph' || e.inputType === 'insertLineBreak') {
-      const start = this.text.lastIndexOf('\n', from - 1) + 1, line = this.text.slice(start, from);
-      const indent = line.match(/^ */)![0] + (/:\s*$/.test(line) ? INDENT : /^\s*- /.test(line) && !/}\s*$/.test(line) ? INDENT : '');
+      const start = this.text.lastIndexOf('\n', from - 1) + 1,
+        line = this.text.slice(start, from);
+      const indent =
+        line.match(/^ */)![0] +
+        (/:\s*$/.test(line) ? INDENT : /^\s*- /.test(line) && !/}\s*$/.test(line) ? INDENT : '');
       this.insert(from, to, `\n${indent}`);
       return;
     }
@@ -207,8 +248,13 @@ export class TextPanel {
       if (!e.shiftKey) {
         this.insert(from, to, INDENT);
       } else {
-        const start = this.text.lastIndexOf('\n', from - 1) + 1, n = Math.min(2, this.text.slice(start).match(/^ */)![0].length);
-        this.put(this.text.slice(0, start) + this.text.slice(start + n), Math.max(start, from - n), Math.max(start, to - n));
+        const start = this.text.lastIndexOf('\n', from - 1) + 1,
+          n = Math.min(2, this.text.slice(start).match(/^ */)![0].length);
+        this.put(
+          this.text.slice(0, start) + this.text.slice(start + n),
+          Math.max(start, from - n),
+          Math.max(start, to - n),
+        );
         this.later();
       }
     }
@@ -229,7 +275,10 @@ export class TextPanel {
   }
 
   private readLines(): string {
-    return [...this.element.children].filter(c => !c.classList.contains('fix')).map(l => (l.textContent ?? '').replace(/\n$/, '')).join('\n');
+    return [...this.element.children]
+      .filter(c => !c.classList.contains('fix'))
+      .map(l => (l.textContent ?? '').replace(/\n$/, ''))
+      .join('\n');
   }
 
   private later(): void {

@@ -4,7 +4,8 @@ import type {Vec3} from '../protocol.ts';
 import {add} from '../document/place.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
-const ARM = 21, MIDDLE = 32; /* of 64 */
+const ARM = 21,
+  MIDDLE = 32; /* of 64 */
 const NAMES = ['x', 'y', 'z'] as const;
 
 export class AxesGizmo {
@@ -19,7 +20,8 @@ export class AxesGizmo {
     this.element.setAttribute('aria-label', 'Axes');
     this.element.innerHTML = '<circle cx="32" cy="32" r="31" fill="var(--surface)" opacity=".85"/>';
     NAMES.forEach((name, i) => {
-      const line = document.createElementNS(SVG, 'path'), ball = document.createElementNS(SVG, 'g');
+      const line = document.createElementNS(SVG, 'path'),
+        ball = document.createElementNS(SVG, 'g');
       line.setAttribute('stroke', `var(--${name})`);
       line.setAttribute('stroke-width', '2');
       ball.innerHTML = `<title>Look along ${name}</title><circle r="7" fill="var(--${name})"/><text y="3.5" text-anchor="middle" font-size="10" font-weight="700" fill="var(--surface)">${name}</text>`;
@@ -33,20 +35,26 @@ export class AxesGizmo {
   }
 
   update(): void {
-    const {view} = this.app, flat = this.app.doc.model.dimension === 2 || view.scaleBar !== null;
+    const {view} = this.app,
+      flat = this.app.doc.model.dimension === 2 || view.scaleBar !== null;
     this.element.toggleAttribute('hidden', flat || this.app.compare.on);
     if (flat) return;
-    const {target, distance} = view.camera, o = view.project(target), size = distance * 0.05;
+    const {target, distance} = view.camera,
+      o = view.project(target),
+      size = distance * 0.05;
     const at = NAMES.map((_, i) => {
       const e: Vec3 = [0, 0, 0];
       e[i] = size;
       const p = view.project(add(target, e));
       return {x: p[0] - o[0], y: p[1] - o[1], depth: p[2] - o[2]};
     });
-    const most = Math.max(1e-9, ...at.map(a => Math.hypot(a.x, a.y, a.depth / size * Math.hypot(at[0].x, at[0].y))));
+    const most = Math.max(1e-9, ...at.map(a => Math.hypot(a.x, a.y, (a.depth / size) * Math.hypot(at[0].x, at[0].y))));
     const long = Math.max(most, ...at.map(a => Math.hypot(a.x, a.y)));
-    const places = at.map(a => [MIDDLE + a.x / long * ARM, MIDDLE + a.y / long * ARM]);
-    const signature = places.flat().map(v => v.toFixed(1)).join();
+    const places = at.map(a => [MIDDLE + (a.x / long) * ARM, MIDDLE + (a.y / long) * ARM]);
+    const signature = places
+      .flat()
+      .map(v => v.toFixed(1))
+      .join();
     if (signature === this.drawn) return;
     this.drawn = signature;
     /* The nearest is drawn last. */
@@ -58,8 +66,11 @@ export class AxesGizmo {
   }
 
   private look(axis: number): void {
-    const {view} = this.app, up = this.app.doc.model.up === 'z' ? 2 : 1, camera = view.camera;
-    view.camera = axis === up ? {...camera, azimuth: 0, elevation: 89} : {...camera, azimuth: axis === 0 ? 90 : 0, elevation: 0};
+    const {view} = this.app,
+      up = this.app.doc.model.up === 'z' ? 2 : 1,
+      camera = view.camera;
+    view.camera =
+      axis === up ? {...camera, azimuth: 0, elevation: 89} : {...camera, azimuth: axis === 0 ? 90 : 0, elevation: 0};
     this.app.compare.cameraMoved(view);
   }
 }

@@ -4,10 +4,28 @@ import type {App} from '../app.ts';
 import type {Vec3} from '../protocol.ts';
 import type {Handle} from '../view/handles.ts';
 import type {Item} from '../document/model.ts';
-import {add, anglesOf, canScale, moveTo, multiply, placeOf, rotation, scaleBy, sub, times, turnTo, length, type Matrix} from '../document/place.ts';
+import {
+  add,
+  anglesOf,
+  canScale,
+  moveTo,
+  multiply,
+  placeOf,
+  rotation,
+  scaleBy,
+  sub,
+  times,
+  turnTo,
+  length,
+  type Matrix,
+} from '../document/place.ts';
 import {alongAxis, angleAbout, inwards, onPlane} from './screen.ts';
 
-const UNIT: Vec3[] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+const UNIT: Vec3[] = [
+  [1, 0, 0],
+  [0, 1, 0],
+  [0, 0, 1],
+];
 const SNAP_DEGREES = 15;
 
 export class HandleDrag {
@@ -19,7 +37,12 @@ export class HandleDrag {
   private readonly fromAlong: number;
   private readonly fromAngle: number;
 
-  constructor(private readonly app: App, private readonly handle: Handle, x: number, y: number) {
+  constructor(
+    private readonly app: App,
+    private readonly handle: Handle,
+    x: number,
+    y: number,
+  ) {
     this.item = app.selected();
     this.text = app.doc.text;
     this.pivot = placeOf(this.item).pivot;
@@ -31,7 +54,9 @@ export class HandleDrag {
   }
 
   move(x: number, y: number, snap: boolean): void {
-    const {app, handle, item} = this, model = app.doc.model, tag = `drag ${item.key}`;
+    const {app, handle, item} = this,
+      model = app.doc.model,
+      tag = `drag ${item.key}`;
     const axis = handle.axis >= 0 ? UNIT[handle.axis] : this.normal;
     if (handle.do === 'move') {
       let by: Vec3 | null;
@@ -49,7 +74,7 @@ export class HandleDrag {
     } else if (handle.do === 'turn') {
       const angle = angleAbout(app.view, x, y, this.pivot, axis);
       if (angle === null) return;
-      let degrees = (angle - this.fromAngle) * 180 / Math.PI;
+      let degrees = ((angle - this.fromAngle) * 180) / Math.PI;
       if (snap) degrees = Math.round(degrees / SNAP_DEGREES) * SNAP_DEGREES;
       const turned = multiply(about(axis, degrees), rotation(placeOf(item).rotate));
       app.change(turnTo(this.text, model, item, anglesOf(turned)), `Turn ${item.name}`, tag);
@@ -75,7 +100,11 @@ export class HandleDrag {
 }
 
 function about(axis: Vec3, degrees: number): Matrix {
-  const a = degrees * Math.PI / 180, c = Math.cos(a), s = Math.sin(a), [x, y, z] = axis, t = 1 - c;
+  const a = (degrees * Math.PI) / 180,
+    c = Math.cos(a),
+    s = Math.sin(a),
+    [x, y, z] = axis,
+    t = 1 - c;
   return [
     [t * x * x + c, t * x * y - s * z, t * x * z + s * y],
     [t * x * y + s * z, t * y * y + c, t * y * z - s * x],

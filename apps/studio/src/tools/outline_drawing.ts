@@ -9,7 +9,11 @@ const CLOSE_PX = 12;
 const STEP_PX = 6; /* between points of a free drag */
 
 export class OutlineDrawing {
-  readonly element = el('div', {class: 'note card drawing', hidden: true, role: 'status'}, 'Draw an outline: drag, or click its corners and the first one again. Esc ends it.');
+  readonly element = el(
+    'div',
+    {class: 'note card drawing', hidden: true, role: 'status'},
+    'Draw an outline: drag, or click its corners and the first one again. Esc ends it.',
+  );
   private readonly svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   private points: Point[] = []; /* of the scene */
   private dragging = false;
@@ -38,7 +42,8 @@ export class OutlineDrawing {
 
   move(x: number, y: number): void {
     if (this.dragging) {
-      const last = this.points[this.points.length - 1], p = this.app.view.project([last[0], last[1], 0]);
+      const last = this.points[this.points.length - 1],
+        p = this.app.view.project([last[0], last[1], 0]);
       if (Math.hypot(p[0] - x, p[1] - y) >= STEP_PX) this.add(x, y);
     }
     this.draw(x, y);
@@ -64,7 +69,9 @@ export class OutlineDrawing {
   private draw(x: number, y: number): void {
     const dots = this.points.map(p => this.app.view.project([p[0], p[1], 0]));
     const path = [...dots.map(d => `${d[0].toFixed(1)},${d[1].toFixed(1)}`), `${x},${y}`].join(' ');
-    this.svg.innerHTML = dots.length ? `<polyline points="${path}"/><circle cx="${dots[0][0]}" cy="${dots[0][1]}" r="5"/>` : '';
+    this.svg.innerHTML = dots.length
+      ? `<polyline points="${path}"/><circle cx="${dots[0][0]}" cy="${dots[0][1]}" r="5"/>`
+      : '';
   }
 
   private clear(): void {
@@ -74,7 +81,8 @@ export class OutlineDrawing {
   }
 
   private finish(): void {
-    const kind = this.app.state.get('drawing'), {doc} = this.app;
+    const kind = this.app.state.get('drawing'),
+      {doc} = this.app;
     const points = simplify(this.points, doc.model.resolution / 2);
     this.app.state.set({drawing: null});
     if (!kind || points.length < 3) return;
@@ -85,10 +93,16 @@ export class OutlineDrawing {
 /* Leaves points out that lie within `off` of the line through their neighbours (Douglas and Peucker 1973). */
 export function simplify(points: Point[], off: number): Point[] {
   if (points.length < 3) return points;
-  const a = points[0], b = points[points.length - 1], dx = b[0] - a[0], dy = b[1] - a[1], l = Math.hypot(dx, dy);
-  let far = 0, at = 0;
+  const a = points[0],
+    b = points[points.length - 1],
+    dx = b[0] - a[0],
+    dy = b[1] - a[1],
+    l = Math.hypot(dx, dy);
+  let far = 0,
+    at = 0;
   for (let i = 1; i < points.length - 1; i++) {
-    const p = points[i], d = l > 0 ? Math.abs((p[0] - a[0]) * dy - (p[1] - a[1]) * dx) / l : Math.hypot(p[0] - a[0], p[1] - a[1]);
+    const p = points[i],
+      d = l > 0 ? Math.abs((p[0] - a[0]) * dy - (p[1] - a[1]) * dx) / l : Math.hypot(p[0] - a[0], p[1] - a[1]);
     if (d > far) {
       far = d;
       at = i;

@@ -13,7 +13,20 @@ const CLICK_PX = 4;
 const SEND_EVERY_MS = 30;
 const AIM_LEAST_PX = 12; /* a shorter drag does not aim a push */
 
-type Held = {tool: Tool; id: number; start: Vec3; normal: Vec3; at: Vec3; lastAt: Vec3; lastTime: number; velocity: Vec3; x: number; y: number; x0: number; y0: number};
+type Held = {
+  tool: Tool;
+  id: number;
+  start: Vec3;
+  normal: Vec3;
+  at: Vec3;
+  lastAt: Vec3;
+  lastTime: number;
+  velocity: Vec3;
+  x: number;
+  y: number;
+  x0: number;
+  y0: number;
+};
 
 export class PointerTools {
   readonly drawing: OutlineDrawing;
@@ -64,8 +77,11 @@ export class PointerTools {
 
   private down(e: PointerEvent): void {
     if (e.button !== 0 || e.shiftKey || (this.held && e.pointerId !== this.held.id)) return;
-    if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body) document.activeElement.blur();
-    const [x, y] = this.at(e), {app} = this, tool = app.state.get('tool');
+    if (document.activeElement instanceof HTMLElement && document.activeElement !== document.body)
+      document.activeElement.blur();
+    const [x, y] = this.at(e),
+      {app} = this,
+      tool = app.state.get('tool');
     if (this.drawing.active) {
       this.own(e);
       this.drawing.down(x, y);
@@ -88,7 +104,20 @@ export class PointerTools {
     this.press = null;
     app.leaveScrub();
     const normal: Vec3 = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(app.view, at);
-    this.held = {tool, id: e.pointerId, start: at, normal, at, lastAt: at, lastTime: performance.now(), velocity: [0, 0, 0], x, y, x0: x, y0: y};
+    this.held = {
+      tool,
+      id: e.pointerId,
+      start: at,
+      normal,
+      at,
+      lastAt: at,
+      lastTime: performance.now(),
+      velocity: [0, 0, 0],
+      x,
+      y,
+      x0: x,
+      y0: y,
+    };
     this.send();
     this.timer = window.setInterval(() => this.send(), SEND_EVERY_MS);
   }
@@ -140,16 +169,19 @@ export class PointerTools {
     }
     const p = this.press;
     this.press = null;
-    if (p && p.id === e.pointerId && Math.hypot(p.x - x, p.y - y) < CLICK_PX && e.type === 'pointerup') this.click(x, y);
+    if (p && p.id === e.pointerId && Math.hypot(p.x - x, p.y - y) < CLICK_PX && e.type === 'pointerup')
+      this.click(x, y);
   }
 
   private click(x: number, y: number): void {
-    const {app} = this, tool = app.state.get('tool');
+    const {app} = this,
+      tool = app.state.get('tool');
     if (tool === 'probe') {
       const index = app.view.pick(x, y);
       app.setProbe(index < 0 ? null : index);
     } else if (tool === 'select') {
-      const name = app.view.pickShape(x, y), index = app.view.pick(x, y);
+      const name = app.view.pickShape(x, y),
+        index = app.view.pick(x, y);
       const object = index >= 0 ? app.objectOf(index) : null;
       app.selectNamed(object ?? name);
     }
@@ -157,14 +189,17 @@ export class PointerTools {
 
   /* What a tool does now, to the engine. */
   private send(): void {
-    const h = this.held, {app} = this;
+    const h = this.held,
+      {app} = this;
     if (!h) return;
-    const now = performance.now(), dt = Math.max(1e-3, (now - h.lastTime) / 1000);
+    const now = performance.now(),
+      dt = Math.max(1e-3, (now - h.lastTime) / 1000);
     const velocity = times(sub(h.at, h.lastAt), 1 / dt);
     h.velocity = add(times(h.velocity, 0.4), times(velocity, 0.6));
     h.lastAt = h.at;
     h.lastTime = now;
-    const radius = app.state.get('radius'), strength = app.state.get('strength');
+    const radius = app.state.get('radius'),
+      strength = app.state.get('strength');
     if (h.tool === 'push') {
       const aim = this.aim(h);
       app.engine.send({do: 'tool', tool: 'push', at: h.at, radius, velocity: aim, strength: strength.push});
@@ -180,8 +215,10 @@ export class PointerTools {
 
   /* The direction of a push: along the drag, or into the screen. */
   private aim(h: Held): Vec3 {
-    const to = onPlane(this.app.view, h.x, h.y, h.start, h.normal), by = to ? sub(to, h.start) : [0, 0, 0] as Vec3;
-    if (Math.hypot(h.x - h.x0, h.y - h.y0) < AIM_LEAST_PX || length(by) === 0) return this.app.doc.model.dimension === 2 ? [0, -1, 0] : h.normal;
+    const to = onPlane(this.app.view, h.x, h.y, h.start, h.normal),
+      by = to ? sub(to, h.start) : ([0, 0, 0] as Vec3);
+    if (Math.hypot(h.x - h.x0, h.y - h.y0) < AIM_LEAST_PX || length(by) === 0)
+      return this.app.doc.model.dimension === 2 ? [0, -1, 0] : h.normal;
     return times(by, 1 / length(by));
   }
 
@@ -193,7 +230,9 @@ export class PointerTools {
   }
 
   private showRing(): void {
-    const {app} = this, tool = app.state.get('tool'), h = this.held;
+    const {app} = this,
+      tool = app.state.get('tool'),
+      h = this.held;
     if (tool === 'select' || tool === 'probe') {
       app.view.setTool(null);
       if (tool === 'select' && this.hover && !this.press && !this.drag) {
@@ -208,12 +247,20 @@ export class PointerTools {
     if (!at) {
       app.view.setTool(null);
     } else {
-      const radius = app.state.get('radius'), strength = app.state.get('strength');
+      const radius = app.state.get('radius'),
+        strength = app.state.get('strength');
       const arrow = h?.tool === 'push' ? times(this.aim(h), radius * 2.5) : undefined;
       app.view.setTool({at, radius, arrow});
       if (h?.tool === 'push' || h?.tool === 'heat') {
-        setText(this.label, h.tool === 'push' ? showWithUnit(+strength.push.toPrecision(2), 'N') : `${strength.heat > 0 ? '+' : ''}${strength.heat.toFixed(0)} K/s`);
-        const [x, y] = app.view.project(at), v = app.viewElement.getBoundingClientRect(), s = app.stage.getBoundingClientRect();
+        setText(
+          this.label,
+          h.tool === 'push'
+            ? showWithUnit(+strength.push.toPrecision(2), 'N')
+            : `${strength.heat > 0 ? '+' : ''}${strength.heat.toFixed(0)} K/s`,
+        );
+        const [x, y] = app.view.project(at),
+          v = app.viewElement.getBoundingClientRect(),
+          s = app.stage.getBoundingClientRect();
         this.label.style.left = `${x + v.left - s.left}px`;
         this.label.style.top = `${y + v.top - s.top - radius / app.view.pixelAt(at) - 28}px`;
       }

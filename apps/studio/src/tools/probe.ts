@@ -7,9 +7,18 @@ import {labelOf} from '../panels/params.ts';
 type Values = Record<string, number | number[] | string>;
 
 const ROWS: [string, string, string, string][] = [
-  ['object', 'Object', '', ''], ['material', 'Material', '', ''], ['P', 'Position', 'm', ''], ['v', 'Velocity', 'm/s', ''], ['speed', 'Speed', 'm/s', ''],
-  ['pressure', 'Pressure', 'Pa', ''], ['J', 'Volume ratio J', '', ''], ['Jp', 'Packing Jp', '', ''], ['density', 'Density', 'kg/m3', ''], ['temperature', 'Temperature', 'K', 'temperature'],
-  ['liquid', 'Liquid', '', ''], ['mass', 'Mass', 'kg', ''],
+  ['object', 'Object', '', ''],
+  ['material', 'Material', '', ''],
+  ['P', 'Position', 'm', ''],
+  ['v', 'Velocity', 'm/s', ''],
+  ['speed', 'Speed', 'm/s', ''],
+  ['pressure', 'Pressure', 'Pa', ''],
+  ['J', 'Volume ratio J', '', ''],
+  ['Jp', 'Packing Jp', '', ''],
+  ['density', 'Density', 'kg/m3', ''],
+  ['temperature', 'Temperature', 'K', 'temperature'],
+  ['liquid', 'Liquid', '', ''],
+  ['mass', 'Mass', 'kg', ''],
 ];
 const UPDATE_EVERY_MS = 100;
 
@@ -26,7 +35,15 @@ export class ProbeCard {
   constructor(private readonly app: App) {
     this.line.setAttribute('class', 'leadline');
     app.viewElement.append(this.line);
-    this.element.append(el('h3', {}, this.title, button({icon: 'x', label: 'Close', class: 'small', do: 'close-probe'}, () => app.setProbe(null))), this.list);
+    this.element.append(
+      el(
+        'h3',
+        {},
+        this.title,
+        button({icon: 'x', label: 'Close', class: 'small', do: 'close-probe'}, () => app.setProbe(null)),
+      ),
+      this.list,
+    );
     app.state.watch(['probe'], () => {
       const id = app.state.get('probe');
       this.element.hidden = this.pin.hidden = id === null;
@@ -47,7 +64,10 @@ export class ProbeCard {
     const rows = ROWS.filter(([key]) => values[key] !== undefined);
     if (rows.some(([key]) => !this.fields.has(key)) || rows.length !== this.fields.size) {
       this.fields = new Map(rows.map(([key]) => [key, el('dd')]));
-      replace(this.list, ...rows.flatMap(([key, label]) => [el('dt', {}, label || labelOf(key)), this.fields.get(key)!]));
+      replace(
+        this.list,
+        ...rows.flatMap(([key, label]) => [el('dt', {}, label || labelOf(key)), this.fields.get(key)!]),
+      );
     }
     for (const [key, , unit, kind] of rows) setText(this.fields.get(key)!, this.text(values[key], unit, kind));
   }
@@ -55,7 +75,12 @@ export class ProbeCard {
   private text(v: number | number[] | string, unit: string, kind: string): string {
     if (typeof v === 'string') return v;
     if (typeof v === 'number') return showWithUnit(+v.toPrecision(4), unit, kind);
-    return v.slice(0, this.app.doc.model.dimension).map(x => figures(+x.toFixed(3))).join(', ') + (unit ? ` ${unit}` : '');
+    return (
+      v
+        .slice(0, this.app.doc.model.dimension)
+        .map(x => figures(+x.toFixed(3)))
+        .join(', ') + (unit ? ` ${unit}` : '')
+    );
   }
 
   /* Puts pin, line and card where the particle is. */
@@ -70,17 +95,25 @@ export class ProbeCard {
       this.line.innerHTML = '';
       return;
     }
-    const [x, y] = this.app.view.project(at), v = this.app.viewElement.getBoundingClientRect(), s = this.app.stage.getBoundingClientRect();
-    const px = x + v.left - s.left, py = y + v.top - s.top;
+    const [x, y] = this.app.view.project(at),
+      v = this.app.viewElement.getBoundingClientRect(),
+      s = this.app.stage.getBoundingClientRect();
+    const px = x + v.left - s.left,
+      py = y + v.top - s.top;
     this.pin.style.left = `${px}px`;
     this.pin.style.top = `${py}px`;
     if (isPhone()) return;
-    const w = this.element.offsetWidth, h = this.element.offsetHeight;
-    const left = clamp(px + 48 + w > s.width ? px - 48 - w : px + 48, 0, Math.max(0, s.width - w)), top = clamp(py - h - 60, 0, Math.max(0, s.height - h - 60));
+    const w = this.element.offsetWidth,
+      h = this.element.offsetHeight;
+    const left = clamp(px + 48 + w > s.width ? px - 48 - w : px + 48, 0, Math.max(0, s.width - w)),
+      top = clamp(py - h - 60, 0, Math.max(0, s.height - h - 60));
     this.element.style.left = `${left}px`;
     this.element.style.top = `${top}px`;
-    const cx = clamp(px, left, left + w) + s.left - v.left, cy = clamp(py, top, top + h) + s.top - v.top;
+    const cx = clamp(px, left, left + w) + s.left - v.left,
+      cy = clamp(py, top, top + h) + s.top - v.top;
     const inside = px > left && px < left + w && py > top && py < top + h;
-    this.line.innerHTML = inside ? '' : `<line x1="${cx}" y1="${cy}" x2="${x}" y2="${y}"/><line x1="${cx}" y1="${cy}" x2="${x}" y2="${y}"/>`;
+    this.line.innerHTML = inside
+      ? ''
+      : `<line x1="${cx}" y1="${cy}" x2="${x}" y2="${y}"/><line x1="${cx}" y1="${cy}" x2="${x}" y2="${y}"/>`;
   }
 }

@@ -7,7 +7,10 @@ export type Child = Node | string | null | undefined | false;
 
 /* Attributes: functions named on... listen; true sets an empty attribute; false, null and undefined set none. */
 export function el<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') e.addEventListener(name.slice(2), value as EventListener);
@@ -33,22 +36,32 @@ export function replace(parent: Element, ...children: Child[]): void {
 }
 
 export type ButtonOptions = {
-  icon?: IconName; label: string; key?: string; text?: string; textClass?: string; class?: string;
+  icon?: IconName;
+  label: string;
+  key?: string;
+  text?: string;
+  textClass?: string;
+  class?: string;
   do?: string; /* a name for tests and styles */
   attributes?: Attributes;
 };
 
 /* `label` is what screen readers say, `key` the shortcut that the tip adds. */
 export function button(o: ButtonOptions, onclick?: (e: MouseEvent) => void): HTMLButtonElement {
-  return el('button', {
-    type: 'button',
-    class: ['b', o.class, o.text ? '' : 'icon'].filter(Boolean).join(' '),
-    'aria-label': o.label,
-    title: o.label + (o.key ? ` (${o.key})` : ''),
-    'data-do': o.do,
-    onclick: onclick as Listener | undefined,
-    ...o.attributes,
-  }, o.icon && icon(o.icon), o.text && el('span', {class: o.textClass}, o.text));
+  return el(
+    'button',
+    {
+      type: 'button',
+      class: ['b', o.class, o.text ? '' : 'icon'].filter(Boolean).join(' '),
+      'aria-label': o.label,
+      title: o.label + (o.key ? ` (${o.key})` : ''),
+      'data-do': o.do,
+      onclick: onclick as Listener | undefined,
+      ...o.attributes,
+    },
+    o.icon && icon(o.icon),
+    o.text && el('span', {class: o.textClass}, o.text),
+  );
 }
 
 /* A choice of few. Arrow keys move within it, and one of it is a tab stop. */
@@ -56,16 +69,30 @@ export class Segment<T extends string> {
   readonly element: HTMLElement;
   private readonly buttons: HTMLButtonElement[];
 
-  constructor(label: string, private readonly options: readonly {value: T; text: string; label?: string}[],
-    private chosen: T, private readonly onchange: (value: T) => void, role: 'radio' | 'tab' = 'radio') {
-    this.buttons = options.map(o => el('button', {
-      type: 'button', role, 'data-value': o.value, 'aria-label': o.label,
-      onclick: () => this.choose(o.value),
-    }, o.text));
-    this.element = el('span', {
-      class: 'seg', role: role === 'tab' ? 'tablist' : 'radiogroup', 'aria-label': label,
-      onkeydown: ((e: KeyboardEvent) => this.key(e)) as Listener,
-    }, ...this.buttons);
+  constructor(
+    label: string,
+    private readonly options: readonly {value: T; text: string; label?: string}[],
+    private chosen: T,
+    private readonly onchange: (value: T) => void,
+    role: 'radio' | 'tab' = 'radio',
+  ) {
+    this.buttons = options.map(o =>
+      el(
+        'button',
+        {type: 'button', role, 'data-value': o.value, 'aria-label': o.label, onclick: () => this.choose(o.value)},
+        o.text,
+      ),
+    );
+    this.element = el(
+      'span',
+      {
+        class: 'seg',
+        role: role === 'tab' ? 'tablist' : 'radiogroup',
+        'aria-label': label,
+        onkeydown: ((e: KeyboardEvent) => this.key(e)) as Listener,
+      },
+      ...this.buttons,
+    );
     this.role = role;
     this.value = chosen;
   }
@@ -97,7 +124,8 @@ export class Segment<T extends string> {
     if (!step) return;
     e.preventDefault();
     e.stopPropagation();
-    const at = this.options.findIndex(o => o.value === this.chosen), n = this.options.length;
+    const at = this.options.findIndex(o => o.value === this.chosen),
+      n = this.options.length;
     const next = (Math.max(at, 0) + step + n) % n;
     this.choose(this.options[next].value);
     this.buttons[next].focus();

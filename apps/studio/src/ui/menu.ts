@@ -19,43 +19,89 @@ export function closeMenu(): boolean {
   return true;
 }
 
-export const menuOpener = (): HTMLElement | null => open?.opener ?? null;
-
 function item(entry: Entry, menu: HTMLElement): Child {
   switch (entry.kind) {
-  case 'title': return el('h3', {role: 'presentation'}, entry.text);
-  case 'line': return el('hr', {role: 'separator'});
-  case 'element': return entry.element;
-  case 'columns': return el('div', {class: 'cols', role: 'presentation'}, ...entry.entries.map(e => item(e, menu)));
-  case 'do':
-    return el('button', {type: 'button', class: 'mi', role: 'menuitem', tabindex: -1, disabled: entry.off,
-      onclick: () => { closeMenu(); entry.run(); }},
-    entry.icon && icon(entry.icon), el('span', {class: 't'}, entry.text),
-    entry.note && el('span', {class: 'sub'}, entry.note), entry.key && el('kbd', {}, entry.key));
-  case 'check': {
-    const b: HTMLElement = el('button', {type: 'button', class: 'mi', role: 'menuitemcheckbox', tabindex: -1,
-      'aria-checked': String(entry.on), disabled: entry.off,
-      onclick: () => {
-        const on = b.getAttribute('aria-checked') !== 'true';
-        setAttribute(b, 'aria-checked', on);
-        entry.run(on);
-      }}, el('span', {class: 'ck'}, icon('ok')), el('span', {class: 't'}, entry.text), entry.key && el('kbd', {}, entry.key));
-    return b;
-  }
-  case 'radio': {
-    const b: HTMLElement = el('button', {type: 'button', class: 'mi', role: 'menuitemradio', tabindex: -1, 'data-group': entry.group,
-      'aria-checked': String(entry.on), disabled: entry.off,
-      onclick: () => {
-        for (const other of menu.querySelectorAll(`[data-group="${entry.group}"]`)) setAttribute(other, 'aria-checked', other === b);
-        entry.run();
-      }}, el('span', {class: 'ck r'}, icon('ok')), el('span', {class: 't'}, entry.text));
-    return b;
-  }
+    case 'title':
+      return el('h3', {role: 'presentation'}, entry.text);
+    case 'line':
+      return el('hr', {role: 'separator'});
+    case 'element':
+      return entry.element;
+    case 'columns':
+      return el('div', {class: 'cols', role: 'presentation'}, ...entry.entries.map(e => item(e, menu)));
+    case 'do':
+      return el(
+        'button',
+        {
+          type: 'button',
+          class: 'mi',
+          role: 'menuitem',
+          tabindex: -1,
+          disabled: entry.off,
+          onclick: () => {
+            closeMenu();
+            entry.run();
+          },
+        },
+        entry.icon && icon(entry.icon),
+        el('span', {class: 't'}, entry.text),
+        entry.note && el('span', {class: 'sub'}, entry.note),
+        entry.key && el('kbd', {}, entry.key),
+      );
+    case 'check': {
+      const b: HTMLElement = el(
+        'button',
+        {
+          type: 'button',
+          class: 'mi',
+          role: 'menuitemcheckbox',
+          tabindex: -1,
+          'aria-checked': String(entry.on),
+          disabled: entry.off,
+          onclick: () => {
+            const on = b.getAttribute('aria-checked') !== 'true';
+            setAttribute(b, 'aria-checked', on);
+            entry.run(on);
+          },
+        },
+        el('span', {class: 'ck'}, icon('ok')),
+        el('span', {class: 't'}, entry.text),
+        entry.key && el('kbd', {}, entry.key),
+      );
+      return b;
+    }
+    case 'radio': {
+      const b: HTMLElement = el(
+        'button',
+        {
+          type: 'button',
+          class: 'mi',
+          role: 'menuitemradio',
+          tabindex: -1,
+          'data-group': entry.group,
+          'aria-checked': String(entry.on),
+          disabled: entry.off,
+          onclick: () => {
+            for (const other of menu.querySelectorAll(`[data-group="${entry.group}"]`))
+              setAttribute(other, 'aria-checked', other === b);
+            entry.run();
+          },
+        },
+        el('span', {class: 'ck r'}, icon('ok')),
+        el('span', {class: 't'}, entry.text),
+      );
+      return b;
+    }
   }
 }
 
 /* A second call with the same opener closes the menu. */
-export function showMenu(label: string, entries: Entry[], at: HTMLElement | {x: number; y: number}, className = ''): void {
+export function showMenu(
+  label: string,
+  entries: Entry[],
+  at: HTMLElement | {x: number; y: number},
+  className = '',
+): void {
   const opener = at instanceof HTMLElement ? at : null;
   if (open) {
     const same = opener && open.opener === opener;
@@ -65,11 +111,15 @@ export function showMenu(label: string, entries: Entry[], at: HTMLElement | {x: 
   const menu = el('div', {class: `pop menu ${className}`, role: 'menu', 'aria-label': label});
   menu.append(...entries.map(e => item(e, menu)).filter((n): n is Node => n instanceof Node));
   document.querySelector('.app')!.append(menu);
-  const w = menu.offsetWidth, h = menu.offsetHeight, gap = 8;
+  const w = menu.offsetWidth,
+    h = menu.offsetHeight,
+    gap = 8;
   const box = opener ? opener.getBoundingClientRect() : new DOMRect((at as {x: number}).x, (at as {y: number}).y, 0, 0);
-  const below = box.bottom + gap, above = box.top - gap - h;
+  const below = box.bottom + gap,
+    above = box.top - gap - h;
   menu.style.left = clamp(box.left, gap, innerWidth - w - gap) + 'px';
-  menu.style.top = clamp(below + h > innerHeight && above > gap ? above : below, gap, Math.max(gap, innerHeight - h - gap)) + 'px';
+  menu.style.top =
+    clamp(below + h > innerHeight && above > gap ? above : below, gap, Math.max(gap, innerHeight - h - gap)) + 'px';
 
   const items = () => [...menu.querySelectorAll<HTMLElement>('.mi:not(:disabled),input')];
   const outside = (e: PointerEvent) => {
@@ -77,7 +127,8 @@ export function showMenu(label: string, entries: Entry[], at: HTMLElement | {x: 
     if (!menu.contains(target) && !opener?.contains(target)) close();
   };
   const keys = (e: KeyboardEvent) => {
-    const list = items(), here = list.indexOf(document.activeElement as HTMLElement);
+    const list = items(),
+      here = list.indexOf(document.activeElement as HTMLElement);
     const to = {ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: list.length - 1}[e.key];
     if (to !== undefined) {
       e.preventDefault();

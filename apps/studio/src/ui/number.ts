@@ -3,8 +3,11 @@ import {el, clamp, setText} from './dom.ts';
 import {show, parse, type Shown} from './units.ts';
 
 export type Range = {
-  lo: number; hi: number; log: boolean; /* of the slider */
-  least: number; most: number;          /* of what may be typed */
+  lo: number;
+  hi: number;
+  log: boolean; /* of the slider */
+  least: number;
+  most: number; /* of what may be typed */
 };
 export type Input = (value: number, done: boolean) => void; /* done: the drag has ended, or it was typed */
 
@@ -35,10 +38,17 @@ export class NumberField {
   private shown: Shown = {text: '', unit: '', factor: 1, offset: 0};
   private value = 0;
 
-  constructor(private readonly o: {label: string; unit: string; kind: string; range: Range; axis?: string; oninput: Input}) {
+  constructor(
+    private readonly o: {label: string; unit: string; kind: string; range: Range; axis?: string; oninput: Input},
+  ) {
     this.input = el('input', {inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', 'aria-label': o.label});
-    this.element = el('span', {class: 'num'},
-      o.axis && el('span', {class: `ax ax-${o.axis}`, 'aria-hidden': 'true'}, o.axis), this.input, o.axis ? null : this.unitText);
+    this.element = el(
+      'span',
+      {class: 'num'},
+      o.axis && el('span', {class: `ax ax-${o.axis}`, 'aria-hidden': 'true'}, o.axis),
+      this.input,
+      o.axis ? null : this.unitText,
+    );
     this.input.addEventListener('change', () => this.typed());
     this.input.addEventListener('keydown', e => this.key(e));
     this.input.addEventListener('blur', () => this.set(this.value));
@@ -73,7 +83,8 @@ export class NumberField {
   /* The value a step on: places on a slider, or a tenth of the size where there is no end. */
   private stepped(from: number, places: number, fine: boolean): number {
     const r = this.o.range;
-    if (this.o.kind === 'whole') return from + Math.sign(places) * Math.max(1, Math.round(Math.abs(places) * (r.hi - r.lo)));
+    if (this.o.kind === 'whole')
+      return from + Math.sign(places) * Math.max(1, Math.round(Math.abs(places) * (r.hi - r.lo)));
     if (from < r.lo || from > r.hi) return tidy(r, from * (1 + places), fine);
     return clamp(tidy(r, toValue(r, toPlace(r, from) + places), fine), Math.min(r.lo, from), Math.max(r.hi, from));
   }
@@ -96,7 +107,8 @@ export class NumberField {
 
   private press(e: PointerEvent): void {
     if (document.activeElement === this.input || e.button !== 0) return;
-    const x0 = e.clientX, from = this.value;
+    const x0 = e.clientX,
+      from = this.value;
     let moved = false;
     e.preventDefault();
     this.element.setPointerCapture(e.pointerId);
@@ -105,7 +117,8 @@ export class NumberField {
       moved = true;
       const places = (m.clientX - x0) * PLACE_PER_PX * speed(m);
       const r = this.o.range;
-      const v = this.o.kind === 'whole' ? from + places * Math.max(r.hi - r.lo, 50) : this.stepped(from, places, m.altKey);
+      const v =
+        this.o.kind === 'whole' ? from + places * Math.max(r.hi - r.lo, 50) : this.stepped(from, places, m.altKey);
       this.give(v, false);
     };
     const up = () => {
@@ -131,8 +144,20 @@ export class Slider {
   readonly input: HTMLInputElement;
   readonly element: HTMLElement;
 
-  constructor(label: string, private readonly range: Range, oninput: Input, tabStop = false) {
-    this.input = el('input', {type: 'range', min: 0, max: STEPS, step: 1, 'aria-label': label, tabindex: tabStop ? 0 : -1});
+  constructor(
+    label: string,
+    private readonly range: Range,
+    oninput: Input,
+    tabStop = false,
+  ) {
+    this.input = el('input', {
+      type: 'range',
+      min: 0,
+      max: STEPS,
+      step: 1,
+      'aria-label': label,
+      tabindex: tabStop ? 0 : -1,
+    });
     this.element = el('span', {class: 'sl'}, this.input);
     const read = () => tidy(range, toValue(range, Number(this.input.value) / STEPS), false);
     this.input.addEventListener('input', () => {

@@ -12,12 +12,19 @@ export class Toasts {
   show(text: string, o: {bad?: boolean; action?: {text: string; run: () => void}} = {}): void {
     clearTimeout(this.timer);
     const action = o.action;
-    this.element.replaceChildren(el('div', {class: 'toast card' + (o.bad ? ' bad' : '')},
-      icon(o.bad ? 'warn' : 'ok'), el('span', {}, text),
-      action && button({label: action.text, text: action.text, class: 'small'}, () => {
-        this.hide();
-        action.run();
-      })));
+    this.element.replaceChildren(
+      el(
+        'div',
+        {class: 'toast card' + (o.bad ? ' bad' : '')},
+        icon(o.bad ? 'warn' : 'ok'),
+        el('span', {}, text),
+        action &&
+          button({label: action.text, text: action.text, class: 'small'}, () => {
+            this.hide();
+            action.run();
+          }),
+      ),
+    );
     this.timer = window.setTimeout(() => this.hide(), action || o.bad ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
   }
 

@@ -4,7 +4,17 @@ import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
 import {parse} from 'yaml';
-import {addEntry, addItem, duplicateEntry, duplicateItem, parseText, Raw, removeAt, renameKey, setValue} from '../../src/document/edit.ts';
+import {
+  addEntry,
+  addItem,
+  duplicateEntry,
+  duplicateItem,
+  parseText,
+  Raw,
+  removeAt,
+  renameKey,
+  setValue,
+} from '../../src/document/edit.ts';
 import {SceneDocument} from '../../src/document/document.ts';
 import {addShape, duplicate, followPreset, newScene, remove, rename, setPreset} from '../../src/document/make.ts';
 import {readModel, type Item, type Model} from '../../src/document/model.ts';
@@ -38,27 +48,49 @@ colliders:
 const lines = (text: string): Set<string> => new Set(text.split('\n'));
 /* The lines of `after` that `before` does not have, and the other way round. */
 function changes(before: string, after: string): [string[], string[]] {
-  const a = lines(before), b = lines(after);
+  const a = lines(before),
+    b = lines(after);
   return [[...b].filter(l => !a.has(l)), [...a].filter(l => !b.has(l))];
 }
 const modelOf = (text: string): Model => readModel(parseText(text));
 const named = (m: Model, name: string): Item => m.items.find(i => i.name === name)!;
 
 test('a value is set in its place, and nothing else changes', () => {
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'snow', 'hardening_cap'], 7)), [['    hardening_cap: 7'], ['    hardening_cap: 5']]);
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'snow', 'young'], new Raw('2e5'))), [['    young: 2e5'], []]);
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'packed', 'young'], 3)),
-    [['  packed: {preset: snow_packed, hardening_cap: 5, young: 3}'], ['  packed: {preset: snow_packed, hardening_cap: 5}']]);
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['colliders', 0, 'shape', 'plane', 'point'], [0, 1, 0]))[0],
-    ['  - {name: ground, shape: {plane: {point: [0, 1, 0]}}, friction: 0.6} # g']);
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['simulation', 'gravity'], [0, -1, 0])), [['simulation: {gravity: [0, -1, 0]}'], []]);
-  assert.deepEqual(changes(TEXT, setValue(TEXT, ['objects', 0, 'temperature'], new Raw('20C'))), [['    temperature: 20C'], []]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'snow', 'hardening_cap'], 7)), [
+    ['    hardening_cap: 7'],
+    ['    hardening_cap: 5'],
+  ]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'snow', 'young'], new Raw('2e5'))), [
+    ['    young: 2e5'],
+    [],
+  ]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['materials', 'packed', 'young'], 3)), [
+    ['  packed: {preset: snow_packed, hardening_cap: 5, young: 3}'],
+    ['  packed: {preset: snow_packed, hardening_cap: 5}'],
+  ]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['colliders', 0, 'shape', 'plane', 'point'], [0, 1, 0]))[0], [
+    '  - {name: ground, shape: {plane: {point: [0, 1, 0]}}, friction: 0.6} # g',
+  ]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['simulation', 'gravity'], [0, -1, 0])), [
+    ['simulation: {gravity: [0, -1, 0]}'],
+    [],
+  ]);
+  assert.deepEqual(changes(TEXT, setValue(TEXT, ['objects', 0, 'temperature'], new Raw('20C'))), [
+    ['    temperature: 20C'],
+    [],
+  ]);
 });
 
 test('things are added, removed, duplicated and renamed', () => {
-  assert.deepEqual(changes(TEXT, addItem(TEXT, ['objects'], {name: 'b', shape: {box: {}}})), [['  - {name: b, shape: {box: {}}}'], []]);
+  assert.deepEqual(changes(TEXT, addItem(TEXT, ['objects'], {name: 'b', shape: {box: {}}})), [
+    ['  - {name: b, shape: {box: {}}}'],
+    [],
+  ]);
   assert.deepEqual(parse(addItem(TEXT, ['heat', 'sources'], {power: 1})).heat, {sources: [{power: 1}]});
-  assert.deepEqual(changes(TEXT, addEntry(TEXT, 'materials', 'jelly', {preset: 'jelly'})), [['  jelly: {preset: jelly}'], []]);
+  assert.deepEqual(changes(TEXT, addEntry(TEXT, 'materials', 'jelly', {preset: 'jelly'})), [
+    ['  jelly: {preset: jelly}'],
+    [],
+  ]);
   assert.deepEqual(changes(TEXT, removeAt(TEXT, ['objects', 1]))[0], []);
   assert.equal(parse(removeAt(TEXT, ['objects', 0])).objects.length, 1);
   const none = removeAt(TEXT, ['colliders', 0]);
@@ -67,20 +99,25 @@ test('things are added, removed, duplicated and renamed', () => {
   assert.equal(parse(removeAt(TEXT, ['objects', 0, 'name'])).objects[0].material, 'packed');
   const twice = parse(duplicateItem(TEXT, ['objects', 0])).objects;
   assert.deepEqual(twice[0], twice[1]);
-  assert.deepEqual(parse(duplicateEntry(TEXT, ['materials', 'snow'], 'other')).materials.other, parse(TEXT).materials.snow);
+  assert.deepEqual(
+    parse(duplicateEntry(TEXT, ['materials', 'snow'], 'other')).materials.other,
+    parse(TEXT).materials.snow,
+  );
   assert.ok(parse(renameKey(TEXT, ['materials', 'snow'], 'powder')).materials.powder);
 });
 
 test('every scene survives an edit of each of its values', () => {
   const folder = join(process.env.FIRN_ROOT!, 'scenes');
   for (const file of readdirSync(folder).filter(f => f.endsWith('.yaml'))) {
-    const text = readFileSync(join(folder, file), 'utf8'), before = parse(text);
+    const text = readFileSync(join(folder, file), 'utf8'),
+      before = parse(text);
     const walk = (value: unknown, path: (string | number)[]): void => {
       if (value !== null && typeof value === 'object') {
         for (const [k, v] of Object.entries(value)) walk(v, [...path, Array.isArray(value) ? Number(k) : k]);
         return;
       }
-      const after = setValue(text, path, 12345), expected = structuredClone(before);
+      const after = setValue(text, path, 12345),
+        expected = structuredClone(before);
       let at = expected;
       for (const step of path.slice(0, -1)) at = at[step];
       at[path[path.length - 1]!] = 12345;
@@ -92,9 +129,13 @@ test('every scene survives an edit of each of its values', () => {
 });
 
 test('names that others use follow', () => {
-  const model = modelOf(TEXT), after = parse(rename(TEXT, model, named(model, 'snow'), 'powder'));
+  const model = modelOf(TEXT),
+    after = parse(rename(TEXT, model, named(model, 'snow'), 'powder'));
   assert.equal(after.objects[1].material, 'powder');
-  const jelly = 'firn: 1\nmaterials:\n  snow: {preset: snow}\nobjects:\n  - {name: a, material: snow, shape: {sphere: {}}}\n', m = modelOf(jelly), item = named(m, 'snow');
+  const jelly =
+      'firn: 1\nmaterials:\n  snow: {preset: snow}\nobjects:\n  - {name: a, material: snow, shape: {sphere: {}}}\n',
+    m = modelOf(jelly),
+    item = named(m, 'snow');
   const made = followPreset(setPreset(jelly, m, item, 'snow_melting', true), m, item, 'snow_melting');
   assert.equal(made.key, 'materials.snow_melting');
   assert.deepEqual(parse(made.text).materials, {snow_melting: {preset: 'snow_melting'}});
@@ -120,7 +161,11 @@ test('shapes move, turn about their middle and scale', () => {
   assert.equal(copy.key, 'objects.1');
   assert.notDeepEqual(placeOf(named(modelOf(copy.text), 'box_2')).pivot, placeOf(box()).pivot);
   assert.equal(parse(remove(text, box())).objects.length, 0);
-  for (const angles of [[10, 20, 30], [0, 90, 0], [-170, 5, 60]] as [number, number, number][]) {
+  for (const angles of [
+    [10, 20, 30],
+    [0, 90, 0],
+    [-170, 5, 60],
+  ] as [number, number, number][]) {
     const again = rotation(anglesOf(rotation(angles)));
     rotation(angles).forEach((r, i) => r.forEach((x, k) => assert.ok(Math.abs(x - again[i]![k]!) < 1e-6)));
   }
@@ -129,7 +174,8 @@ test('shapes move, turn about their middle and scale', () => {
 test('a drag is one step of undo', () => {
   const d = new SceneDocument();
   d.open(TEXT, 'x');
-  for (const v of [6, 7, 8]) d.edit(setValue(d.text, ['materials', 'snow', 'hardening_cap'], v), 'Change hardening_cap', 'row');
+  for (const v of [6, 7, 8])
+    d.edit(setValue(d.text, ['materials', 'snow', 'hardening_cap'], v), 'Change hardening_cap', 'row');
   d.settle();
   d.edit(setValue(d.text, ['materials', 'snow', 'hardening_cap'], 9), 'Change hardening_cap', 'row');
   assert.equal(d.undo(), 'Change hardening_cap');
