@@ -5,6 +5,7 @@ import type {Tool, Vec3} from '../protocol.ts';
 import {add, length, sub, times} from '../document/place.ts';
 import {el, setText} from '../ui/dom.ts';
 import {showWithUnit} from '../ui/units.ts';
+import type {Handle} from '../view/handles.ts';
 import {HandleDrag} from './handles.ts';
 import {OutlineDrawing} from './outline_drawing.ts';
 import {inwards, onPlane} from './screen.ts';
@@ -89,7 +90,7 @@ export class PointerTools {
     }
     this.press = {x, y, id: e.pointerId};
     if (tool === 'select') {
-      const handle = app.canEdit() ? app.view.pickHandle(x, y) : null;
+      const handle = app.canEdit() ? (app.view.pickHandle(x, y) ?? this.body(x, y)) : null;
       if (handle) {
         this.own(e);
         this.press = null;
@@ -120,6 +121,15 @@ export class PointerTools {
     };
     this.send();
     this.timer = window.setInterval(() => this.send(), SEND_EVERY_MS);
+  }
+
+  /* Before the first step, the selected object itself is a handle. */
+  private body(x: number, y: number): Handle | null {
+    const {app} = this,
+      item = app.selected();
+    if (item.kind !== 'object' || app.state.get('time') > 0) return null;
+    const index = app.view.pick(x, y);
+    return index >= 0 && app.objectOf(index) === item.name ? {do: 'move', axis: -1} : null;
   }
 
   private move(e: PointerEvent): void {

@@ -148,19 +148,15 @@ claim('an object is added, dragged, duplicated and removed', async () => {
   await page.getByRole('menuitem', {name: /^Disc/}).first().click();
   await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
   const added = (await objects())[1];
-  const middle = () => page.evaluate(name => {
-    const {app, view} = window.firn;
-    const item = app.doc.model.items.find(i => i.name === name);
-    return {text: app.doc.text, item: JSON.stringify(item.position ?? item.place ?? null), view: Boolean(view)};
-  }, added);
-  const was = (await middle()).text;
+  const was = await page.evaluate(() => window.firn.document.text);
   const at = await page.evaluate(name => {
-    const {app, view} = window.firn;
-    const object = app.state.get('scene').objects.findIndex(o => o.name === name);
-    let index = -1;
-    for (let i = 0; app.objectOf(i) !== null; i++) if (app.objectOf(i) === name) { index = i; break; }
-    const [x, y] = view.project(app.placeOf(index)), r = document.querySelector('canvas').getBoundingClientRect();
-    return {object, x: x + r.left, y: y + r.top};
+    const {app, view} = window.firn, r = document.querySelector('canvas').getBoundingClientRect();
+    /* A particle that no handle covers. */
+    for (let i = 0; app.objectOf(i) !== null; i++) {
+      const [x, y] = view.project(app.placeOf(i));
+      if (app.objectOf(i) === name && !view.pickHandle(x, y)) return {x: x + r.left, y: y + r.top};
+    }
+    return null;
   }, added);
   await page.mouse.move(at.x, at.y);
   await page.mouse.down();
