@@ -4,7 +4,7 @@
  *   OUT      gets the page's files, and studio.html: all of them in one, for one thread, that also runs
  *            from a disk without a server */
 import {execFileSync} from 'node:child_process';
-import {cpSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {brotliCompressSync, gzipSync} from 'node:zlib';
@@ -56,11 +56,12 @@ function printSizes() {
   const kilo = bytes => `${(bytes / 1000).toFixed(0)} kB`.padStart(9);
   const sizes = new Map();
   console.log(`${'file'.padEnd(24)}${'plain'.padStart(9)}${'gzip -9'.padStart(9)}${'brotli'.padStart(9)}`);
-  for (const name of [...new Set([...sets['one thread'], ...sets.threads, 'studio.html'])]) {
+  for (const name of new Set([...sets['one thread'], ...sets.threads])) {
     const bytes = readFileSync(join(out, name));
     sizes.set(name, [bytes.length, gzipSync(bytes, {level: 9}).length, brotliCompressSync(bytes).length]);
     console.log(name.padEnd(24) + sizes.get(name).map(kilo).join(''));
   }
+  console.log('studio.html'.padEnd(24) + kilo(statSync(join(out, 'studio.html')).size));
   for (const [words, names] of Object.entries(sets)) {
     const sum = [0, 1, 2].map(i => names.reduce((all, n) => all + sizes.get(n)[i], 0));
     console.log(`first load, ${words}`.padEnd(24) + sum.map(kilo).join(''));
