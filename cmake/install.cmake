@@ -16,6 +16,8 @@ if(TARGET firn)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
     install(FILES ${completion_dir}/firn.fish
             DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    # The studio's page, which firn view serves, if `make web` has built it.
+    install(DIRECTORY ${PROJECT_BINARY_DIR}/web/ DESTINATION ${CMAKE_INSTALL_DATADIR}/firn/web OPTIONAL)
 endif()
 
 # A .pc file finds its prefix from its own place, so that an installed tree may be moved.
