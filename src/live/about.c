@@ -19,6 +19,7 @@ static void put_materials(firn_live_event *e, const firn_scene *scene, const fir
         firn_event_text(e, "preset", m->preset ? m->preset : "");
         firn_event_text(e, "look", look->name ? look->name : "");
         firn_event_list(e, "color", look->color, 3);
+        firn_event_number(e, "tint", look->by_object ? look->tint : 0);
         firn_live_put_values(e, &m->def);
         firn_event_close(e, '}');
     }

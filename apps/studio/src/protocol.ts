@@ -80,6 +80,7 @@ export type MaterialInfo = {
   preset: string; /* "": none */
   look: string;
   color: Vec3; /* linear, of the look */
+  tint: number; /* of 1: each object turns the hue by the golden angle; 0: all have the same */
   values: Record<string, number>; /* as simulated, noise aside */
 };
 export type ColliderInfo = {

@@ -11,15 +11,14 @@ export type Look = {
   smooth: number; /* particle spacings over which the surface is smoothed */
   grain: number;
   glint: number;
-  tint: number; /* 1: every object has its own hue */
 };
 
 const row = (clarity: number, depth: number, subsurface: number, gloss: number, roughness: number, index: number,
-             smooth: number, grain = 0, glint = 0, tint = 0): Look =>
-  ({clarity, depth, subsurface, gloss, roughness, index, smooth, grain, glint, tint});
+             smooth: number, grain = 0, glint = 0): Look =>
+  ({clarity, depth, subsurface, gloss, roughness, index, smooth, grain, glint});
 
 const looks: Record<string, Look> = {
-  jelly: row(0.85, 0.25, 0.8, 1, 0.04, 1.36, 2.5, 0, 0, 1),
+  jelly: row(0.85, 0.25, 0.8, 1, 0.04, 1.36, 2.5),
   snow: row(0, 0.01, 0.35, 0.1, 0.7, 1.31, 0.6, 0.45, 1),
   sand: row(0, 0.008, 0.1, 0.1, 0.7, 1.5, 0.6, 0.55, 0.15),
   mud: row(0, 0.008, 0.1, 0.5, 0.35, 1.4, 1.2, 0.3),
@@ -37,7 +36,7 @@ const looks: Record<string, Look> = {
   solder: row(0, 0.005, 0, 1, 0.03, 4, 3),
   gelatine: row(0.85, 0.25, 0.8, 1, 0.04, 1.35, 2.5),
   lava: row(0, 0.006, 0, 0.3, 0.6, 1.5, 1.2, 0.4),
-  rubber: row(0, 0.01, 0.15, 0.5, 0.45, 1.5, 2.5, 0, 0, 1),
+  rubber: row(0, 0.01, 0.15, 0.5, 0.45, 1.5, 2.5),
   plain: row(0, 0.01, 0.1, 0.2, 0.6, 1.45, 0.8),
 };
 

@@ -2,7 +2,7 @@
 
 import type {SceneInfo} from '../protocol.ts';
 import {valueOf, type Picture} from './decode.ts';
-import {lookOf, tinted} from './looks.ts';
+import {tinted} from './looks.ts';
 import {clamp} from './math.ts';
 import type {Nets} from './nets.ts';
 import type {Palette} from './palette.ts';
@@ -20,7 +20,7 @@ export function paintNets(nets: Nets, p: Picture, tags: Uint32Array | null, scen
     const k = nets.nearest[i]!, tag = tags?.[k] ?? 0, value = valueOf(p, k) ?? 0, m = scene.materials[tag & 0xffff];
     const c = number ? map[Math.round(255 * clamp((value - lo) / (hi - lo), 0, 1))]!
             : object ? map[(tag >>> 16) & 255]!
-            : m ? tinted(m.color, lookOf(m.look).tint, tag >>> 16) : [0.6, 0.6, 0.6];
+            : m ? tinted(m.color, m.tint, tag >>> 16) : [0.6, 0.6, 0.6];
     for (let a = 0; a < 3; a++) tints[4 * i + a] = 255 * Math.sqrt(c[a]!);
     tints[4 * i + 3] = number || object ? palette.plain : tag & 0xffff;
     kelvins[i] = glows ? clamp(value, 0, 4095) : 0;

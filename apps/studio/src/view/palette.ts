@@ -31,12 +31,12 @@ export class Palette {
 
   /* Four texels a material: see passes.ts. The last is for colours that mean something. */
   setScene(scene: SceneInfo, box: Bounds): void {
-    const rows = [...scene.materials.map((m) => ({color: m.color, look: lookOf(m.look)})),
-                  {color: [0.6, 0.6, 0.6] as const, look: {...lookOf('plain'), smooth: 1.2, gloss: 0.12}}];
+    const rows = [...scene.materials.map((m) => ({color: m.color, tint: m.tint, look: lookOf(m.look)})),
+                  {color: [0.6, 0.6, 0.6] as const, tint: 0, look: {...lookOf('plain'), smooth: 1.2, gloss: 0.12}}];
     const n = rows.length, data = new Float32Array(16 * n);
     const size = Math.max(box.high[1] - box.low[1], 0.5 * (box.high[0] - box.low[0]), 8 * scene.resolution);
-    rows.forEach(({color, look}, i) => {
-      data.set([...color, look.tint], 4 * i);
+    rows.forEach(({color, tint, look}, i) => {
+      data.set([...color, tint], 4 * i);
       data.set([look.clarity, look.depth * size, look.subsurface, look.gloss], 4 * (n + i));
       data.set([look.roughness, look.index, look.smooth, look.grain], 4 * (2 * n + i));
       data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), 0, 0], 4 * (3 * n + i));
