@@ -357,9 +357,10 @@ def main():
                     is_well(server, counts)
             except OSError:
                 server.check()
-        codes = [server.stop() for server in servers]
-        if any(code not in (0, 130) for code in codes):
-            sys.exit(f"exit codes {codes}")
+        for server in servers:
+            code = server.stop()
+            if code not in (0, 130):
+                server.fail(f"ended with {code} after Ctrl-C")
     finally:
         for server in servers:
             if server.process and server.process.poll() is None:

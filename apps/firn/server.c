@@ -234,6 +234,8 @@ static bool welcome(firn_server *s, struct lws *wsi, connection *c)
         connection *old = lws_wsi_user(p->wsi);
         old->slot = NULL;
         lws_set_timeout(p->wsi, PENDING_TIMEOUT_KILLED_BY_PARENT, LWS_TO_KILL_ASYNC);
+        p->wsi = NULL;
+        p->left = firn_clock();
     }
     s->token = (firn_secret){0};
     if (first) (void)firn_secret_make(&s->secret);
@@ -242,12 +244,13 @@ static bool welcome(firn_server *s, struct lws *wsi, connection *c)
                            "\"resumed\":%s}",
                            s->secret.text, p->number, resumed ? "true" : "false");
     c->sending = firn_message_create(true, text, (size_t)n);
+    if (!c->sending) return false;
     c->slot = p;
     p->wsi = wsi;
     p->reading_paused = false;
     firn_session_connect(p->session);
     lws_callback_on_writable(wsi);
-    return c->sending != NULL;
+    return true;
 }
 
 static void part(connection *c, const struct lws *wsi)
