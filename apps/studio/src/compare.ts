@@ -256,6 +256,8 @@ export class Compare {
   /* A picture or a state tells that a frame is there; states of the frame before may still come after a step began. */
   private reached(h: Half, frame: number): void {
     const further = frame > h.frame;
+    /* Back in time: what said more was of before a restart, and on its way when that began. */
+    if (frame < h.frame) h.frame = frame;
     if (!further && !(h.waiting && h.done)) return;
     h.frame = frame;
     h.waiting = false;
