@@ -590,7 +590,8 @@ static firn_status loop(run *r, firn_error *error)
     while (st == FIRN_OK && r->frame < r->options->last) {
         if (asked_to_stop(r)) {
             int64_t none;
-            if (r->scene->checkpoint.every > 0 && r->writer.saved != r->frame)
+            st = writer_finish(&r->writer, error); /* it says which state is saved */
+            if (st == FIRN_OK && r->scene->checkpoint.every > 0 && r->writer.saved != r->frame)
                 st = writer_start(&r->writer, &r->job, r->frame, false, true, &none, error);
             if (st != FIRN_OK) return st;
             return firn_fail(error, FIRN_STOPPED, "stopped after frame %lld", (long long)r->frame);
