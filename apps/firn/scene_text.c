@@ -36,12 +36,24 @@ static char *merged_text(const firn_scene *scene, firn_error *error)
     return copy;
 }
 
+/* Whether a line begins with the key `include`: a page has no files that it could mean. */
+static bool includes(const firn_bytes *text)
+{
+    static const char key[] = "include:";
+    const size_t length = sizeof key - 1;
+    for (size_t i = 0; i + length <= text->size; i++) {
+        const bool begins = i == 0 || text->data[i - 1] == '\n';
+        if (begins && memcmp(text->data + i, key, length) == 0) return true;
+    }
+    return false;
+}
+
 char *firn_scene_text(const firn_scene *scene, const char *path, bool changed, firn_error *error)
 {
     if (changed) return merged_text(scene, error);
     firn_bytes file = {0};
     if (firn_bytes_read(path, &file, error) != FIRN_OK) return NULL;
-    char *copy = copy_of(&file, error);
+    char *text = includes(&file) ? merged_text(scene, error) : copy_of(&file, error);
     firn_bytes_free(&file);
-    return copy;
+    return text;
 }

@@ -4,8 +4,8 @@
 
 #include <firn/scene.h>
 
-/* The file as it is; if settings have changed the scene, as one text with them in it. Free it with free; NULL
- * with an error. */
+/* The file as it is; if it includes others, or if settings have changed the scene, one text with all of that in
+ * it. Free it with free; NULL with an error. */
 char *firn_scene_text(const firn_scene *scene, const char *path, bool changed, firn_error *error);
 
 #endif
