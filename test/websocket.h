@@ -150,10 +150,12 @@ static inline message hear(int fd)
         if (bytes) size = 0;
         for (int i = 0; i < bytes; i++) size = size << 8 | extra[i];
         const int op = head[0] & 15;
-        if (m.size + size + 1 > room) {
+        if (!buffer || m.size + size + 1 > room) {
             room = 2 * (m.size + size + 1);
-            buffer = realloc(buffer, room);
-            assert_non_null(buffer);
+            char *grown = realloc(buffer, room);
+            assert_non_null(grown);
+            if (!grown) return (message){.data = ""};
+            buffer = grown;
         }
         if (!get_all(fd, buffer + m.size, size)) return (message){.data = ""};
         if (op == OP_PING) continue;
