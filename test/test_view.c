@@ -2,6 +2,7 @@
  * client sends or fails to read harms the server. */
 #include "websocket.h"
 
+static const char drop[] = FIRN_SCENES "/drop.yaml", figure[] = FIRN_SCENES "/figure.yaml";
 static char page[PATH_SIZE]; /* a folder with a page of sorts */
 
 /* A server that a test has started. */
@@ -131,7 +132,7 @@ static void hash_of_run(const char *out, int frame, char hash[64])
 static void strangers_are_refused(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     char good[100], other_port[64];
     snprintf(good, sizeof good, "/live?token=%s", s.token);
     snprintf(other_port, sizeof other_port, "127.0.0.1:%d", s.port == 9999 ? 9998 : 9999);
@@ -174,7 +175,7 @@ static void strangers_are_refused(void **state)
 static void only_the_page_is_served(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     char own[64], head[8192];
     snprintf(own, sizeof own, "localhost:%d", s.port);
     const struct {
@@ -221,14 +222,14 @@ static void a_scene_runs_as_without_a_page(void **state)
     (void)state;
     char folder[PATH_SIZE], want[64], got[64];
     fresh_folder("run", folder);
-    const outcome *o = run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--hash", "--quiet"));
+    const outcome *o = run(folder, WORDS("run", drop, "--hash", "--quiet"));
     hash_of_run(o->out, 4, want);
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     const int fd = enter(&s);
     const message hello = hear_event(fd, "hello", NULL);
     assert_non_null(strstr(hello.data, "\"mode\":\"scene\""));
     assert_non_null(strstr(hello.data, "A ball falls on the ground")); /* its text */
-    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    open_scene(fd, drop);
     step_and_hash(fd, 3, 4, got);
     assert_string_equal(got, want);
     close(fd);
@@ -238,7 +239,7 @@ static void a_scene_runs_as_without_a_page(void **state)
 static void settings_are_part_of_the_text(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", "--set", "frames.end=33");
+    served s = serve_scene(drop, "--set", "frames.end=33");
     const int fd = enter(&s);
     const message hello = hear_event(fd, "hello", NULL);
     if (!strstr(hello.data, "end: 33")) complain("%.400s\n", strstr(hello.data, "\"text\""));
@@ -250,9 +251,9 @@ static void settings_are_part_of_the_text(void **state)
 static void play_sends_pictures(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     const int fd = enter(&s);
-    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    open_scene(fd, drop);
     assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
     int pictures = 0;
     for (message m; (m = hear_event(fd, "state", &pictures)).op;) {
@@ -268,9 +269,9 @@ static void a_page_comes_back_to_its_session(void **state)
 {
     (void)state;
     char before[64], after[64], path[200];
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     int fd = enter(&s);
-    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    open_scene(fd, drop);
     step_and_hash(fd, 2, 3, before);
     for (int clean = 0; clean < 2; clean++) { /* the connection drops, or is still there */
         const int old = fd;
@@ -307,7 +308,7 @@ static int hear_close(int fd)
 static void bad_messages_end_a_connection_at_most(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     int fd = enter(&s);
     for (const char *const *text = WORDS("", "{", "null", "[1,2]", "{\"do\":\"fly\"}", "{\"do\":7}",
                                          "{\"do\":\"open\"}", "{\"do\":\"seek\",\"frame\":1e99}");
@@ -382,9 +383,9 @@ static long memory_of(pid_t child)
 static void a_page_that_does_not_read_costs_nothing(void **state)
 {
     (void)state;
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     const int fd = enter(&s);
-    open_scene(fd, FIRN_SCENES "/drop.yaml");
+    open_scene(fd, drop);
     assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
     const struct timeval short_patience = {1, 0};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &short_patience, sizeof short_patience);
@@ -408,7 +409,7 @@ static void caches_play(void **state)
     (void)state;
     char folder[PATH_SIZE];
     fresh_folder("caches", folder);
-    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/figure.yaml", "--quiet")), 0, "a run");
+    expect_exit(run(folder, WORDS("run", figure, "--quiet")), 0, "a run");
     served s = serve(folder, "out", WORDS("view", "figure.$F4.prt", "--page", page));
     const int fd = enter(&s);
     const message hello = hear_event(fd, "hello", NULL);
@@ -474,9 +475,8 @@ static void an_alembic_file_plays(void **state)
     (void)state;
     char folder[PATH_SIZE];
     fresh_folder("alembic", folder);
-    expect_exit(run(folder, WORDS("run", FIRN_SCENES "/drop.yaml", "--quiet", "--set",
-                                  "output=[{file: drop.abc}]")),
-                0, "a run");
+    expect_exit(run(folder, WORDS("run", drop, "--quiet", "--set", "output=[{file: drop.abc}]")), 0,
+                "a run");
     served s = serve(folder, "out", WORDS("view", "drop.abc", "--page", page));
     const int fd = enter(&s);
     const message scene = hear_event(fd, "scene", NULL);
@@ -501,14 +501,13 @@ static void a_watched_run_stops_and_resumes(void **state)
     char folder[PATH_SIZE], whole[PATH_SIZE], want[64], got[64];
     const char *longer = "frames.end=40";
     fresh_folder("whole", whole);
-    const outcome *o =
-        run(whole, WORDS("run", FIRN_SCENES "/drop.yaml", "--hash", "--quiet", "--set", longer));
+    const outcome *o = run(whole, WORDS("run", drop, "--hash", "--quiet", "--set", longer));
     hash_of_run(o->out, 40, want);
     fresh_folder("watched", folder);
     /* Slow enough to be met on the way. */
     served s = serve(folder, "err",
-                     WORDS("run", FIRN_SCENES "/drop.yaml", "--live", "--page", page, "--hash",
-                           "--set", longer, "--threads", "1", "--set", "resolution=0.02"));
+                     WORDS("run", drop, "--live", "--page", page, "--hash", "--set", longer,
+                           "--threads", "1", "--set", "resolution=0.02"));
     int fd = enter(&s);
     const message hello = hear_event(fd, "hello", NULL);
     assert_non_null(strstr(hello.data, "\"mode\":\"run\""));
@@ -527,8 +526,7 @@ static void a_watched_run_stops_and_resumes(void **state)
     /* Watched to the end it has the same hashes. */
     fresh_folder("watched", folder);
     s = serve(folder, "err",
-              WORDS("run", FIRN_SCENES "/drop.yaml", "--live", "--page", page, "--hash", "--quiet",
-                    "--set", longer));
+              WORDS("run", drop, "--live", "--page", page, "--hash", "--quiet", "--set", longer));
     int code = 0;
     char path[200];
     snprintf(path, sizeof path, "/live?token=%s", s.token);
@@ -550,19 +548,18 @@ static void wrong_words_are_explained(void **state)
     (void)state;
     char empty[PATH_SIZE], taken[16];
     fresh_folder("empty", empty);
-    served s = serve_scene(FIRN_SCENES "/drop.yaml", NULL, NULL);
+    served s = serve_scene(drop, NULL, NULL);
     snprintf(taken, sizeof taken, "%d", s.port);
     const struct {
         int code;
         const char *says;
         const char *const *words;
     } cases[] = {
-        {2, "cannot listen",
-         WORDS("view", FIRN_SCENES "/drop.yaml", "--page", page, "--port", taken)},
-        {2, "need --live", WORDS("run", FIRN_SCENES "/drop.yaml", "--port", "9000")},
+        {2, "cannot listen", WORDS("view", drop, "--page", page, "--port", taken)},
+        {2, "need --live", WORDS("run", drop, "--port", "9000")},
         {2, "--set changes a scene", WORDS("view", "x.prt", "--set", "a=1")},
         {2, "give one scene", WORDS("view", "a.yaml", "b.yaml")},
-        {3, "index.html", WORDS("view", FIRN_SCENES "/drop.yaml", "--page", empty)},
+        {3, "index.html", WORDS("view", drop, "--page", empty)},
         {3, "no particle files", WORDS("view", empty)},
         {3, "nothing.yaml", WORDS("view", "nothing.yaml")},
         {3, "nothing.prt", WORDS("view", "nothing.prt", "--page", page)},
