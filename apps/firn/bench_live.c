@@ -140,7 +140,7 @@ static firn_status bench_scene(const char *path, const firn_bench_csv *csv, firn
     if (st != FIRN_OK) return st;
     char *text = firn_scene_text(scene, path, true, error);
     firn_scene_destroy(scene);
-    if (!text) return FIRN_NO_MEMORY;
+    if (!text) return error->status;
     char *command = open_command(text);
     free(text);
     if (!command) return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");

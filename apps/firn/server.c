@@ -139,11 +139,9 @@ static void make_address(firn_server *s)
 {
     /* Without random numbers nobody gets in. */
     (void)firn_secret_make(&s->token);
-    const char *name = "127.0.0.1";
-    if (s->def.listen && strcmp(s->def.listen, "0.0.0.0") != 0 &&
-        strcmp(s->def.listen, "::") != 0) {
-        name = s->def.listen;
-    }
+    const char *name = s->def.listen ? s->def.listen : "127.0.0.1";
+    if (strcmp(name, "0.0.0.0") == 0) name = "127.0.0.1";
+    if (strcmp(name, "::") == 0) name = "::1";
     const bool six = strchr(name, ':') != NULL;
     snprintf(s->address, sizeof s->address, "http://%s%s%s:%d/#live=%s", six ? "[" : "", name,
              six ? "]" : "", s->port, s->token.text);

@@ -196,7 +196,7 @@ static void *create(void *context, firn_session *session, firn_error *error)
 }
 
 static void greet(void *engine) { firn_player_hello(((cache_engine *)engine)->player); }
-static void leave(void *engine) { (void)engine; }
+static void leave(void *engine) { firn_player_pause(((cache_engine *)engine)->player); }
 static double turn(void *engine) { return firn_player_turn(((cache_engine *)engine)->player); }
 
 static void receive(void *engine, const char *text, size_t size)

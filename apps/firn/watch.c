@@ -161,8 +161,8 @@ static firn_status on_look(void *look_data, const firn_job *job, int64_t frame, 
 {
     firn_watch *w = look_data;
     const double begin = firn_clock();
-    const bool due = begin >= w->copy_due || frame == w->run->last;
-    if (due && atomic_exchange(&w->hungry, 0) > 0) {
+    const bool hungry = begin >= w->copy_due && atomic_exchange(&w->hungry, 0) > 0;
+    if (hungry || frame == w->run->last) {
         copy_frame(w, job, frame);
         const double end = firn_clock();
         w->copy_due = end + (end - begin) / share;
@@ -351,6 +351,7 @@ firn_status firn_watch_create(const firn_watch_def *def, firn_watch **watch, fir
         w->text = firn_scene_text(def->scene, def->file, def->changed, error);
         if (!w->text) st = FIRN_INVALID;
     }
+    if (st == FIRN_OK) say_address(NULL, firn_server_address(w->server));
     if (st == FIRN_OK && !start_thread(w)) {
         st = firn_app_fail(error, FIRN_NO_MEMORY, "the system gives no thread for the page");
     }
@@ -361,7 +362,6 @@ firn_status firn_watch_create(const firn_watch_def *def, firn_watch **watch, fir
         free(w);
         return st;
     }
-    say_address(NULL, firn_server_address(w->server));
     *watch = w;
     return FIRN_OK;
 }

@@ -80,6 +80,20 @@ static bool same_value(const firn_param *p, const firn_material_def *a, const fi
     return memcmp((const char *)a + p->offset, (const char *)b + p->offset, sizeof(double)) == 0;
 }
 
+static bool differs_in_particles(const firn_material_def *a, const firn_material_def *b)
+{
+    for (int32_t i = 0; firn_material_param(i); i++) {
+        const firn_param *p = firn_material_param(i);
+        if (is_in_particles(p) && !same_value(p, a, b)) return true;
+    }
+    return false;
+}
+
+static bool same_preset(const firn_scene_material *a, const firn_scene_material *b)
+{
+    return strcmp(a->preset ? a->preset : "", b->preset ? b->preset : "") == 0;
+}
+
 static effect material_effect(const firn_live *live, const firn_scene *next, const char *path,
                               int32_t *index)
 {
@@ -94,14 +108,11 @@ static effect material_effect(const firn_live *live, const firn_scene *next, con
         *index = i;
         if (after(rest, "look")) return CONCERNS_NOTHING;
         if (n->def.law != m->def.law) return RESTARTS;
+        /* A preset acts as a whole, or waits as a whole. */
+        if (!same_preset(m, n) && differs_in_particles(&m->def, &n->def)) return RESTARTS;
         const firn_param *p = find_param(rest);
         if (p) return is_in_particles(p) ? RESTARTS : MATERIAL;
-        if (strcmp(rest, "preset") != 0) return RESTARTS;
-        for (int32_t k = 0; firn_material_param(k); k++) {
-            p = firn_material_param(k);
-            if (is_in_particles(p) && !same_value(p, &m->def, &n->def)) return RESTARTS;
-        }
-        return MATERIAL;
+        return strcmp(rest, "preset") == 0 ? MATERIAL : RESTARTS;
     }
     return RESTARTS;
 }
@@ -255,6 +266,16 @@ static firn_status replace_collider(firn_job *job, int32_t index, firn_error *er
     return st;
 }
 
+/* A collider that was removed, and whose successor was refused, comes back. */
+static firn_status restore_collider(firn_job *job, int32_t index, firn_error *error)
+{
+    firn_collider_motion motion;
+    if (firn_sim_read_motion(job->sim, index, &motion, error) == FIRN_OK) return FIRN_OK;
+    const firn_collider_def def = firn_props_collider(&job->props, index);
+    int32_t given;
+    return firn_sim_add_collider(job->sim, &def, &given, error);
+}
+
 /* What moved by hand goes there in one tick and pushes what is in its way, if that is no faster than
  * anything moves by hand; otherwise, and while time stands still, it is there at once. */
 static firn_status move_collider(firn_live *live, int32_t index, firn_error *error)
@@ -294,7 +315,7 @@ static firn_status apply_collider(firn_live *live, const firn_scene *next, int32
         firn_error ignored;
         if (st != FIRN_OK) {
             (void)!copy_collider(c, &before, &ignored);
-            if (!moved || keyed) (void)!replace_collider(live->job, index, &ignored);
+            (void)!restore_collider(live->job, index, &ignored);
         } else {
             live->collider_changed[index] = true;
         }
@@ -313,8 +334,10 @@ static firn_status apply(firn_live *live, const firn_scene *next, const change *
     switch (c->effect) {
     case GRAVITY:
         st = firn_sim_set_gravity(sim, from->gravity, error);
-        if (st == FIRN_OK) memcpy(to->gravity, from->gravity, sizeof to->gravity);
-        live->gravity_changed = true;
+        if (st == FIRN_OK) {
+            memcpy(to->gravity, from->gravity, sizeof to->gravity);
+            live->gravity_changed = true;
+        }
         return st;
     case DAMPING:
         st = firn_sim_set_damping(sim, from->damping, error);
@@ -456,7 +479,7 @@ static firn_status change_running(firn_live *live, firn_scene *next, firn_scene_
     live->newest = next;
     live->scene->frames.end = next->frames.end;
     live->scene->frames.playback = next->frames.playback;
-    live->altered = true;
+    if (paths && paths[0]) firn_live_alter(live);
     firn_live_send_scene(live, paths);
     free_list(paths);
     return FIRN_OK;

@@ -45,19 +45,6 @@ void firn_event_free(firn_live_event *e)
     e->text = (firn_live_text){0};
 }
 
-static void put_key(firn_live_event *e, const char *key)
-{
-    if (key) firn_json_put_key(&e->json, key);
-}
-
-void firn_event_open(firn_live_event *e, const char *key, char bracket)
-{
-    put_key(e, key);
-    firn_json_put_open(&e->json, bracket);
-}
-
-void firn_event_close(firn_live_event *e, char bracket) { firn_json_put_close(&e->json, bracket); }
-
 /* Bytes of the UTF-8 sequence that text begins with; 0: it is none. */
 static size_t sequence(const unsigned char *t)
 {
@@ -74,14 +61,15 @@ static size_t sequence(const unsigned char *t)
     return n;
 }
 
-void firn_event_text(firn_live_event *e, const char *key, const char *text)
+/* Hands text over as UTF-8: what is none becomes question marks. */
+static void put_text(firn_live_event *e, const char *text,
+                     void put(firn_json_writer *out, const char *text))
 {
-    put_key(e, key);
     const unsigned char *t = (const unsigned char *)text;
     size_t n = 1;
     while (*t && (n = sequence(t)) > 0) t += n;
     if (!*t) {
-        firn_json_put_string(&e->json, text);
+        put(&e->json, text);
         return;
     }
     char *mended = strdup(text);
@@ -95,8 +83,27 @@ void firn_event_text(firn_live_event *e, const char *key, const char *text)
         *m = '?';
         n = 1;
     }
-    firn_json_put_string(&e->json, mended);
+    put(&e->json, mended);
     free(mended);
+}
+
+static void put_key(firn_live_event *e, const char *key)
+{
+    if (key) put_text(e, key, firn_json_put_key);
+}
+
+void firn_event_open(firn_live_event *e, const char *key, char bracket)
+{
+    put_key(e, key);
+    firn_json_put_open(&e->json, bracket);
+}
+
+void firn_event_close(firn_live_event *e, char bracket) { firn_json_put_close(&e->json, bracket); }
+
+void firn_event_text(firn_live_event *e, const char *key, const char *text)
+{
+    put_key(e, key);
+    put_text(e, text, firn_json_put_string);
 }
 
 void firn_event_number(firn_live_event *e, const char *key, double value)

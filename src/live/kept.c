@@ -32,6 +32,12 @@ void firn_live_forget_later(firn_live *live)
     forget_from(&live->kept, index_of(live, firn_live_frame(live, NULL)) + 1);
 }
 
+void firn_live_alter(firn_live *live)
+{
+    live->altered = true;
+    firn_live_forget_later(live);
+}
+
 void firn_live_forget_all(firn_live *live)
 {
     forget_from(&live->kept, 0);
@@ -110,9 +116,10 @@ void firn_live_keep(firn_live *live)
         kept->frame[kept->count] = (firn_kept_frame){0};
     }
     firn_kept_frame *f = &kept->frame[index];
-    if (live->altered) drop_state(kept, f);
+    const bool altered = live->altered;
+    if (altered) drop_state(kept, f);
     live->altered = false;
-    if (f->state.data || index % kept->stride != 0) return;
+    if (f->state.data || (index % kept->stride != 0 && !altered)) return;
     save(live, f);
     while (kept->bytes > live->options.state_bytes && kept->stride < kept->count) {
         kept->stride *= 2;

@@ -161,6 +161,8 @@ void firn_live_anchor(firn_live *live);
 void firn_live_keep(firn_live *live);
 /* Forgets the frames behind the present one: others will come. */
 void firn_live_forget_later(firn_live *live);
+/* The state is no longer what led to the frames after it: they are forgotten. */
+void firn_live_alter(firn_live *live);
 void firn_live_forget_all(firn_live *live);
 int64_t firn_live_last_kept(const firn_live *live); /* the last frame that was computed */
 /* Puts the newest state up to a frame into a new job, unless the present one is nearer. */

@@ -127,6 +127,9 @@ firn_status firn_live_pack_picture(const firn_live_cloud *c, uint32_t number, fi
     return FIRN_OK;
 }
 
+/* The low bits of a number that counts something; files may have others. */
+static uint32_t whole(double x) { return x >= 0 && x < 0x1p53 ? (uint32_t)(uint64_t)x : 0; }
+
 firn_status firn_live_pack_tags(int64_t count, const double *object, const double *material,
                                 const double *id, uint32_t number, firn_bytes *out,
                                 firn_error *error)
@@ -142,10 +145,9 @@ firn_status firn_live_pack_tags(int64_t count, const double *object, const doubl
     if (!data) return FIRN_NO_MEMORY;
     uint32_t *to = (uint32_t *)(void *)data;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t o = object ? (uint32_t)(int64_t)object[i] : 0;
-        const uint32_t m = material ? (uint32_t)(int64_t)material[i] : 0;
+        const uint32_t o = object ? whole(object[i]) : 0, m = material ? whole(material[i]) : 0;
         to[i] = o << 16 | (m & 0xffff);
-        to[n + i] = id ? (uint32_t)(int64_t)id[i] : (uint32_t)i;
+        to[n + i] = id ? whole(id[i]) : (uint32_t)i;
     }
     return FIRN_OK;
 }

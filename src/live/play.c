@@ -87,7 +87,7 @@ static firn_status advance(firn_live *live, double target, firn_error *error)
 {
     const double from = firn_sim_time(live->job->sim);
     if (!(target > from)) return FIRN_OK; /* by rounding */
-    use_tool(live, target - from);
+    if (live->goal != FIRN_GOAL_SEEK) use_tool(live, target - from);
     firn_report report = {0};
     begin(live);
     const firn_status st = firn_job_advance(live->job, target, &report, error);
@@ -190,5 +190,5 @@ firn_status firn_live_substep(firn_live *live, firn_error *error)
     begin(live);
     const firn_status st = firn_sim_step(live->job->sim, &report, error);
     end(live, &report, from);
-    return st;
+    return st == FIRN_STOPPED ? FIRN_OK : st; /* a step is whole when it stops */
 }

@@ -278,7 +278,7 @@ firn_status firn_live_apply_tool(firn_live *live, double seconds, firn_error *er
     const firn_collider_def region = region_of(t);
     ball where = {.radius = t->radius, .dim = (int)live->scene->dimension};
     memcpy(where.at, t->at, sizeof where.at);
-    if (t->kind != FIRN_TOOL_NONE) live->altered = true;
+    if (t->kind != FIRN_TOOL_NONE) firn_live_alter(live);
     switch (t->kind) {
     case FIRN_TOOL_GRAB:
         return firn_sim_apply_velocity(live->job->sim, &region, t->velocity,

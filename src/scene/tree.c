@@ -170,7 +170,9 @@ firn_status firn_tree_parse(firn_tree *tree, const char *name, const firn_bytes 
                           : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_value *include = firn_value_get(tree->root, "include");
     if (st == FIRN_OK && include) {
-        st = firn_value_fail(include, error, "include works in files only: write out what it brings, or open the file with `firn view`");
+        st = firn_value_fail(include, error,
+                             "include works in files only: write out what it brings, or open the "
+                             "file with `firn view`");
     }
     if (st != FIRN_OK) firn_tree_free(tree);
     return st;

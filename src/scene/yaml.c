@@ -91,6 +91,10 @@ static firn_status read_children(reader *r, firn_value *parent, int depth)
                 yaml_event_delete(&event);
                 return fail_at(r, mark, "a key must be a plain word");
             }
+            if (event.data.scalar.anchor) {
+                yaml_event_delete(&event);
+                return fail_at(r, mark, "anchors (&name) are not supported: remove it");
+            }
             key = strdup((const char *)event.data.scalar.value);
             yaml_event_delete(&event);
             if (!key) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
