@@ -457,6 +457,39 @@ static void a_wrong_text_leaves_the_scene_as_it_was(void **state)
     close_page(p);
 }
 
+static void a_collider_that_is_refused_leaves_the_old_one(void **state)
+{
+    (void)state;
+    page *p = open_page(jelly);
+    page_send(p, "{'do': 'step', 'unit': 'frame'}");
+    page_settle(p);
+    /* No engine takes a collider so fast. */
+    page_scene(p, "edit",
+               replaced(jelly, "translate: [0.8, 0.1, 0]",
+                        "keys: {0: {at: [0, 0, 0]}, 1e-300: {at: [1e10, 0, 0]}}"));
+    firn_collider_motion motion;
+    assert_int_equal(firn_sim_read_motion(sim_of(p), 1, &motion, NULL), FIRN_OK);
+    assert_float_equal(motion.position[0], 0.8, 1e-12);
+    close_page(p);
+}
+
+static void a_change_forgets_the_frames_after_it(void **state)
+{
+    (void)state;
+    page *p = open_page(jelly);
+    page_send(p, "{'do': 'play', 'speed': 0}");
+    page_settle(p);
+    page_send(p, "{'do': 'seek', 'frame': 3}");
+    page_settle(p);
+    page_scene(p, "edit", replaced(jelly, "preset: jelly}", "preset: jelly, look: {name: clay}}"));
+    page_expect(p, "state", "'kept':[1,9]"); /* nothing but the look */
+    page_scene(p, "edit", replaced(jelly, "preset: jelly}", "preset: jelly, young: 5e4}"));
+    page_expect(p, "state", "'kept':[1,3]");
+    page_send(p, "{'do': 'seek', 'frame': 5}");
+    page_expect(p, "error", "frame 5 has not been computed yet");
+    close_page(p);
+}
+
 static void restart_begins_with_the_newest_text(void **state)
 {
     (void)state;
@@ -1089,6 +1122,8 @@ int main(void)
         cmocka_unit_test(a_wrong_text_leaves_the_scene_as_it_was),
         cmocka_unit_test(restart_begins_with_the_newest_text),
         cmocka_unit_test(a_collider_that_is_moved_is_where_it_was_put),
+        cmocka_unit_test(a_collider_that_is_refused_leaves_the_old_one),
+        cmocka_unit_test(a_change_forgets_the_frames_after_it),
         cmocka_unit_test(the_same_future_follows_a_kept_frame),
         cmocka_unit_test(the_same_future_follows_where_memory_is_short),
         cmocka_unit_test(what_tools_did_to_a_frame_is_kept),

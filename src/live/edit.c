@@ -464,6 +464,15 @@ static void free_list(char **list)
     free(list);
 }
 
+static bool has_acted(const changes *all)
+{
+    for (int64_t i = 0; i < all->count; i++) {
+        const effect e = all->change[i].effect;
+        if (e != RESTARTS && e != CONCERNS_NOTHING) return true;
+    }
+    return false;
+}
+
 /* The scene is read; the job goes on with what can change. */
 static firn_status change_running(firn_live *live, firn_scene *next, firn_scene_says *says,
                                   changes *all, firn_error *error)
@@ -479,7 +488,7 @@ static firn_status change_running(firn_live *live, firn_scene *next, firn_scene_
     live->newest = next;
     live->scene->frames.end = next->frames.end;
     live->scene->frames.playback = next->frames.playback;
-    if (paths && paths[0]) firn_live_alter(live);
+    if (has_acted(all)) firn_live_alter(live);
     firn_live_send_scene(live, paths);
     free_list(paths);
     return FIRN_OK;
