@@ -1,0 +1,76 @@
+/* The page on the native engine: `firn view` serves it, loses it and gets it back; others stay out. */
+import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
+import {existsSync} from 'node:fs';
+import {join} from 'node:path';
+import {after, before, test} from 'node:test';
+import {Browser, get, pixels, ready, root, servePage, startServer, until, web} from './studio.mjs';
+
+const firn = process.env.FIRN ?? join(root, 'build/firn');
+const scene = join(root, 'scenes/flat_regular_fine.yaml');
+
+const built = existsSync(firn);
+let server, other, browser, page;
+before(async () => {
+  if (!built) return;
+  server = await startServer(firn, ['view', scene, '--page', web]);
+  other = await servePage();
+  browser = await Browser.launch();
+  page = await browser.open(server.address);
+  await ready(page);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+  await other?.stop();
+});
+
+const claim = (name, body) => test(name, {skip: built ? false : 'there is no build/firn'}, body);
+
+claim('the native engine brings its scene', async () => {
+  assert.match(await page.locator('.badge').innerText(), /Native, \d+ threads?/);
+  assert.equal((await get(page, 'scene')).name, 'flat_regular_fine');
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+});
+
+claim('stepped frames have the hash of firn run', async () => {
+  const first = await page.evaluate(() => window.firn.app.state.get('scene').first);
+  for (let f = first + 1; f <= first + 3; f++) {
+    await page.keyboard.press('ArrowRight');
+    await until(page, n => window.firn.app.state.get('frame') === n, f);
+  }
+  const here = await page.evaluate(() => window.firn.engine.hash());
+  const printed = execFileSync(firn, ['run', scene, '--frames', `${first}:${first + 3}`, '--hash', '--quiet', '--set', 'output=[]',
+    '--set', 'checkpoint={every: 0}'], {encoding: 'utf8'});
+  assert.ok(printed.includes(`hash ${first + 3} ${here}`), printed);
+});
+
+claim('a dropped connection comes back to the same frame', async () => {
+  const frame = await get(page, 'frame'), before = await page.evaluate(() => window.firn.engine.hash());
+  await page.evaluate(() => window.firn.engine.transport.socket.close());
+  await until(page, () => window.firn.app.state.get('connection') === 'lost');
+  await until(page, () => window.firn.app.state.get('connection') === 'ready');
+  await until(page, f => window.firn.app.state.get('frame') === f, frame);
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), before);
+});
+
+claim('a page that is loaded again is let in, and plays', async () => {
+  await page.reload();
+  await ready(page);
+  const still = await pixels(page), frame = await get(page, 'frame');
+  await page.keyboard.press('ArrowRight');
+  await until(page, f => window.firn.app.state.get('shown').frame > f, frame);
+  assert.notEqual(await pixels(page), still);
+});
+
+claim('a page of another origin is refused', async () => {
+  const pass = await page.evaluate(() => JSON.parse(sessionStorage.getItem('firn.pass')));
+  const stranger = await browser.open(other.address);
+  const answer = await stranger.evaluate(([address, secret]) => new Promise(done => {
+    const socket = new WebSocket(`${address}live?secret=${secret}`);
+    socket.onopen = () => done('open');
+    socket.onerror = () => done('refused');
+  }), [server.address.replace(/^http/, 'ws').replace(/#.*/, ''), pass.secret]);
+  assert.equal(answer, 'refused');
+  await stranger.close();
+});
