@@ -1,29 +1,18 @@
 /* Pictures of the view in headless Chromium, without an engine:
  *   node dev/shoot.mjs OUT-FOLDER [--csv FOLDER] [--only NAME] [--size WxH]
  * FOLDER holds `firn run` caches as CSV, named scene.0001.csv, for pictures of real runs. */
-import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 import {chromium} from 'playwright-core';
+import {readCache} from './cache.mjs';
 import {cases} from './cases.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url)), args = process.argv.slice(2);
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : null);
 const out = args[0], csv = option('--csv'), only = option('--only');
 const [width, height] = (option('--size') ?? '1280x800').split('x').map(Number);
-
-/* Columns of one frame of a cache; null if there is none. */
-function readCache(scene, frame) {
-  const name = csv && readdirSync(csv).find((f) => f === `${scene}.${String(frame).padStart(4, '0')}.csv`);
-  if (!name) return null;
-  const [head, ...rows] = readFileSync(join(csv, name), 'utf8').trim().split('\n');
-  const names = head.split(','), at = (n) => names.indexOf(n), table = rows.map((r) => r.split(','));
-  const pick = (...cols) => table.flatMap((r) => cols.map((c) => (at(c) < 0 ? 0 : +r[at(c)])));
-  return {places: pick('P.x', 'P.y', 'P.z'), velocity: pick('v.x', 'v.y', 'v.z'),
-          tags: table.map((r) => ((+r[at('object')] << 16) | +r[at('material')]) >>> 0),
-          temperature: at('temperature') < 0 ? null : pick('temperature')};
-}
 
 const bundle = await build({entryPoints: [join(here, 'view.ts')], bundle: true, write: false, format: 'iife'});
 const browser = await chromium.launch({
@@ -36,7 +25,7 @@ let failed = false;
 const html = readFileSync(join(here, 'view.html'), 'utf8').replace(/<script.*<\/script>/, '');
 for (const [name, c] of Object.entries(cases)) {
   if (only && !name.includes(only)) continue;
-  const data = c.cache ? readCache(...c.cache) : null;
+  const data = c.cache ? readCache(csv, ...c.cache) : null;
   if (c.cache && !data) continue;
   const page = await browser.newPage({viewport: {width: c.width ?? width, height: c.height ?? height}});
   page.on('console', (m) => console.log(`  ${name}: ${m.text()}`));

@@ -5,7 +5,7 @@ export type Value = number | boolean | readonly number[] | Float32Array | WebGLT
 const SCREEN = `#version 300 es
 void main() {
   vec2 p = vec2(float((gl_VertexID << 1) & 2), float(gl_VertexID & 2));
-  gl_Position = vec4(2.0 * p - 1.0, 0.0, 1.0);
+  gl_Position = vec4(2.0 * p - 1.0, 0.99999, 1.0); /* behind everything but a cleared depth */
 }`;
 const HEAD = `#version 300 es
 precision highp float;
@@ -104,7 +104,7 @@ export function texture(gl: WebGL2RenderingContext, format: Format, width: numbe
   return t;
 }
 
-/* Textures that are drawn into. The depth may be another target's. */
+/* Textures that are drawn into. Depth is its own, or another target's. */
 export class Target {
   readonly #gl: WebGL2RenderingContext;
   readonly #own: WebGLTexture[] = [];
@@ -115,14 +115,14 @@ export class Target {
   readonly height: number;
 
   constructor(gl: WebGL2RenderingContext, width: number, height: number, formats: Format[],
-              depth: WebGLTexture | boolean = false) {
+              depth: WebGLTexture | 'depth' | null = null) {
     this.#gl = gl;
     this.width = width;
     this.height = height;
     this.color = formats.map((f) => texture(gl, f, width, height));
     this.#own.push(...this.color);
-    this.depth = depth === true ? texture(gl, 'depth', width, height) : depth || null;
-    if (depth === true) this.#own.push(this.depth!);
+    this.depth = depth === 'depth' ? texture(gl, 'depth', width, height) : depth;
+    if (depth === 'depth') this.#own.push(this.depth!);
     this.frame = gl.createFramebuffer()!;
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.frame);
     this.color.forEach((t, i) =>

@@ -43,7 +43,9 @@ uniform sampler2D shadowMap;
 float noise(vec2 p) { return fract(52.9829189 * fract(dot(p, vec2(0.06711056, 0.00583715)))); }
 vec3 skySeen(vec3 d) {
   float y = max(d.y, 0.0), glow = max(dot(d, sun), 0.0);
-  return mix(skyLow, skyTop, y * y / (y * y + 0.12)) + sunLight * 0.05 * pow(glow, 12.0);
+  glow *= glow;
+  glow *= glow * glow; /* to the sixth; squared below */
+  return mix(skyLow, skyTop, y * y / (y * y + 0.12)) + sunLight * 0.05 * glow * glow;
 }
 vec3 skyLight(vec3 d) {
   float y = abs(d.y);
@@ -62,26 +64,28 @@ uniform int taps;
 const mat2 GOLDEN = mat2(-0.737369, 0.675490, -0.675490, -0.737369);
 vec2 sunAt(vec3 p, float bias, float blur) {
   vec3 s = 0.5 + 0.5 * (shadowClip * vec4(p, 1.0)).xyz;
-  if (any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)))) return vec2(1.0, 0.0);
+  bool beyond = any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)));
   float turn = 6.2831853 * noise(gl_FragCoord.xy), lit = 0.0, deep = 0.0, b = bias / shadowReach;
   vec2 way = vec2(cos(turn), sin(turn)) * (blur / shadowSize);
-  for (int i = 0; i < taps; i++) {
+  for (int i = 0; i < (beyond ? 0 : taps); i++) {
     float z = texture(shadowMap, s.xy + way * sqrt((float(i) + 0.5) / float(taps))).r;
     way = GOLDEN * way;
     lit += step(s.z - b, z);
     deep += max(s.z - z, 0.0);
   }
-  return vec2(lit, deep * shadowReach) / float(taps);
+  return beyond ? vec2(1.0, 0.0) : vec2(lit, deep * shadowReach) / float(taps);
 }
 `;
 
-/* Narkowicz 2015's fit of a filmic curve, then sRGB. */
+/* Narkowicz 2015's fit of a filmic curve, then sRGB; grey for a scene that is out of date; a dither of half a step. */
 export const TONE = `
-uniform float exposure;
-vec3 shown(vec3 c) {
+uniform float exposure, stale;
+vec3 finished(vec3 c, vec2 pixel) {
   c = max(c * exposure, 0.0);
   c = clamp(c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
-  return mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+  c = mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
+  c = mix(c, vec3(0.1 + 0.8 * dot(c, vec3(0.3, 0.6, 0.1))), stale);
+  return c + (fract(52.9829189 * fract(dot(pixel, vec2(0.06711056, 0.00583715)))) - 0.5) / 255.0;
 }
 `;
 

@@ -14,6 +14,9 @@ export type Stroke = {
   hidden?: number; /* how strongly it is seen behind material; 1: as in front */
 };
 
+/* Of the picture under the lines. */
+export type Depths = {solidDepth: WebGLTexture; ballDepth: WebGLTexture};
+
 const FLOATS = 14;
 
 const VERTEX = `#version 300 es
@@ -57,7 +60,7 @@ uniform vec3 haloColor;
 uniform float dense;
 uniform vec2 canvas;
 uniform bool hides;
-uniform sampler2D depths;
+uniform sampler2D solidDepth, ballDepth;
 out vec4 o;
 void main() {
   float head = min(look.y, 0.7 * len), end = max(len - 0.8 * head, 0.0);
@@ -69,7 +72,7 @@ void main() {
   float in_ = clamp(0.5 - d, 0.0, 1.0), around = look.z * clamp(0.5 - (d - 1.5 * dense) / dense, 0.0, 1.0);
   float alpha = in_ + (1.0 - in_) * around;
   float fade = color.a;
-  if (hides && look.w < 1.0 && texture(depths, gl_FragCoord.xy / canvas).r < depth - 2e-5) fade *= look.w;
+  if (hides && look.w < 1.0 && min(texture(solidDepth, gl_FragCoord.xy / canvas).r, texture(ballDepth, gl_FragCoord.xy / canvas).r) < depth - 2e-5) fade *= look.w;
   if (alpha * fade < 0.004) discard;
   o = vec4(mix(haloColor, color.rgb, in_ / max(alpha, 1e-4)), 1.0) * alpha * fade;
 }`;
@@ -119,15 +122,15 @@ export class Lines {
   }
 
   /* Onto the target that is bound. */
-  draw(clip: Mat4, near: number, width: number, height: number, dense: number, halo: Vec3, depth: WebGLTexture | null): void {
+  draw(clip: Mat4, near: number, width: number, height: number, dense: number, halo: Vec3, depths: Depths | null): void {
     if (!this.#count) return;
     const gl = this.#gl;
     this.#buffer.set(this.#data.subarray(0, FLOATS * this.#count));
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.disable(gl.DEPTH_TEST);
-    this.#program.use({clip, near, dense, canvas: [width, height], haloColor: halo, hides: depth !== null},
-                      depth ? {depths: depth} : {});
+    this.#program.use({clip, near, dense, canvas: [width, height], haloColor: halo, hides: depths !== null},
+                      depths ?? {});
     gl.bindVertexArray(this.#array);
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#count);
     gl.disable(gl.BLEND);

@@ -118,3 +118,14 @@ export function boundsOf(places: Float32Array, trim = 0.002): Bounds {
   }
   return b;
 }
+
+/* The box that holds all. */
+export function wholeBoundsOf(places: Float32Array): Bounds {
+  const b = bounds();
+  for (let i = 0; i < places.length; i++) {
+    const a = i % 3, x = places[i]!;
+    if (x < b.low[a]!) b.low[a] = x;
+    if (x > b.high[a]!) b.high[a] = x;
+  }
+  return b;
+}

@@ -61,48 +61,41 @@ void main() {
 
 /* ---- what is behind: sky, ground, solids ---- */
 
-export const backdropFragment = `
+export const skyFragment = `
 ${LENS}${RAY}${LIGHT}
 uniform bool hasGround;
+out vec4 o;
+void main() {
+  vec3 d = normalize(worldOf(eyeRay(gl_FragCoord.xy)));
+  o = vec4(skySeen(hasGround || d.y > 0.0 ? d : vec3(d.x, -0.3 * d.y, d.z)), 1.0);
+}`;
+
+/* For pixels on the ground's side of the horizon. */
+export const groundFragment = `
+${LENS}${RAY}${LIGHT}
 uniform float groundY, distance, lineStep, lineMinor, lineStrength, shadowStrength;
-uniform vec3 groundLine;
+uniform vec3 groundLine, groundSun, groundSky; /* light that falls on it */
 uniform vec4 coverBox;
 uniform sampler2D cover;
 out vec4 o;
-float lines(vec2 x, float period, vec2 foot) {
-  vec2 wide = max(foot, vec2(1e-6)), half_ = vec2(0.004 * period) + 0.5 * wide;
-  vec2 off = abs(fract(x / period - 0.5) - 0.5) * period;
-  vec2 hit = (1.0 - smoothstep(half_ - 0.5 * wide, half_ + 0.5 * wide, off)) * clamp(0.016 * period / wide, 0.0, 1.0);
+float lines(vec2 x, float period, vec2 wide) {
+  vec2 off = abs(fract(x / period - 0.5) - 0.5) * period, edge = clamp((0.004 * period + wide - off) / wide, 0.0, 1.0);
+  vec2 hit = edge * clamp(0.016 * period / wide, 0.0, 1.0);
   return max(hit.x, hit.y);
 }
 void main() {
-  vec3 ray = eyeRay(gl_FragCoord.xy), d = normalize(worldOf(ray));
-  gl_FragDepth = 1.0;
-  float t = hasGround ? (groundY - eye.y) / d.y : -1.0;
-  vec3 level = normalize(vec3(d.x, 0.0, d.z) + 1e-6);
-  if (!hasGround) {
-    o = vec4(skySeen(d.y > 0.0 ? d : vec3(d.x, -0.3 * d.y, d.z)), 1.0);
-    return;
-  }
-  if (t <= 0.0 || t > 80.0 * distance) {
-    o = vec4(skySeen(d.y < 0.0 ? level : d), 1.0);
-    return;
-  }
+  vec3 d = normalize(worldOf(eyeRay(gl_FragCoord.xy))), level = normalize(vec3(d.x, 0.0, d.z) + 1e-6);
+  float t = min((groundY - eye.y) / d.y, 80.0 * distance), far = max(t - distance, 0.0) / (4.5 * distance);
   vec3 p = eye + t * d;
-  float pixel = 2.0 / (size.y * lens.y), steep = max(abs(d.y), 1e-3);
-  vec2 foot = t * pixel * (1.0 + abs(level.xz) / steep);
-  float drawn = max(lines(p.xz, 10.0 * lineStep, foot), 0.3 * lineMinor * lines(p.xz, lineStep, foot));
-  vec3 color = mix(groundColor, groundLine, lineStrength * drawn);
-  float far = max(t - distance, 0.0) / (4.5 * distance), seen = exp(-far * far - 0.6 * far);
-  vec3 up = vec3(0.0, sign(eye.y - groundY), 0.0);
-  vec2 s = seen > 0.05 ? sunAt(p, 0.0, 2.5) : vec2(1.0, 0.0);
-  s.x = mix(1.0, s.x, shadowStrength);
-  vec2 at = 0.5 + 0.5 * (p.xz - coverBox.xy) / coverBox.z;
-  vec2 edge = smoothstep(0.0, 0.06, at) * (1.0 - smoothstep(0.94, 1.0, at));
+  vec2 wide = 2.0 * t / (size.y * lens.y) * (1.0 + abs(level.xz) / max(abs(d.y), 1e-3));
+  float drawn = max(lines(p.xz, 10.0 * lineStep, wide), 0.3 * lineMinor * lines(p.xz, lineStep, wide));
+  float lit = mix(1.0, sunAt(p, 0.0, 2.5).x, shadowStrength);
+  vec2 at = 0.5 + 0.5 * (p.xz - coverBox.xy) / coverBox.z, edge = clamp(16.0 * at * (1.0 - at), 0.0, 1.0);
   float open = 1.0 - 0.75 * edge.x * edge.y * texture(cover, at).r;
-  vec3 lit = color * (sunLight * sun.y * s.x * mix(0.85, 1.0, open) + open * skyOn(up));
-  o = vec4(mix(skySeen(level), lit, seen), 1.0);
-  gl_FragDepth = depthOf(-t * dot(d, -worldOf(vec3(0.0, 0.0, 1.0))));
+  vec3 color = mix(groundColor, groundLine, lineStrength * drawn);
+  color *= groundSun * lit * mix(0.85, 1.0, open) + open * groundSky;
+  o = vec4(mix(skySeen(level), color, exp(-far * far - 0.6 * far)), 1.0);
+  gl_FragDepth = depthOf(t * dot(d, worldOf(vec3(0.0, 0.0, 1.0))));
 }`;
 
 export const solidVertex = `${HEAD}${LENS}
@@ -180,14 +173,14 @@ export const ballFragment = `${LENS}
 in vec3 middle;
 flat in vec4 color;
 flat in float extra, ball;
+uniform sampler2D sceneDepth;
 layout(location = 0) out vec2 depth;
 layout(location = 1) out vec4 o;
 void main() {
   vec2 c = 2.0 * gl_PointCoord - 1.0;
-  float r = dot(c, c);
-  if (r > 1.0) discard;
-  float z = middle.z + ball * sqrt(1.0 - r);
-  gl_FragDepth = depthOf(z);
+  float r = dot(c, c), z = middle.z + ball * sqrt(max(1.0 - r, 0.0)), at = depthOf(z);
+  if (r > 1.0 || at > texelFetch(sceneDepth, ivec2(gl_FragCoord.xy), 0).r) discard;
+  gl_FragDepth = at;
   depth = vec2(-z, extra);
   o = color;
 }`;
@@ -210,9 +203,11 @@ export const meshFragment = `
 in vec3 middle;
 flat in vec4 color;
 flat in float extra;
+uniform sampler2D sceneDepth;
 layout(location = 0) out vec2 depth;
 layout(location = 1) out vec4 o;
 void main() {
+  if (gl_FragCoord.z > texelFetch(sceneDepth, ivec2(gl_FragCoord.xy), 0).r) discard;
   depth = vec2(-middle.z, extra);
   o = color;
 }`;
@@ -244,7 +239,7 @@ void main() {
   o = vec4(gl_FrontFacing ? middle.z : -middle.z) * clear;
 }`;
 
-/* Smooths the distance to the eye along one direction, but not over edges: what is much nearer has no say,
+/* Of pixels that are material: smooths the distance to the eye along one direction, but not over edges: what is much nearer has no say,
  * what is much further counts as a little further. */
 export const smoothFragment = `
 uniform sampler2D source, colors, materials;
@@ -260,15 +255,11 @@ void main() {
   }
   float smoothing = texelFetch(materials, ivec2(int(255.0 * texelFetch(colors, q, 0).a + 0.5), 2), 0).z;
   float reach = min(strength * (0.6 + smoothing) * spacing * pixels / d, most);
-  if (reach < 0.7) {
-    o = d;
-    return;
-  }
   float stride = max(reach / 8.0, 1.0), end = 1.1 * max(reach, 1.0);
   float near = d - (1.5 + 2.0 * smoothing) * spacing, far = d + (0.5 + 0.5 * smoothing) * spacing, sum = d, all = 1.0;
   for (int i = 1; i <= 8; i++) {
     float at = float(i) * stride, w = 1.0 - at * at / (end * end);
-    if (w <= 0.0) break;
+    if (w <= 0.0 || reach < 0.7) break;
     w *= w;
     for (int side = -1; side <= 1; side += 2) {
       float e = texelFetch(source, q + ivec2(float(side) * (at * direction + 0.5 * direction) ), 0).r;
@@ -282,12 +273,18 @@ void main() {
 
 /* ---- the picture ---- */
 
-export const shadeFragment = `
+/* What is not material. */
+export const plainFragment = `
+${TONE}
+uniform sampler2D behind;
+out vec4 o;
+void main() { o = vec4(finished(texelFetch(behind, ivec2(gl_FragCoord.xy), 0).rgb, gl_FragCoord.xy), 1.0); }`;
+
+export const shadeFragment = (see: boolean): string => `
+#define SEE ${see ? 1 : 0}
 ${LENS}${RAY}${LIGHT}${TONE}
 uniform sampler2D depths, raw, colors, behind, thick, materials;
 uniform float spacing, radius, occlusion; /* m; reach of corners that darken, m */
-uniform bool see;
-uniform float stale;
 out vec4 o;
 float depthAt(ivec2 q) { return texelFetch(depths, clamp(q, ivec2(0), ivec2(size) - 1), 0).r; }
 vec3 pointAt(ivec2 q) { return eyeRay(vec2(q) + 0.5) * depthAt(q); }
@@ -341,6 +338,7 @@ vec3 glow(float kelvin) {
   return vec3(2.0, 3.36, 7.76) * exp(23587.0 / 1400.0 - c / kelvin);
 }
 vec3 shade(ivec2 q, float d, vec3 back) {
+  if (d <= 0.0) return back;
   vec3 p = eyeRay(gl_FragCoord.xy) * d, seen = normalAt(q, p), n = worldOf(seen);
   vec4 g = texelFetch(colors, q, 0);
   vec3 base = g.rgb * g.rgb;
@@ -367,24 +365,24 @@ vec3 shade(ivec2 q, float d, vec3 back) {
   vec3 fade = exp(-s.y / (max(body.y, 1.5 * spacing) * (0.35 + 1.3 * base)));
   lit += subsurface * 0.35 * sqrt(base) * base * sunLight * fade * (1.0 - s.x * max(facing, 0.0));
   vec3 c = lit;
-  if (see && clarity > 0.0) {
-    float way = max(texture(thick, gl_FragCoord.xy / size).r, 2.0 * spacing);
-    vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-absorb * way);
-    vec2 off = -seen.xy * min(way, 8.0 * spacing) * (index - 1.0) * 0.5 * lens.y / d * vec2(size.y / size.x, 1.0);
-    vec3 beyond = textureLod(behind, clamp(gl_FragCoord.xy / size + off, 0.0, 1.0), 0.0).rgb;
-    /* Light inside: of the sun, dimmed on its way in and gathered on the far side, and of the sky. */
-    vec3 inward = exp(-0.6 * absorb * s.y);
-    float gathered = 0.5 - 0.5 * dot(n, normalize(sun + vec3(0.0, 0.5, 0.0)));
-    vec3 within = base * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
-    float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.5, clarity * clarity);
-    c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
-  }
+#if SEE
+  float way = max(texture(thick, gl_FragCoord.xy / size).r, 2.0 * spacing);
+  vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-absorb * way);
+  vec2 off = -seen.xy * min(way, 8.0 * spacing) * (index - 1.0) * 0.5 * lens.y / d * vec2(size.y / size.x, 1.0);
+  vec3 beyond = textureLod(behind, clamp(gl_FragCoord.xy / size + off, 0.0, 1.0), 0.0).rgb;
+  /* Light inside: of the sun, dimmed on its way in and gathered on the far side, and of the sky. */
+  vec3 inward = exp(-0.6 * absorb * s.y);
+  float gathered = 0.5 - 0.5 * dot(n, normalize(sun + vec3(0.0, 0.5, 0.0)));
+  vec3 within = base * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
+  float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.5, clarity * clarity);
+  c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
+#endif
   c += glow(floor(extra));
-  float rim = see ? clarity * (1.0 - smoothstep(0.5, 1.0, ring)) : 0.0;
+  float rim = SEE == 1 ? clarity * (1.0 - smoothstep(0.5, 1.0, ring)) : 0.0;
   float f = gloss * max(fresnel(dot(n, toEye), index), 0.35 * rim) * (1.0 - 0.6 * roughness);
   vec3 mirrored = roughness > 0.25 ? skyOn(reflect(-toEye, n)) : skyLight(reflect(-toEye, n));
   c = mix(c, mirrored * mix(0.35, 1.0, open), f);
-  c += sunLight * max(s.x, see ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
+  c += sunLight * max(s.x, SEE == 1 ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
   if (glint > 0.0 && hash > 0.985 && size_ < 5.0) {
     c += sunLight * s.x * glint * 1.4 * pow(max(dot(normalize(n + 0.9 * roll), normalize(toEye + sun)), 0.0), 12.0) * smoothstep(0.5, 2.0, size_);
   }
@@ -392,12 +390,7 @@ vec3 shade(ivec2 q, float d, vec3 back) {
 }
 void main() {
   ivec2 q = ivec2(gl_FragCoord.xy);
-  float d = texelFetch(depths, q, 0).r;
-  vec3 c = texelFetch(behind, q, 0).rgb;
-  if (d > 0.0) c = shade(q, d, c);
-  c = shown(c);
-  if (stale > 0.0) c = mix(c, mix(vec3(dot(c, vec3(0.3, 0.6, 0.1))), vec3(0.5), 0.2), stale);
-  o = vec4(c + (noise(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
+  o = vec4(finished(shade(q, texelFetch(depths, q, 0).r, texelFetch(behind, q, 0).rgb), gl_FragCoord.xy), 1.0);
 }`;
 
 /* Smooths the steps of edges, along them, over a pixel or two (in the manner of Lottes 2009). */
@@ -412,14 +405,19 @@ void main() {
   float nw = light(texture(source, uv + vec2(-e.x, e.y)).rgb), ne = light(texture(source, uv + e).rgb);
   float sw = light(texture(source, uv - e).rgb), se = light(texture(source, uv + vec2(e.x, -e.y)).rgb), c = light(m);
   float low = min(c, min(min(nw, ne), min(sw, se))), high = max(c, max(max(nw, ne), max(sw, se)));
-  if (high - low < max(0.04, 0.1 * high)) {
-    o = vec4(m, 1.0);
-    return;
+  o = vec4(m, 1.0);
+  if (high - low > max(0.04, 0.1 * high)) {
+    vec2 d = vec2(sw + se - nw - ne, nw + sw - ne - se);
+    d = clamp(d / (min(abs(d.x), abs(d.y)) + max((nw + ne + sw + se) * 0.03, 0.01)), -6.0, 6.0) * e;
+    vec3 a = 0.5 * (texture(source, uv - d / 6.0).rgb + texture(source, uv + d / 6.0).rgb);
+    vec3 b = 0.5 * a + 0.25 * (texture(source, uv - 0.5 * d).rgb + texture(source, uv + 0.5 * d).rgb);
+    float y = light(b);
+    o = vec4(y < low || y > high ? a : b, 1.0);
   }
-  vec2 d = vec2(sw + se - nw - ne, nw + sw - ne - se);
-  d = clamp(d / (min(abs(d.x), abs(d.y)) + max((nw + ne + sw + se) * 0.03, 0.01)), -6.0, 6.0) * e;
-  vec3 a = 0.5 * (texture(source, uv - d / 6.0).rgb + texture(source, uv + d / 6.0).rgb);
-  vec3 b = 0.5 * a + 0.25 * (texture(source, uv - 0.5 * d).rgb + texture(source, uv + 0.5 * d).rgb);
-  float y = light(b);
-  o = vec4(y < low || y > high ? a : b, 1.0);
 }`;
+
+export const enlargeFragment = `
+uniform sampler2D source;
+uniform vec2 canvas;
+out vec4 o;
+void main() { o = vec4(texture(source, gl_FragCoord.xy / canvas).rgb, 1.0); }`;

@@ -18,7 +18,7 @@ import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
 import {blockEdges, forceArrows, mostOf, velocityArrows} from './overlays.ts';
 import {Palette, type Legend} from './palette.ts';
-import {boundsOf, Particles, sharesOf} from './particles.ts';
+import {boundsOf, Particles, sharesOf, wholeBoundsOf} from './particles.ts';
 import {hitForm, isWithin, pickParticle} from './pick.ts';
 import {formOf, groundOf, middleOf, modelOf, type DrawnShape, type Form} from './shapes.ts';
 import {Solids} from './solids.ts';
@@ -70,7 +70,8 @@ export class View {
   #poses: Pose[] = [];
   #forms = new Map<string, Form>();
   #places: Float32Array | null = null;
-  #bounds: Bounds = bounds();
+  #bounds: Bounds = bounds(); /* of all but stray particles */
+  #box: Bounds = bounds(); /* of all */
   #look: Look = 'surface';
   #colorBy: string | null = null;
   #carried: {name: string; unit: string} | null = null;
@@ -134,6 +135,7 @@ export class View {
       this.#tags = this.#ids = null;
       this.#picture = null;
       this.#places = null;
+      this.#box = bounds();
       this.#grid = null;
       this.#gl?.nodes.set(null);
       this.#highlight = -1;
@@ -157,6 +159,7 @@ export class View {
     this.#picture = p;
     this.#places = placesOf(p, this.#zUp);
     this.#bounds = boundsOf(this.#places);
+    this.#box = wholeBoundsOf(this.#places);
     if (this.#carried) this.#gl?.palette.ease(this.#carried.name, p);
     this.#upload();
     if (first) this.#paletteChanged();
@@ -434,6 +437,11 @@ export class View {
     this.#submitted = performance.now();
   }
 
+  /* Draws at a part of the resolution, at once. */
+  drawNow(scale: number): void {
+    if (this.#gl) this.#render(this.canvas.width, this.canvas.height, scale);
+  }
+
   /* A picture of any size, without handles and tools, as PNG. */
   async screenshot(width: number, height: number): Promise<Blob> {
     const {canvas} = this, before = [canvas.width, canvas.height] as const, camera = this.#camera;
@@ -704,7 +712,7 @@ export class View {
     const g = this.#gl!, p = this.#picture, places = this.#places, scene = this.#scene;
     if (!p || !places || !scene || !this.#meshDirty) return;
     const start = performance.now(), by = this.#colorBy;
-    const nets = netsOf(places, this.#hiddenParticles(), boundsOf(places, 0), this.#spacing(), this.#coarser);
+    const nets = netsOf(places, this.#hiddenParticles(), this.#box, this.#spacing(), this.#coarser);
     const {tints, kelvins} = paintNets(nets, p, this.#tags, scene, g.palette, by, this.#carried?.name ?? null, this.#range);
     g.mesh.set(nets, tints, kelvins);
     const ms = performance.now() - start;
@@ -727,7 +735,7 @@ export class View {
       const sees = this.#look !== 'points' && paint['coloring'] === 0;
       if (meshed) this.#makeMesh();
       g.world.draw({
-        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, bounds: () => this.#lit(),
+        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, box: this.#box, bounds: () => this.#lit(),
         groundY: this.#groundY(), spacing: this.#spacing(), radius: this.#radius(),
         smooth: this.#look === 'points' ? 0 : meshed ? 0.5 : 1,
         clear: g.palette.clear && sees, allClear: g.palette.allClear && sees, paint, plain: g.palette.plain,
@@ -741,8 +749,8 @@ export class View {
 
   #drawOver(width: number, height: number): void {
     const g = this.#gl!, theme = themes[this.#theme], lens = this.#camera.lens(), {lines} = g, o = this.#overlays;
-    const dense = height / this.#camera.height, depth = lens.flat ? null : g.world.depth, flat = lens.flat;
-    const finish = (): void => lines.draw(lens.clip, lens.near, width, height, dense, theme.halo, depth);
+    const dense = height / this.#camera.height, depths = lens.flat ? null : g.world.depths, flat = lens.flat;
+    const finish = (): void => lines.draw(lens.clip, lens.near, width, height, dense, theme.halo, depths);
     lines.clear();
     if (flat && this.#groundY() !== null) {
       const y = this.#groundY()!, x = this.#camera.target[0], far = 1e3 * lens.distance;
@@ -755,7 +763,7 @@ export class View {
     if (o.grid !== 'off' && this.#grid) {
       const speed = o.grid === 'speed', cell = this.#grid.cell / this.#camera.pixel;
       g.nodes.draw({speed, most: mostOf(this.#grid, speed), map: g.palette.map('sequential'), zUp: this.#zUp,
-                    pixels: dense * clamp(0.4 * cell, 2, 6)}, lens.clip, width, height, depth);
+                    pixels: dense * clamp(0.4 * cell, 2, 6)}, lens.clip, width, height, depths);
     }
     lines.clear();
     if (o.force && this.#grid) forceArrows(lines, this.#grid, this.#zUp, this.#camera, {color: theme.changed, width: 1.5, head: 7, halo: 0.7});

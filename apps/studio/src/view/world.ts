@@ -3,8 +3,9 @@
 
 import type {Vec3} from '../protocol.ts';
 import type {Lens} from './camera.ts';
+import type {Depths} from './lines.ts';
 import {Program, Target, type Value} from './gl.ts';
-import {across, isEmpty, length, scale, sub, add, type Bounds, type Mat4} from './math.ts';
+import {across, add, dot, isEmpty, length, scale, sub, type Bounds, type Mat4} from './math.ts';
 import type {Particles} from './particles.ts';
 import * as pass from './passes.ts';
 import type {Solids} from './solids.ts';
@@ -17,6 +18,7 @@ export type Frame = {
   particles: Particles;
   mesh: NetMesh | null; /* in place of balls */
   solids: Solids;
+  box: Bounds; /* of all material */
   bounds: () => Bounds; /* of what throws shadows */
   groundY: number | null;
   spacing: number;
@@ -30,14 +32,31 @@ export type Frame = {
   mapsChanged: boolean; /* particles or solids are others than in the last frame */
 };
 
-const SHADOW = 1024, COVER = 128;
+const SHADOW_FINE = 1024, SHADOW_COARSE = 512, COVER = 128;
 /* Rounds of smoothing: strength, and pixels at most. The last ones take no long strides, which leave patterns. */
 const FINE = [[1, 80], [0.6, 40], [0.4, 16], [0.4, 8]] as const, COARSE = [[1, 40], [0.5, 8]] as const;
+
+/* x, y, width and height of the pixels that material may be on. Software rendering shades all pixels that it is
+ * given, whatever tests say, so this is what keeps it from the rest. */
+function screenBox(f: Frame, width: number, height: number): [number, number, number, number] {
+  const {low, high} = f.box, l = f.lens, b = [1, 1, -1, -1], wide = 2 * f.radius;
+  if (isEmpty(f.box)) return [0, 0, 0, 0];
+  for (let corner = 0; corner < 8; corner++) {
+    const p = [0, 1, 2].map((a) => (corner >> a & 1 ? high[a]! + wide : low[a]! - wide)) as Vec3;
+    const d = sub(p, l.eye), w = -dot(d, l.back);
+    if (w < l.near) return [0, 0, width, height];
+    const x = (l.fx * dot(d, l.right)) / w + l.sx, y = (l.fy * dot(d, l.up)) / w + l.sy;
+    [b[0], b[1], b[2], b[3]] = [Math.min(b[0]!, x), Math.min(b[1]!, y), Math.max(b[2]!, x), Math.max(b[3]!, y)];
+  }
+  const at = (v: number, size: number): number => Math.round(Math.min(Math.max(0.5 + 0.5 * v, 0), 1) * size);
+  const x = at(b[0]!, width), y = at(b[1]!, height);
+  return [x, y, at(b[2]!, width) - x, at(b[3]!, height) - y];
+}
 
 export class World {
   readonly #gl: WebGL2RenderingContext;
   readonly #empty: WebGLVertexArrayObject;
-  readonly #shadow: Target;
+  #shadow: Target;
   readonly #cover: [Target, Target];
   readonly #programs = new Map<string, Program>();
   #scene: Target | null = null;
@@ -53,7 +72,7 @@ export class World {
   constructor(gl: WebGL2RenderingContext) {
     this.#gl = gl;
     this.#empty = gl.createVertexArray()!;
-    this.#shadow = new Target(gl, SHADOW, SHADOW, [], true);
+    this.#shadow = new Target(gl, SHADOW_FINE, SHADOW_FINE, [], 'depth');
     this.#cover = [new Target(gl, COVER, COVER, ['r8']), new Target(gl, COVER, COVER, ['r8'])];
   }
 
@@ -63,20 +82,22 @@ export class World {
     return p;
   }
 
-  /* Depth of everything in the last picture, for lines that hide behind it. */
-  get depth(): WebGLTexture | null {
-    return this.#scene?.depth ?? null;
+  /* Depths of the last picture, for lines that hide behind it: of solids and ground, and of material. */
+  get depths(): Depths | null {
+    return this.#scene && this.#balls ? {solidDepth: this.#scene.depth!, ballDepth: this.#balls.depth!} : null;
   }
 
   #resize(width: number, height: number): void {
     if (this.#scene?.width === width && this.#scene.height === height) return;
     for (const t of [this.#scene, this.#balls, ...(this.#smooth ?? []), this.#thick, this.#picture, this.#even]) t?.free();
     const gl = this.#gl;
-    this.#scene = new Target(gl, width, height, ['hdr'], true);
-    this.#balls = new Target(gl, width, height, ['rg32f', 'rgba8'], this.#scene.depth!);
-    this.#smooth = [new Target(gl, width, height, ['r32f']), new Target(gl, width, height, ['r32f'])];
+    this.#scene = new Target(gl, width, height, ['hdr'], 'depth');
+    /* Later passes have the depth of the material alone: it tells which pixels they are about. */
+    this.#balls = new Target(gl, width, height, ['rg32f', 'rgba8'], 'depth');
+    const marks = this.#balls.depth!;
+    this.#smooth = [new Target(gl, width, height, ['r32f'], marks), new Target(gl, width, height, ['r32f'], marks)];
     this.#thick = new Target(gl, Math.ceil(width / 2), Math.ceil(height / 2), ['r16f']);
-    this.#picture = new Target(gl, width, height, ['rgba8']);
+    this.#picture = new Target(gl, width, height, ['rgba8'], marks);
     this.#even = new Target(gl, width, height, ['rgba8']);
   }
 
@@ -110,7 +131,7 @@ export class World {
     gl.enable(gl.DEPTH_TEST);
     gl.disable(gl.BLEND);
     gl.clear(gl.DEPTH_BUFFER_BIT);
-    const pointSize = (2 * f.radius * SHADOW) / this.#reach;
+    const pointSize = (2 * f.radius * this.#shadow.width) / this.#reach;
     if (f.mesh) {
       const model = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
       this.#program('solidShadow', pass.solidShadowFragment, pass.solidShadowVertex).use({...toSun, model});
@@ -147,7 +168,7 @@ export class World {
     const t = f.theme;
     return {
       sun: SUN, sunLight: t.sun, zenith: t.zenith, horizon: t.horizon, skyTop: t.skyTop, skyLow: t.skyLow,
-      groundColor: t.ground, fill: t.fill, shadowClip: this.#clip, shadowReach: this.#reach, shadowSize: SHADOW,
+      groundColor: t.ground, fill: t.fill, shadowClip: this.#clip, shadowReach: this.#reach, shadowSize: this.#shadow.width,
       shadowMap: this.#shadow.depth!, exposure: t.exposure,
     };
   }
@@ -156,19 +177,38 @@ export class World {
     const gl = this.#gl, span = (2 * f.lens.distance) / f.lens.fy;
     const decade = Math.floor(Math.log10(span)), lineStep = 10 ** (decade - 1);
     const ground = {hasGround: f.groundY !== null, groundY: f.groundY ?? 0};
+    const t = f.theme, {width, height} = this.#scene!;
     this.#scene!.bind();
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.disable(gl.DEPTH_TEST);
+    /* The horizon is level in every picture: each side of it has its own shader. */
+    const l = f.lens, y = (0.5 + 0.5 * (l.sy + (l.fy * l.back[1]) / l.up[1])) * height;
+    const horizon = f.groundY === null ? -1 : Math.round(Math.min(Math.max(y, -1), height + 1));
+    const above = l.eye[1] > ground.groundY;
+    gl.enable(gl.SCISSOR_TEST);
+    if (above) gl.scissor(0, Math.max(horizon, 0), width, Math.max(height - horizon, 0));
+    else gl.scissor(0, 0, width, f.groundY === null ? height : Math.max(horizon, 0));
+    this.#program('sky', pass.skyFragment).use(camera, light, ground);
+    this.#fill();
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.ALWAYS);
-    this.#program('backdrop', pass.backdropFragment).use(camera, light, ground, {
-      distance: f.lens.distance, lineStep, lineMinor: 1 - (Math.log10(span) - decade) ** 2,
-      shadowStrength: f.allClear ? (f.solids.count ? 0.85 : 0.5) : 1, lineStrength: f.theme.lineStrength, groundLine: f.theme.groundLine, coverBox: this.#box,
-      cover: this.#cover[0].color[0]!,
-    });
-    this.#fill();
+    if (f.groundY !== null) {
+      if (above) gl.scissor(0, 0, width, Math.max(horizon, 0));
+      else gl.scissor(0, Math.max(horizon, 0), width, Math.max(height - horizon, 0));
+      const sky = t.zenith.map((z, a) => t.fill * (t.horizon[a]! + 0.82 * (z - t.horizon[a]!)));
+      this.#program('ground', pass.groundFragment).use(camera, light, ground, {
+        distance: l.distance, lineStep, lineMinor: 1 - (Math.log10(span) - decade) ** 2,
+        shadowStrength: f.allClear ? (f.solids.count ? 0.85 : 0.5) : 1, lineStrength: t.lineStrength,
+        groundLine: t.groundLine, groundSun: scale(t.sun, SUN[1]), groundSky: sky,
+        coverBox: this.#box, cover: this.#cover[0].color[0]!,
+      });
+      this.#fill();
+    }
+    gl.disable(gl.SCISSOR_TEST);
     gl.depthFunc(gl.LEQUAL);
     const solid = this.#program('solid', pass.solidFragment, pass.solidVertex);
     f.solids.draw((model, color) => solid.use(camera, light, ground, {
-      model, solidColor: color ?? f.theme.solid, bias: (2.5 * this.#reach) / SHADOW, reach: 0.1 * this.#reach,
+      model, solidColor: color ?? f.theme.solid, bias: (2.5 * this.#reach) / this.#shadow.width, reach: 0.1 * this.#reach,
     }));
   }
 
@@ -177,12 +217,16 @@ export class World {
     this.#balls!.bind();
     gl.clearBufferfv(gl.COLOR, 0, zero);
     gl.clearBufferfv(gl.COLOR, 1, zero);
+    gl.clear(gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.LEQUAL);
+    const sceneDepth = this.#scene!.depth!;
     if (f.mesh) {
-      this.#program('mesh', pass.meshFragment, pass.meshVertex).use(camera);
+      this.#program('mesh', pass.meshFragment, pass.meshVertex).use(camera, {sceneDepth});
       f.mesh.draw();
     } else {
       this.#program('ball', pass.ballFragment, pass.ballVertex)
-        .use(camera, f.paint, {radius: f.radius, high: this.#balls!.height, plain: f.plain});
+        .use(camera, f.paint, {radius: f.radius, high: this.#balls!.height, plain: f.plain, sceneDepth});
       f.particles.draw();
     }
     gl.disable(gl.DEPTH_TEST);
@@ -205,12 +249,13 @@ export class World {
 
   /* The texture with the smoothed depth. */
   #smoothDepth(f: Frame, rounds: readonly (readonly [number, number])[]): WebGLTexture {
-    const [a, b] = this.#smooth!, smooth = this.#program('smooth', pass.smoothFragment);
+    const gl = this.#gl, zero = new Float32Array(4), [a, b] = this.#smooth!, smooth = this.#program('smooth', pass.smoothFragment);
     let source = this.#balls!.color[0]!;
     if (!(f.smooth > 0)) return source;
     for (const [strength, most] of rounds) {
       for (const [to, direction] of [[a, [1, 0]], [b, [0, 1]]] as const) {
         to.bind();
+        gl.clearBufferfv(gl.COLOR, 0, zero);
         smooth.use({
           source, colors: this.#balls!.color[1]!, direction, spacing: f.spacing, strength: strength * f.smooth, most,
           pixels: 0.5 * f.lens.fy * to.height, materials: f.paint['materials']!,
@@ -227,19 +272,37 @@ export class World {
     const gl = this.#gl, l = f.lens;
     this.#resize(width, height);
     gl.disable(gl.CULL_FACE);
-    if (f.mapsChanged) this.#drawMaps(f);
+    /* A coarse map serves until there is time for a fine one. */
+    const shadow = taps > 6 ? SHADOW_FINE : SHADOW_COARSE, finer = shadow > this.#shadow.width;
+    if ((f.mapsChanged || finer) && shadow !== this.#shadow.width) {
+      this.#shadow.free();
+      this.#shadow = new Target(gl, shadow, shadow, [], 'depth');
+    }
+    if (f.mapsChanged || finer) this.#drawMaps(f);
     const camera = {view: l.view, lens: [l.fx, l.fy, l.sx, l.sy], range: [l.near, l.far], eye: l.eye, size: [width, height]};
     const light = {...this.#light(f), taps};
     this.#drawScene(f, camera, light);
     this.#drawBalls(f, camera);
-    const depths = this.#smoothDepth(f, taps > 6 ? FINE : COARSE);
+    const behind = this.#scene!.color[0]!;
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthMask(false);
+    gl.depthFunc(gl.GREATER); /* material */
+    gl.enable(gl.SCISSOR_TEST);
+    gl.scissor(...screenBox(f, width, height));
+    const depths = this.#smoothDepth(f, taps > 6 ? FINE : COARSE), stale = f.stale ? 0.8 : 0;
     this.#picture!.bind();
-    this.#program('shade', pass.shadeFragment).use(camera, light, {
-      depths, raw: this.#balls!.color[0]!, colors: this.#balls!.color[1]!, behind: this.#scene!.color[0]!,
-      thick: this.#thick!.color[0]!, materials: f.paint['materials']!, spacing: f.spacing, radius: f.radius,
-      occlusion: Math.max(6 * f.spacing, 0.03 * this.#reach), see: f.clear, stale: f.stale ? 0.8 : 0,
+    this.#program(f.clear ? 'shadeClear' : 'shade', pass.shadeFragment(f.clear)).use(camera, light, {
+      depths, raw: this.#balls!.color[0]!, colors: this.#balls!.color[1]!, behind, thick: this.#thick!.color[0]!,
+      materials: f.paint['materials']!, spacing: f.spacing, radius: f.radius,
+      occlusion: Math.max(6 * f.spacing, 0.03 * this.#reach), stale,
     });
     this.#fill();
+    gl.disable(gl.SCISSOR_TEST);
+    gl.depthFunc(gl.LESS); /* the rest */
+    this.#program('plain', pass.plainFragment).use(light, {behind, stale});
+    this.#fill();
+    gl.disable(gl.DEPTH_TEST);
+    gl.depthMask(true);
     const whole = width === canvasWidth && height === canvasHeight;
     if (whole) {
       gl.bindFramebuffer(gl.FRAMEBUFFER, null);
@@ -250,10 +313,9 @@ export class World {
     this.#program('even', pass.evenFragment).use({source: this.#picture!.color[0]!, size: [width, height]});
     this.#fill();
     if (whole) return;
-    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.#even!.frame);
-    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, null);
-    gl.blitFramebuffer(0, 0, width, height, 0, 0, canvasWidth, canvasHeight, gl.COLOR_BUFFER_BIT, gl.LINEAR);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, canvasWidth, canvasHeight);
+    this.#program('enlarge', pass.enlargeFragment).use({source: this.#even!.color[0]!, canvas: [canvasWidth, canvasHeight]});
+    this.#fill();
   }
 }
