@@ -354,7 +354,7 @@ vec3 shade(ivec2 q, float d, vec3 back) {
   float ring = skin.z > 1.5 && size_ > 5.0 ? ringAt(q, 0.4 * size_) : 1.0, cut = smoothstep(0.26, 0.5, ring);
   if (cut <= 0.0) return back;
   vec3 world = eye + worldOf(p), toEye = -normalize(worldOf(p));
-  vec2 s = sunAt(world + (0.6 * radius) * n, 0.8 * spacing, 2.5);
+  vec2 s = sunAt(world + (0.6 * radius) * n, 0.8 * spacing, 2.5 + (SEE == 1 ? 14.0 * clarity : 0.0));
   float facing = dot(rough, sun), open = openAt(p, seen);
   vec3 around = skyOn(rough);
   /* Hollows of pale material are lit by what is around them. */
@@ -379,7 +379,7 @@ vec3 shade(ivec2 q, float d, vec3 back) {
 #endif
   c += glow(floor(extra));
   float rim = SEE == 1 ? clarity * (1.0 - smoothstep(0.5, 1.0, ring)) : 0.0;
-  float f = gloss * max(fresnel(dot(n, toEye), index), 0.35 * rim) * (1.0 - 0.6 * roughness);
+  float f = gloss * max(fresnel(dot(n, toEye), index), 0.22 * rim) * (1.0 - 0.6 * roughness);
   vec3 mirrored = roughness > 0.25 ? skyOn(reflect(-toEye, n)) : skyLight(reflect(-toEye, n));
   c = mix(c, mirrored * mix(0.35, 1.0, open), f);
   c += sunLight * max(s.x, SEE == 1 ? clarity : 0.0) * gloss * min(highlight(n, toEye, max(roughness, 0.1), index), 6.0);
