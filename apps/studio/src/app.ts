@@ -9,7 +9,7 @@ import {cameraOf, drawnShapes, emptyScene} from './app_scene.ts';
 import {SceneDocument} from './document/document.ts';
 import {setValue} from './document/edit.ts';
 import {newScene, type Made} from './document/make.ts';
-import type {Item, ItemKind} from './document/model.ts';
+import {isEmptyModel, type Item, type ItemKind} from './document/model.ts';
 import {placeOf} from './document/place.ts';
 import {Dock, playButton} from './dock/dock.ts';
 import {Engine, type FrameEvent, type SceneEvent} from './engine/engine.ts';
@@ -199,10 +199,11 @@ export class App {
     );
   }
 
-  private isEmpty(): boolean {
-    return (
-      this.state.get('mode') === 'scene' && !this.doc.model.items.some(i => i.kind === 'object' || i.kind === 'emitter')
-    );
+  /* The scene has nothing to simulate yet, and nothing that an engine would have to call wrong. */
+  isEmpty(): boolean {
+    if (this.state.get('mode') !== 'scene' || !this.doc.isRead) return false;
+    const keys = this.state.get('schema')?.sections.find(s => s.name === 'the scene')?.params;
+    return isEmptyModel(this.doc.model, keys?.flatMap(p => (p.alias ? [p.name, p.alias] : [p.name])) ?? null);
   }
 
   undo(): void {
@@ -491,6 +492,7 @@ export class App {
       if (e.from === 'scene') {
         this.opening = false;
         state.set({error: e});
+        if (!this.opened) this.showNothing();
       } else {
         this.toasts.show(e.text, {bad: true});
       }
@@ -528,13 +530,8 @@ export class App {
     if (this.isEmpty()) {
       if (this.state.get('playing')) this.engine.send({do: 'pause'});
       this.opened = this.opening = false;
-      this.forget();
-      this.state.set({scene: null, error: null, waiting: [], frame: 0, time: 0, kept: [0, 0]});
-      this.onScreen = this.latest = null;
-      this.view.setScene(
-        emptyScene(this.doc.model),
-        drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')),
-      );
+      this.state.set({error: null});
+      this.showNothing();
       this.view.frame('all');
       return;
     }
@@ -544,6 +541,14 @@ export class App {
     } else {
       this.engine.sendText({do: 'edit', text: this.doc.text});
     }
+  }
+
+  /* Without particles: a scene that has none, or could not be opened. */
+  private showNothing(): void {
+    this.forget();
+    this.state.set({scene: null, waiting: [], frame: 0, time: 0, kept: [0, 0]});
+    this.onScreen = this.latest = null;
+    this.setView(emptyScene(this.doc.model));
   }
 
   private takeScene(e: SceneEvent): void {

@@ -1,5 +1,6 @@
 /* The scene, which is its text. Edits make new texts; undo and redo walk through them. Edits that follow
  * each other under the same tag, as those of one drag do, are one step. */
+import {visit} from 'yaml';
 import {Emitter} from '../store.ts';
 import {parseText} from './edit.ts';
 import {readModel, type Model} from './model.ts';
@@ -16,6 +17,7 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   private saved = '';
   private model_: Model = EMPTY;
   private opened: Model = EMPTY;
+  private isRead_ = true;
   title = 'Untitled'; /* as the top bar shows it */
 
   get text(): string {
@@ -25,6 +27,11 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   /* Of the last text that could be read. */
   get model(): Model {
     return this.model_;
+  }
+
+  /* Whether that is the text as it is now. */
+  get isRead(): boolean {
+    return this.isRead_;
   }
 
   /* As the scene was opened: what changed values are compared with. */
@@ -109,9 +116,17 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
 
   private read(): void {
     const doc = parseText(this.text);
+    this.isRead_ = false;
     if (doc.errors.length) return;
     try {
       this.model_ = readModel(doc);
+      this.isRead_ = true;
+      /* The engine takes no anchors, also where nothing refers to them. */
+      visit(doc, {
+        Node: (_, node) => {
+          if ('anchor' in node && node.anchor) this.isRead_ = false;
+        },
+      });
     } catch {
       /* Aliases and the like: the engine says what is wrong. */
     }

@@ -89,6 +89,15 @@ export function readModel(doc: Document): Model {
   };
 }
 
+/* Whether a scene has nothing to simulate yet. One with a key that no scene has is left to the engine, which names
+ * the mistake; so is one that includes others. */
+export function isEmptyModel(model: Model, keys: readonly string[] | null): boolean {
+  const {objects, include} = model.root;
+  if (include !== undefined || !(objects === undefined || objects === null || (Array.isArray(objects) && !objects.length)))
+    return false;
+  return Object.keys(model.root).length > 0 && Object.keys(model.root).every(k => keys === null || keys.includes(k));
+}
+
 /* The value at a path, undefined if the scene gives none. */
 export function valueAt(root: Fields, path: Path): unknown {
   let at: unknown = root;

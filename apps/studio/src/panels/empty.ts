@@ -27,17 +27,13 @@ export class EmptyCard {
       el('p', {class: 'drop'}, icon('open'), 'Drop a scene (.yaml) or a mesh (.obj, .ply, .stl) anywhere.'),
     );
     app.doc.on('change', () => this.update());
-    app.state.watch(['mode', 'drawing'], () => this.update());
+    app.state.watch(['mode', 'drawing', 'schema'], () => this.update());
   }
 
   private update(): void {
     const {app} = this,
       empty =
-        app.state.get('mode') === 'scene' &&
-        app.doc.text !== '' &&
-        app.state.get('drawing') === null &&
-        app.doc.model.items.length > 0 &&
-        !app.doc.model.items.some(i => i.kind === 'object' || i.kind === 'emitter');
+        app.doc.text !== '' && app.state.get('drawing') === null && app.isEmpty();
     this.element.hidden = !empty;
     this.element.parentElement?.classList.toggle('has-empty', empty);
     if (!empty) return;

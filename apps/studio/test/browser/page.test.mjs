@@ -191,6 +191,19 @@ claim('scene text that is no YAML is an error with a line', async () => {
   }
 });
 
+claim('a text with a mistake that is opened shows the mistake', async () => {
+  const empty = 'firn: 1\nname: nothing\n';
+  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
+    await page.evaluate(t => window.firn.app.open(t, 'Test'), text);
+    await until(page, () => window.firn.app.state.get('error'));
+    assert.equal((await get(page, 'error')).line, line, text.slice(-20));
+    assert.match(await page.locator('.note, [role=status]').allInnerTexts().then(t => t.join()), new RegExp(`Line ${line}`));
+  }
+  await page.evaluate(t => window.firn.app.open(t, 'Test'), empty);
+  await until(page, () => !window.firn.app.state.get('error'));
+  await page.locator('.empty').waitFor();
+});
+
 claim('seeking back and playing again gives the same state', async () => {
   await scene(SQUARE);
   for (let f = 2; f <= 7; f++) {
