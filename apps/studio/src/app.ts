@@ -32,6 +32,7 @@ import {el} from './ui/dom.ts';
 import {closeMenu, type Entry} from './ui/menu.ts';
 import {Toasts} from './ui/toast.ts';
 import {placeOf as placeInPicture, type Grid, type Mesh, type Picture, type Tags} from './view/decode.ts';
+import type {CameraState} from './view/camera.ts';
 import {View} from './view/view.ts';
 
 const bytesOf = (part: Tags | Picture | Grid): number =>
@@ -78,7 +79,7 @@ export class App {
   private opening = false; /* ... or is about to */
   private framing = false; /* the next picture is the first of a scene */
   private reframe = false; /* the next has something out of sight */
-  private camera: unknown = null; /* of a link */
+  private camera: CameraState | null = null; /* of a link */
   private rate: number | null = null;
 
   constructor() {
@@ -123,16 +124,17 @@ export class App {
     this.layout = new AppLayout(this, outline.element, playButton(this));
     this.listen();
     this.watch();
+    /* Asked for first, so that a frame that fails is not the last. */
     const loop = () => {
-      this.frame();
       requestAnimationFrame(loop);
+      this.frame();
     };
     requestAnimationFrame(loop);
   }
 
   /* ---- scenes ---- */
 
-  open(text: string, title: string, o: {saved?: boolean; camera?: unknown} = {}): void {
+  open(text: string, title: string, o: {saved?: boolean; camera?: CameraState} = {}): void {
     if (this.state.get('mode') !== 'scene') this.files.leaveCache();
     if (this.compare.on) this.compare.end();
     this.camera = o.camera ?? null;
@@ -644,7 +646,7 @@ export class App {
   /* The camera for a scene's first picture: a link's, or in the scene's direction with everything in sight. */
   private frameFirst(): void {
     if (this.camera) {
-      this.view.camera = this.camera as typeof this.view.camera;
+      this.view.camera = this.camera;
       this.camera = null;
       return;
     }

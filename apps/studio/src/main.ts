@@ -4,7 +4,6 @@ import {findPass, SocketTransport, WorkerTransport} from './engine/transport.ts'
 import {loadGallery} from './files/gallery.ts';
 import {readLink} from './files/share.ts';
 import {listenToKeys} from './keys.ts';
-import type {Look} from './app_state.ts';
 
 const FIRST_SCENE = 'chocolate';
 
@@ -16,8 +15,8 @@ async function firstScene(app: App): Promise<void> {
       if (shared.base) app.change(shared.scene, 'Open the link');
       if (shared.view)
         app.state.set({
-          look: (shared.view.look as Look | undefined) ?? 'surface',
-          color: String(shared.view.color ?? ''),
+          look: shared.view.look ?? 'surface',
+          color: shared.view.color ?? '',
         });
       return;
     }

@@ -1,14 +1,18 @@
 /* A scene as a link. The link is the scene: its text and the camera, compressed, after the # of the page's address,
  * which browsers send to nobody. */
 import {unpack, pack} from './bytes.ts';
+import type {CameraState} from '../view/camera.ts';
 
 export type Shared = {
   scene: string; /* YAML */
   title?: string;
-  camera?: unknown; /* as the view gives and takes it */
+  camera?: CameraState; /* as the view gives and takes it */
   base?: string; /* the gallery's scene it came from, so that changed values can be marked */
-  view?: Record<string, unknown>; /* look, colour and the like */
+  view?: {look?: Look; color?: string};
 };
+
+const LOOKS = ['surface', 'points', 'mesh'] as const;
+type Look = (typeof LOOKS)[number];
 
 export const MOST_LINK = 60000; /* characters: some browsers and mailers cut longer ones off */
 const MOST_SHARED = 4 << 20; /* bytes once unpacked */
@@ -64,6 +68,22 @@ export async function readLink(hash: string): Promise<Shared | null> {
   return check(plain);
 }
 
+/* Links come from anywhere: what is not a camera or a look is left out. */
+function cameraIn(value: unknown): CameraState | null {
+  const c = value as Partial<CameraState> | null | undefined;
+  if (typeof c !== 'object' || !Array.isArray(c?.target) || c.target.length !== 3) return null;
+  const {target, azimuth, elevation, distance} = c as CameraState;
+  if (![...target, azimuth, elevation, distance].every(Number.isFinite) || distance <= 0) return null;
+  return {target: [...target], azimuth, elevation, distance};
+}
+
+function viewIn(value: unknown): Shared['view'] | null {
+  const v = value as Record<string, unknown> | null | undefined;
+  if (typeof v !== 'object' || v === null) return null;
+  const look = LOOKS.find(l => l === v.look);
+  return {...(look ? {look} : {}), ...(typeof v.color === 'string' ? {color: v.color.slice(0, 200)} : {})};
+}
+
 function check(plain: Uint8Array): Shared {
   let value: unknown;
   try {
@@ -73,11 +93,12 @@ function check(plain: Uint8Array): Shared {
   }
   const v = value as Record<string, unknown> | null;
   if (typeof v !== 'object' || typeof v?.scene !== 'string') throw new ShareError('The link holds no scene.');
+  const camera = cameraIn(v.camera), view = viewIn(v.view);
   return {
     scene: v.scene,
     ...(typeof v.title === 'string' ? {title: v.title.slice(0, 200)} : {}),
-    ...(typeof v.camera === 'object' && v.camera !== null ? {camera: v.camera} : {}),
+    ...(camera ? {camera} : {}),
     ...(typeof v.base === 'string' ? {base: v.base} : {}),
-    ...(typeof v.view === 'object' && v.view !== null ? {view: v.view as Record<string, unknown>} : {}),
+    ...(view ? {view} : {}),
   };
 }

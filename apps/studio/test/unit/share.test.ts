@@ -14,7 +14,7 @@ const scenes = join(process.env.FIRN_ROOT!, 'scenes');
 test('every scene survives as a link', async () => {
   let longest = 0;
   for (const name of readdirSync(scenes).filter(n => n.endsWith('.yaml'))) {
-    const shared = {scene: readFileSync(join(scenes, name), 'utf8'), title: 'Überraschung', camera: {position: [1, 2, 3]}, base: 'x'};
+    const shared = {scene: readFileSync(join(scenes, name), 'utf8'), title: 'Überraschung', camera: {target: [1, 2, 3] as [number, number, number], azimuth: 4, elevation: 5, distance: 6}, base: 'x'};
     const link = await makeLink(shared, 'https://example.org/studio/#old');
     assert.deepEqual(await readLink(new URL(link).hash), shared);
     longest = Math.max(longest, link.length);
@@ -28,6 +28,15 @@ test('a plain link is read, too, and other links hold no scene', async () => {
   assert.deepEqual(await readLink(`#t=1&s=p${plain}&x`), {scene: 'firn: 1'});
   assert.equal(await readLink('#help'), null);
   assert.equal(await readLink(''), null);
+});
+
+test('a camera or a look that is none is left out', async () => {
+  const read = (shared: object) => readLink(`#s=p${Buffer.from(JSON.stringify({scene: 'firn: 1', ...shared})).toString('base64url')}`);
+  const camera = {target: [0, 1, 2], azimuth: 30, elevation: 10, distance: 3};
+  assert.deepEqual(await read({camera, view: {look: 'points', color: 'speed', x: 1}}), {scene: 'firn: 1', camera, view: {look: 'points', color: 'speed'}});
+  for (const bad of [{}, {...camera, target: 1}, {...camera, target: [0, 1]}, {...camera, distance: 0}, {...camera, azimuth: '3'}, []]) {
+    assert.deepEqual(await read({camera: bad, view: {look: 'toString', color: 7}}), {scene: 'firn: 1', view: {}});
+  }
 });
 
 test('damaged links are refused with a reason', async () => {
