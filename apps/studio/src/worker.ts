@@ -1,6 +1,6 @@
 /* The engine in a Worker: commands come in as messages, events (as JSON text) and ArrayBuffers go out. Runs with
- * threads where the page is cross-origin isolated. A failure of the engine is reported, and the next scene
- * starts a new one. */
+ * threads where the page is cross-origin isolated, and with one if that fails. A failure of the engine is reported,
+ * and the next scene starts a new one; an engine that does not start at all is an error of the Worker. */
 import {encode} from './encode.ts';
 import type {Command, Event, FilePut} from './protocol.ts';
 
@@ -33,9 +33,23 @@ let engine: Module | null = null;
 let files: FilePut[] = []; /* as put, for the next engine */
 let text: string | null = null; /* of the newest scene, likewise */
 let starting: Promise<void> | null = null;
+let single = self.firnBinary !== undefined || !self.crossOriginIsolated;
+let asked = false; /* open or edit, not answered yet */
+let last: Extract<Event, {event: 'state'}> | null = null;
 
 function send(event: Event): void {
   self.postMessage(JSON.stringify(event));
+}
+
+/* Passes an event on, and notes what a failure has to answer for. */
+function pass(json: string): void {
+  const kind = json.match(/^\{"event":"(scene|error|state)"/)?.[1];
+  if (kind) {
+    const event = JSON.parse(json) as Event;
+    if (event.event === 'state') last = event;
+    else if (event.event === 'scene' || (event.event === 'error' && event.from === 'scene')) asked = false;
+  }
+  self.postMessage(json);
 }
 
 /* ---- starting ---- */
@@ -51,15 +65,14 @@ function textAt(from: Module, pointer: number): string {
 }
 
 async function create(): Promise<void> {
-  const alone = self.firnBinary !== undefined || !self.crossOriginIsolated;
-  const threads = alone ? 1 : Math.min(navigator.hardwareConcurrency, MOST_THREADS);
+  const threads = single ? 1 : Math.min(navigator.hardwareConcurrency, MOST_THREADS);
   const script = threads > 1 ? 'firn_threads.js' : 'firn.js';
   if (!self.createFirn) importScripts(script);
   const made = await self.createFirn!({
     threads, encode,
     ...(threads > 1 ? {mainScriptUrlOrBlob: new URL(script, self.location.href).href} : {}),
     ...(self.firnBinary === undefined ? {} : {wasmBinary: await unpack(self.firnBinary)}),
-    send: (json: string) => self.postMessage(json),
+    send: pass,
     sendBytes: (bytes: ArrayBuffer) => self.postMessage(bytes, [bytes]),
     printErr: (line: string) => send({event: 'log', text: line}),
   });
@@ -70,16 +83,36 @@ async function create(): Promise<void> {
 }
 
 function start(): Promise<void> {
-  starting ??= create().catch((error: unknown) => fail('The engine did not start', error));
+  starting ??= create()
+    .catch((error: unknown) => {
+      if (single) throw error;
+      single = true;
+      self.createFirn = undefined;
+      send({event: 'log', text: `The engine did not start with threads: ${reasonOf(error)}`});
+      return create();
+    })
+    .catch((error: unknown) => {
+      starting = null;
+      /* Outside of the promise, so that the page hears of it. */
+      setTimeout(() => {
+        throw new Error(`The engine did not start: ${reasonOf(error)}`);
+      });
+    });
   return starting;
 }
 
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /* What an engine leaves behind is not to be trusted. */
-function fail(what: string, error: unknown): void {
+function fail(error: unknown): void {
   engine?.PThread?.terminateAllThreads();
   engine = starting = null;
-  const why = error instanceof Error ? error.message : String(error);
-  send({event: 'error', from: 'step', text: `${what}: ${why}. Open a scene to start again.`});
+  const text = `The engine stopped: ${reasonOf(error)}.`;
+  if (asked) send({event: 'error', from: 'scene', text: `${text} Change the scene, or open another.`});
+  else send({event: 'error', from: 'step', text: `${text} Reset the scene to start again.`});
+  asked = false;
+  const {speed, frame, time} = last ?? {speed: 1, frame: 0, time: 0};
+  send({event: 'state', playing: false, speed, frame, time, done: false, kept: [frame, frame]});
 }
 
 /* ---- commands ---- */
@@ -115,8 +148,12 @@ function reopen(command: Command): Command | null {
 }
 
 async function take(message: Command | FilePut): Promise<void> {
-  if ('file' in message) files = [...files.filter(f => f.file !== message.file), message];
-  else if (message.do === 'open' || message.do === 'edit') text = message.text;
+  if ('file' in message) {
+    files = [...files.filter(f => f.file !== message.file), message];
+  } else if (message.do === 'open' || message.do === 'edit') {
+    text = message.text;
+    asked = true;
+  }
   let command = 'do' in message ? message : null;
   if (!engine) {
     command = command && reopen(command);
@@ -127,7 +164,7 @@ async function take(message: Command | FilePut): Promise<void> {
     if ('file' in message) put(engine, message);
     else if (command) receive(engine, command);
   } catch (error) {
-    fail('The engine stopped', error);
+    fail(error);
   }
   schedule(0);
 }
@@ -156,7 +193,7 @@ channel.port1.onmessage = () => {
   try {
     schedule(engine._firn_web_turn(TURN));
   } catch (error) {
-    fail('The engine stopped', error);
+    fail(error);
   }
 };
 

@@ -33,7 +33,7 @@ export class WorkerTransport implements Transport {
       if (m.data instanceof ArrayBuffer) to.bytes(m.data);
       else to.event((typeof m.data === 'string' ? JSON.parse(m.data) : m.data) as Event);
     };
-    this.worker.onerror = e => to.down(e.message || 'The engine did not load.');
+    this.worker.onerror = e => to.down(e.message?.replace(/^Uncaught (\w*Error: )?/, '') || 'The engine did not load.');
     to.up();
   }
 

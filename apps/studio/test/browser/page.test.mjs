@@ -193,7 +193,7 @@ claim('scene text that is no YAML is an error with a line', async () => {
 
 claim('a text with a mistake that is opened shows the mistake', async () => {
   const empty = 'firn: 1\nname: nothing\n';
-  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
+  for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
     await page.evaluate(t => window.firn.app.open(t, 'Test'), text);
     await until(page, () => window.firn.app.state.get('error'));
     assert.equal((await get(page, 'error')).line, line, text.slice(-20));

@@ -147,7 +147,12 @@ test('an engine that breaks is reported, and the next scene starts another', {ti
     return window.ask({do: 'break'}, 'error');
   }, text);
   assert.equal(said.from, 'step');
-  assert.match(said.text, /^The engine stopped: unreachable\. Open a scene to start again\.$/);
+  assert.match(said.text, /^The engine stopped: unreachable\. Reset the scene to start again\.$/);
+  const refused = await page.evaluate(async text => {
+    await window.ask({do: 'open', text}, 'scene');
+    return window.ask({do: 'edit', text: 'break', why: 'break'}, 'error');
+  }, text);
+  assert.equal(refused.from, 'scene');
   const again = await page.evaluate(text => window.ask({do: 'edit', text}, 'scene'), text);
   assert.equal(again.event, 'scene');
   assert.equal(await hashOf(page, text), await expected(text));
