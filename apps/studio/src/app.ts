@@ -42,6 +42,8 @@ const bytesOf = (part: Tags | Picture | Grid): number =>
       ? part.nodes.buffer.byteLength
       : part.ids.buffer.byteLength;
 
+type Due = {frame: FrameEvent; picture: Picture; tags: Tags | null; grid: Grid | null};
+
 const EDGE = 90; /* px from the edge of the stage, within which handles would not fit */
 
 export class App {
@@ -74,7 +76,8 @@ export class App {
   private readonly meshes = new Map<number, Mesh>();
   private latest: {frame: FrameEvent; picture: Picture} | null = null; /* the engine's newest */
   private onScreen: Picture | null = null;
-  private due: {frame: FrameEvent; picture: Picture}[] = []; /* not shown yet */
+  private shownTags: Tags | null = null; /* of the picture on screen */
+  private due: Due[] = []; /* not shown yet */
   private opened = false; /* the engine has a scene */
   private opening = false; /* ... or is about to */
   private framing = false; /* the next picture is the first of a scene */
@@ -381,19 +384,19 @@ export class App {
   }
 
   setProbe(index: number | null): void {
-    const id = index === null ? null : (this.tags?.ids[index] ?? null);
+    const id = index === null ? null : (this.shownTags?.ids[index] ?? null);
     this.state.set({probe: id});
     this.engine.send({do: 'probe', id});
   }
 
   objectOf(index: number): string | null {
-    const tag = this.tags?.objectMaterial[index];
+    const tag = this.shownTags?.objectMaterial[index];
     return tag === undefined ? null : (this.state.get('scene')?.objects[tag >>> 16]?.name ?? null);
   }
 
   /* The particle's place in the picture; ids rise, and it seldom moves. */
   indexOf(id: number, guess: number): number {
-    const ids = this.tags?.ids;
+    const ids = this.shownTags?.ids;
     if (!ids) return -1;
     if (ids[guess] === id) return guess;
     let low = 0,
@@ -564,7 +567,7 @@ export class App {
       this.meshes.clear();
       this.framing = true;
       this.onScreen = this.latest = null;
-      this.tags = this.grid = null;
+      this.tags = this.shownTags = this.grid = null;
       this.graphs.reset((e.scene.last - e.scene.first) / e.scene.fps, e.scene.dimension, e.scene.heat);
       this.state.set({frame: e.scene.first, time: 0, radius: +(e.scene.resolution * 4).toPrecision(2)});
       this.setView(e.scene);
@@ -573,8 +576,8 @@ export class App {
       this.setView(e.scene);
       /* The view forgets pictures with the scene; this one still holds until the next. */
       for (const m of this.meshes.values()) this.view.setMesh(m.collider, m.vertices, m.triangles);
-      if (this.tags) this.view.setTags(this.tags.objectMaterial, this.tags.ids);
-      if (this.onScreen && this.tags && this.tags.count === this.onScreen.count) this.view.setPicture(this.onScreen);
+      if (this.shownTags) this.view.setTags(this.shownTags.objectMaterial, this.shownTags.ids);
+      if (this.onScreen && this.shownTags?.count === this.onScreen.count) this.view.setPicture(this.onScreen);
       this.view.setGrid(this.grid);
       if (this.latest) this.view.setPoses(this.latest.frame.poses);
     }
@@ -611,10 +614,10 @@ export class App {
       before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
     this.latest = {frame, picture};
     if (place < before) this.acknowledge();
-    this.due.push({frame, picture});
+    const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
+    this.due.push({frame, picture, tags: this.tags, grid});
     /* Two that keep in step do not wait for a slow drawing. */
     if (this.compare.on) this.engine.shown(picture.number);
-    const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
     if (this.tags) this.history.add(frame, this.tags, picture, grid);
     if (frame.seconds > 0 && frame.steps > 0) {
       const rate = (frame.steps * frame.particles) / frame.seconds;
@@ -628,6 +631,7 @@ export class App {
 
   private present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
     this.onScreen = picture;
+    this.shownTags = tags;
     if (tags) this.view.setTags(tags.objectMaterial, tags.ids);
     this.view.setGrid(grid);
     this.view.setPoses(frame.poses);
@@ -657,13 +661,13 @@ export class App {
 
   /* An animation frame: the newest picture, then whatever has changed. */
   private frame(): void {
-    let drawn: {frame: FrameEvent; picture: Picture} | undefined;
-    if (this.due.length) {
-      drawn = this.due[this.due.length - 1];
-      if (this.state.get('scrub') === null) {
-        const grid = this.grid && this.grid.number === drawn.picture.number ? this.grid : null;
-        this.present(drawn.frame, drawn.picture, this.tags, grid ?? (this.needsGrid() ? this.grid : null));
-      }
+    const records = this.state.get('recording') && this.state.get('scrub') === null;
+    let drawn: Due | undefined;
+    /* A recording takes every picture, each once it can be drawn and encoded. */
+    if (this.due.length && !(records && (this.view.busy || !this.files.readyToRecord))) {
+      drawn = this.due[records ? 0 : this.due.length - 1];
+      if (this.state.get('scrub') === null)
+        this.present(drawn.frame, drawn.picture, drawn.tags, drawn.grid ?? (this.needsGrid() ? this.grid : null));
     }
     if (!this.view.needsDraw && !drawn) {
       this.compare.frame();
@@ -672,8 +676,13 @@ export class App {
     this.view.draw();
     this.compare.frame();
     if (drawn) {
-      if (this.state.get('recording')) this.files.recordFrame();
-      this.acknowledge();
+      if (records) {
+        this.files.recordFrame(drawn.frame);
+        this.due.shift();
+        this.engine.shown(drawn.picture.number);
+      } else {
+        this.acknowledge();
+      }
     }
     this.legend.update();
     this.probe.follow();

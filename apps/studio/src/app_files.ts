@@ -4,6 +4,7 @@ import {parseText} from './document/edit.ts';
 import {addFileObject, addShape} from './document/make.ts';
 import {setValue} from './document/edit.ts';
 import type {Item, ItemKind} from './document/model.ts';
+import type {FrameEvent} from './engine/engine.ts';
 import type {Receiver, Transport} from './engine/transport.ts';
 import {Cache, type Sequence} from './files/cache.ts';
 import {CacheTransport} from './files/cache_transport.ts';
@@ -17,6 +18,7 @@ import type {Entry} from './ui/menu.ts';
 
 const MESH_ACCEPT = '.obj,.ply,.stl';
 const MOST_SCENE = 4 << 20; /* bytes */
+const WHOLE = 1e-6; /* of a frame: times are rounded */
 
 const messageOf = (e: unknown): string => (e instanceof Error ? e.message : String(e));
 
@@ -199,8 +201,13 @@ export class AppFiles {
 
   /* ---- recording ---- */
 
+  /* Starts a video, or ends whatever is recorded. */
   async toggleRecord(): Promise<void> {
     const {app} = this;
+    if (this.pictures) {
+      await this.togglePictures();
+      if (!this.recording) return;
+    }
     if (this.recording) {
       const recording = this.recording;
       this.recording = null;
@@ -227,17 +234,23 @@ export class AppFiles {
     }
   }
 
+  /* What is recorded keeps up; if not, the next picture waits. */
+  get readyToRecord(): boolean {
+    return (this.recording?.ready ?? true) && (this.pictures?.ready ?? true);
+  }
+
   /* Right after the view was drawn. */
-  recordFrame(): void {
-    const {app} = this;
+  recordFrame(frame: FrameEvent): void {
+    const {app} = this,
+      scene = app.state.get('scene');
     if (this.recording) {
-      this.recording.frame();
-      app.top.showRecording(this.recording.frames / (app.state.get('scene')?.playback || 30));
+      this.recording.frame(scene ? (frame.time * scene.fps) / scene.playback : undefined);
+      app.top.showRecording(this.recording.seconds);
     }
-    if (this.pictures) {
-      const frame = app.state.get('shown')?.frame ?? 0,
-        pictures = this.pictures;
-      this.pending = this.pending.then(() => pictures.add(frame)).catch(() => undefined);
+    if (this.pictures && frame.part < WHOLE) {
+      const added = this.pictures.add(frame.frame);
+      this.pending = Promise.allSettled([this.pending, added]).then(() => undefined);
+      app.top.showRecording(this.pictures.count / (scene?.playback || 30));
     }
   }
 
@@ -256,13 +269,14 @@ export class AppFiles {
     const {app} = this;
     if (this.pictures) {
       const pictures = this.pictures;
-      await this.pending;
       this.pictures = null;
+      await this.pending;
       app.state.set({recording: this.recording !== null});
       if (pictures.count)
         app.toasts.show(
           `Saved ${saveFile(fileName(app.doc.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`,
         );
+      else app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
       return;
     }
     const {clientWidth: w, clientHeight: h} = app.view.canvas;

@@ -1,5 +1,5 @@
-/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, and plays
- * them at its own pace, however long each took to simulate. Where the browser has no encoder for that, MediaRecorder
+/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, at the time
+ * it has in the video, however long it took to simulate and however many pictures a frame had. Where the browser has no encoder for that, MediaRecorder
  * records, by the clock. */
 import {ZipWriter} from './zip.ts';
 import {type EncodedFrame, writeWebm} from './webm.ts';
@@ -12,12 +12,16 @@ export interface Recording {
   /* Encoding keeps up; if not, a page that draws faster than the clock may wait. */
   readonly ready: boolean;
   /* Takes the canvas as it is. To be called in the same task as its drawing: WebGL forgets it afterwards. */
-  frame(): void;
+  /* `at`: its place in time, s of the video, from any beginning; without it the frames follow at the video's fps. */
+  frame(at?: number): void;
+  readonly seconds: number; /* so far */
   stop(): Promise<Video>;
 }
 
 const KEY_SECONDS = 2; /* between key frames */
 const WAITING = 6; /* frames in the encoder's queue */
+const LEAST_GAP = 1 / 61; /* s between frames: more than 60 a second only make the file larger */
+const MOST_GAP = 1; /* s: time was moved */
 
 function even(n: number): number {
   return Math.max(2, n & ~1);
@@ -31,6 +35,9 @@ function config(canvas: HTMLCanvasElement, options: RecorderOptions): VideoEncod
 
 class ExactRecording implements Recording {
   frames = 0;
+  private now = 0; /* s, of the last frame */
+  private place: number | null = null; /* of the last frame, as told */
+  private key = -Infinity; /* s, of the last key frame */
   private encoded: EncodedFrame[] = [];
   private encoder: VideoEncoder;
   private copy = document.createElement('canvas'); /* of one size, also if the view's changes */
@@ -54,16 +61,33 @@ class ExactRecording implements Recording {
     return this.encoder.encodeQueueSize < WAITING;
   }
 
-  frame(): void {
-    if (this.failure) return;
+  get seconds(): number {
+    return this.frames ? this.now + 1 / this.options.fps : 0;
+  }
+
+  /* How far on from the last frame; 0 if there is nothing new. A step back, or a long one, was made by hand. */
+  private gap(at: number | undefined): number {
+    const usual = 1 / this.options.fps;
+    if (at === undefined || this.place === null) return usual;
+    const gap = at - this.place;
+    return gap < 0 || gap > Math.max(MOST_GAP, 2 * usual) ? usual : gap < LEAST_GAP ? 0 : gap;
+  }
+
+  frame(at?: number): void {
+    const gap = this.gap(at);
+    if (this.failure || gap === 0) return;
+    if (this.frames) this.now += gap;
+    if (at !== undefined) this.place = at;
     const {width, height} = this.copy, g = this.copy.getContext('2d')!;
     const scale = Math.min(width / this.canvas.width, height / this.canvas.height);
     const w = this.canvas.width * scale, h = this.canvas.height * scale;
     if (w < width - 2 || h < height - 2) g.clearRect(0, 0, width, height);
     g.drawImage(this.canvas, (width - w) / 2, (height - h) / 2, w, h);
-    const timestamp = Math.round(this.frames * 1e6 / this.options.fps), duration = Math.round(1e6 / this.options.fps);
+    const timestamp = Math.round(this.now * 1e6), duration = Math.round(1e6 / this.options.fps);
     const frame = new VideoFrame(this.copy, {timestamp, duration});
-    this.encoder.encode(frame, {keyFrame: this.frames % Math.round(KEY_SECONDS * this.options.fps) === 0});
+    const keyFrame = this.now - this.key >= KEY_SECONDS - 1e-6;
+    if (keyFrame) this.key = this.now;
+    this.encoder.encode(frame, {keyFrame});
     frame.close();
     this.frames++;
   }
@@ -74,7 +98,7 @@ class ExactRecording implements Recording {
     if (this.failure) throw new Error(`The video could not be made: ${this.failure.message}`);
     const {width, height} = this.config, fps = this.options.fps;
     const blob = writeWebm({codec: 'V_VP8', width, height, fps}, this.encoded);
-    return {blob, frames: this.frames, seconds: this.frames / fps, exact: true};
+    return {blob, frames: this.frames, seconds: this.seconds, exact: true};
   }
 }
 
@@ -101,8 +125,12 @@ class ClockRecording implements Recording {
     this.frames++;
   }
 
+  get seconds(): number {
+    return (performance.now() - this.started) / 1000;
+  }
+
   async stop(): Promise<Video> {
-    const seconds = (performance.now() - this.started) / 1000;
+    const {seconds} = this;
     await new Promise<void>(done => {
       this.recorder.onstop = () => done();
       this.recorder.stop();
@@ -134,14 +162,25 @@ export type Pictured = {screenshot(width: number, height: number): Promise<Blob>
 /* One PNG per frame, in a zip file. */
 export class PngSequence {
   private zip = new ZipWriter();
+  private begun = new Set<number>();
+  private waiting = 0;
   constructor(private view: Pictured, private name: string, private width: number, private height: number) {}
 
   get count(): number {
     return this.zip.count;
   }
 
+  /* Not too many are being made. */
+  get ready(): boolean {
+    return this.waiting < 3;
+  }
+
+  /* The view as it is now; a frame that is there already is left as it is. */
   async add(frame: number): Promise<void> {
-    const png = await this.view.screenshot(this.width, this.height);
+    if (this.begun.has(frame)) return;
+    this.begun.add(frame);
+    this.waiting++;
+    const png = await this.view.screenshot(this.width, this.height).finally(() => this.waiting--);
     this.zip.add(`${this.name}.${String(frame).padStart(4, '0')}.png`, new Uint8Array(await png.arrayBuffer()));
   }
 
