@@ -62,7 +62,7 @@ class ExactRecording implements Recording {
   }
 
   get seconds(): number {
-    return this.frames ? this.now + 1 / this.options.fps : 0;
+    return this.frames ? Math.round((this.now + 1 / this.options.fps) * 1e6) / 1e6 : 0;
   }
 
   /* How far on from the last frame; 0 if there is nothing new. A step back, or a long one, was made by hand. */
