@@ -141,7 +141,7 @@ export class App {
     if (this.state.get('mode') !== 'scene') this.files.leaveCache();
     if (this.compare.on) this.compare.end();
     this.camera = o.camera ?? null;
-    this.opened = false;
+    this.opened = this.opening = false;
     this.state.set({
       error: null,
       waiting: [],
@@ -610,6 +610,10 @@ export class App {
   }
 
   private takePicture(frame: FrameEvent, picture: Picture): void {
+    if (!this.opened) {
+      this.engine.shown(picture.number); /* of a scene that was left */
+      return;
+    }
     const place = frame.frame + frame.part,
       before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
     this.latest = {frame, picture};

@@ -116,12 +116,10 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
         this.emit('hello', e);
         break;
       case 'scene':
-        this.answered();
-        this.emit('scene', e);
+        if (this.answered()) this.emit('scene', e);
         break;
       case 'error':
-        if (e.from === 'scene') this.answered();
-        this.emit('error', e);
+        if (e.from !== 'scene' || this.answered()) this.emit('error', e);
         break;
       case 'state':
         this.emit('state', e);
@@ -166,11 +164,13 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
     this.send({do: 'shown', picture});
   }
 
-  private answered(): void {
+  /* False: the answer is to a scene that was left, since another is to be opened. */
+  private answered(): boolean {
     this.waiting = false;
     const next = this.next as {do: 'open' | 'edit'; text: string} | null;
     this.next = null;
     if (next) this.sendText(next);
+    return next?.do !== 'open';
   }
 
   private setConnection(c: Connection): void {
