@@ -137,7 +137,10 @@ export class App {
 
   /* ---- scenes ---- */
 
-  open(text: string, title: string, o: {saved?: boolean; camera?: CameraState} = {}): void {
+  /* `offer`: to go back to a scene whose changes would be lost. */
+  open(text: string, title: string, o: {saved?: boolean; camera?: CameraState; offer?: boolean} = {}): void {
+    const before = {text: this.doc.text, title: this.doc.title},
+      offer = (o.offer ?? true) && this.doc.edited && before.text !== text;
     if (this.state.get('mode') !== 'scene') this.files.leaveCache();
     if (this.compare.on) this.compare.end();
     this.camera = o.camera ?? null;
@@ -154,16 +157,20 @@ export class App {
       tab: 'transport',
     });
     this.doc.open(text, title, o.saved ?? true);
+    if (offer) this.offerBack(`Opened ${title}.`, before);
+  }
+
+  private offerBack(said: string, before: {text: string; title: string}): void {
+    this.toasts.show(said, {
+      action: {text: 'Go back', run: () => this.open(before.text, before.title, {saved: false, offer: false})},
+    });
   }
 
   newScene(dimension: 2 | 3, asSwitch = false): void {
     const before = {text: this.doc.text, title: this.doc.title};
-    this.open(newScene(dimension), 'Untitled');
-    if (asSwitch && before.text) {
-      this.toasts.show(`New ${dimension}D scene.`, {
-        action: {text: 'Go back', run: () => this.open(before.text, before.title, {saved: false})},
-      });
-    }
+    const offer = before.text !== '' && (asSwitch || this.doc.edited);
+    this.open(newScene(dimension), 'Untitled', {offer: false});
+    if (offer) this.offerBack(`New ${dimension}D scene.`, before);
   }
 
   revert(): void {
