@@ -288,7 +288,7 @@ export class App {
   /* ---- time ---- */
 
   togglePlay(): void {
-    if (!this.canRun()) return;
+    if (!this.canRun() && !this.state.get('playing')) return;
     if (this.compare.on) return this.compare.togglePlay();
     if (this.state.get('playing')) {
       this.engine.send({do: 'pause'});

@@ -184,7 +184,7 @@ export function playButton(app: App): HTMLButtonElement {
   const b = el('button', {type: 'button', class: 'play', 'data-do': 'play', onclick: () => app.togglePlay()});
   app.state.watch(['playing', 'error', 'scene', 'connection'], () => {
     const playing = app.state.get('playing');
-    b.disabled = !app.canRun();
+    b.disabled = !app.canRun() && !playing;
     setAttribute(b, 'aria-label', playing ? 'Pause' : 'Play');
     setAttribute(b, 'title', `${playing ? 'Pause' : 'Play'} (Space)`);
     b.replaceChildren(icon(playing ? 'pause' : 'play'));
