@@ -368,7 +368,14 @@ export class App {
 
   /* ---- tools ---- */
 
+  /* Whether a tool has something to act on. */
+  private fits(tool: ToolName, scene: SceneInfo | null): boolean {
+    if (tool === 'select' || tool === 'probe') return true;
+    return this.canEdit() && (tool !== 'heat' || scene?.heat === true);
+  }
+
   setTool(tool: ToolName): void {
+    if (!this.canEdit() && !this.fits(tool, null)) return;
     if (tool === 'heat' && !this.state.get('scene')?.heat) {
       this.toasts.show('This scene has no heat.', {
         bad: true,
@@ -576,6 +583,7 @@ export class App {
       this.onScreen = this.latest = null;
       this.tags = this.shownTags = this.grid = null;
       this.graphs.reset((e.scene.last - e.scene.first) / e.scene.fps, e.scene.dimension, e.scene.heat);
+      if (!this.fits(this.state.get('tool'), e.scene)) this.state.set({tool: 'select'});
       this.state.set({frame: e.scene.first, time: 0, radius: +(e.scene.resolution * 4).toPrecision(2)});
       this.setView(e.scene);
     } else {

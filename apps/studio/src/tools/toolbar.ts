@@ -54,9 +54,8 @@ export class Toolbar {
         setAttribute(
           this.buttons[i],
           'title',
-          scene && !scene.heat ? 'Heat (H): switch heat on in the scene first' : 'Heat (H)',
+          scene && !scene.heat ? 'Heat (H): the scene has none; offers to switch it on' : 'Heat (H)',
         );
-        if (scene && !scene.heat) this.buttons[i].disabled = true;
       }
     });
     const materials = scene?.materials.map(m => m.name) ?? [];
