@@ -82,7 +82,7 @@ export function listenToKeys(app: App): void {
       if (
         !run ||
         e.altKey ||
-        (isField(e) && e.key.toLowerCase() === 'z' && !(e.target as HTMLElement).isContentEditable)
+        (isField(e) && /^[zy]$/i.test(e.key) && !(e.target as HTMLElement).isContentEditable)
       )
         return;
       e.preventDefault();

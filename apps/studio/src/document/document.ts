@@ -84,9 +84,9 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     this.emit('change', {opened: false});
   }
 
-  /* Ends a drag: what comes next under the same tag is another step. */
-  settle(): void {
-    this.steps[this.at].tag = '';
+  /* Ends a drag, or what has the tag given: what comes next under the same tag is another step. */
+  settle(tag = this.steps[this.at].tag): void {
+    if (this.steps[this.at].tag === tag) this.steps[this.at].tag = '';
   }
 
   undo(): string | null {

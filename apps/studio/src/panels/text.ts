@@ -9,6 +9,7 @@ import {icon} from '../ui/icons.ts';
 import {fixesOf, highlight} from './highlight.ts';
 
 const SEND_AFTER_MS = 300;
+const SETTLE_AFTER_MS = 1000; /* a pause ends a step of undo */
 const INDENT = '  ';
 
 export class TextPanel {
@@ -27,6 +28,7 @@ export class TextPanel {
   private text = '';
   private lines: HTMLElement[] = [];
   private timer = 0;
+  private settling = 0;
   private composing = false;
   private errorKey = '';
 
@@ -47,7 +49,10 @@ export class TextPanel {
     });
     this.element.addEventListener('copy', e => this.copy(e));
     this.element.addEventListener('cut', e => this.copy(e));
-    this.element.addEventListener('blur', () => this.send());
+    this.element.addEventListener('blur', () => {
+      this.send();
+      this.settle();
+    });
     app.doc.on('change', () => {
       if (app.state.get('left') === 'text') this.show();
     });
@@ -260,7 +265,7 @@ export class TextPanel {
     }
     /* Escape lets the next Tab leave the text, so that the keyboard is not trapped. */
     this.escaped = e.key === 'Escape';
-    if (e.key !== 'Escape' && !((e.ctrlKey || e.metaKey) && /^[szoe]$/i.test(e.key))) e.stopPropagation();
+    if (e.key !== 'Escape' && !((e.ctrlKey || e.metaKey) && /^[szyoe]$/i.test(e.key))) e.stopPropagation();
     if ((e.ctrlKey || e.metaKey) && /^[zy]$/i.test(e.key)) this.send();
   }
 
@@ -292,6 +297,13 @@ export class TextPanel {
     this.timer = 0;
     if (waits || this.text !== this.app.doc.text) {
       if (this.app.state.get('left') === 'text' && this.lines.length) this.app.change(this.text, label, 'text');
+      clearTimeout(this.settling);
+      this.settling = window.setTimeout(() => this.settle(), SETTLE_AFTER_MS - SEND_AFTER_MS);
     }
+  }
+
+  private settle(): void {
+    clearTimeout(this.settling);
+    if (!this.timer) this.app.doc.settle('text');
   }
 }
