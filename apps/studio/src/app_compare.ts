@@ -71,7 +71,7 @@ export class CompareMode {
     this.unfold = !app.state.get('foldLeft');
     app.state.set({foldLeft: true, foldRight: false});
     this.build();
-    engine.connect(app.files.engineTransport);
+    engine.connect(app.files.transport);
   }
 
   private wanted: Command | null = null;
@@ -147,6 +147,10 @@ export class CompareMode {
   /* The page's text is B's. */
   edited(text: string): void {
     this.model?.edit('B', text);
+  }
+
+  put(file: string, bytes: ArrayBuffer): void {
+    this.engine?.put(file, bytes);
   }
 
   want(command: Command): void {

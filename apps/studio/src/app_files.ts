@@ -27,6 +27,7 @@ export class AppFiles {
   engineTransport: (to: Receiver) => Transport = () => {
     throw new Error('no engine');
   };
+  private readonly kept = new Map<string, ArrayBuffer>(); /* files that scenes may name, for every engine */
   private recording: Recording | null = null;
   private pictures: PngSequence | null = null;
   private pending: Promise<void> = Promise.resolve();
@@ -36,6 +37,19 @@ export class AppFiles {
       over: yes => app.element.classList.toggle('drop', yes),
       files: files => void this.take(files),
     });
+  }
+
+  /* The page's own engine, or another like it, with the files that scenes may name. */
+  readonly transport = (to: Receiver): Transport => {
+    const made = this.engineTransport(to);
+    for (const [file, bytes] of this.kept) made.put?.(file, bytes);
+    return made;
+  };
+
+  private put(file: string, bytes: ArrayBuffer): void {
+    this.kept.set(file, bytes);
+    this.app.engine.put(file, bytes);
+    this.app.compare.put(file, bytes);
   }
 
   /* ---- scenes ---- */
@@ -132,7 +146,7 @@ export class AppFiles {
       throw new Error(
         `Put ${file.name} beside the scene's file, and name it in the text: the native engine reads files there.`,
       );
-    app.engine.put(name, await file.arrayBuffer());
+    this.put(name, await file.arrayBuffer());
     const {doc} = app;
     if (kind === 'object' || kind === 'emitter') {
       app.add(addFileObject(doc.text, doc.model, name, 'mesh'), `Add ${name}`);
@@ -163,7 +177,7 @@ export class AppFiles {
       app.open(scene.text, scene.title, {saved: false});
       if (!app.engine.takesFiles)
         throw new Error(`Put ${made.file.name} beside the scene's file: the native engine reads files there.`);
-      app.engine.put(made.file.name, made.file.bytes.buffer);
+      this.put(made.file.name, made.file.bytes.buffer);
       app.change(made.text, `Add ${made.object}`);
     } catch (e) {
       app.toasts.show(messageOf(e), {bad: true});
@@ -196,7 +210,7 @@ export class AppFiles {
   /* Back to the page's own engine. */
   leaveCache(): void {
     this.app.state.set({mode: 'scene'});
-    this.app.engine.connect(this.engineTransport);
+    this.app.engine.connect(this.transport);
   }
 
   /* ---- recording ---- */
