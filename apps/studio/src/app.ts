@@ -33,7 +33,7 @@ import {closeMenu, type Entry} from './ui/menu.ts';
 import {Toasts} from './ui/toast.ts';
 import {placeOf as placeInPicture, type Grid, type Mesh, type Picture, type Tags} from './view/decode.ts';
 import type {CameraState} from './view/camera.ts';
-import {View} from './view/view.ts';
+import {View, type DrawnShape} from './view/view.ts';
 
 const bytesOf = (part: Tags | Picture | Grid): number =>
   'places' in part
@@ -141,7 +141,7 @@ export class App {
   open(text: string, title: string, o: {saved?: boolean; camera?: CameraState; offer?: boolean} = {}): void {
     const before = {text: this.doc.text, title: this.doc.title},
       offer = (o.offer ?? true) && this.doc.edited && before.text !== text;
-    if (this.state.get('mode') !== 'scene') this.files.leaveCache();
+    if (this.state.get('mode') !== 'scene' || this.files.cache) this.files.leaveCache();
     if (this.compare.on) this.compare.end();
     this.camera = o.camera ?? null;
     this.opened = this.opening = false;
@@ -197,8 +197,13 @@ export class App {
     this.reframe = left < EDGE || top < EDGE || left > s.width - EDGE || top > s.height - EDGE;
   }
 
+  /* Of what is shown: the scene, or the cache in its place. */
+  get title(): string {
+    return this.files.cache?.name ?? this.doc.title;
+  }
+
   canEdit(): boolean {
-    return this.state.get('mode') === 'scene';
+    return this.state.get('mode') === 'scene' && !this.files.cache;
   }
 
   /* Whether time can go on. */
@@ -493,7 +498,7 @@ export class App {
     });
     engine.on('hello', h => {
       state.set({schema: h.schema, mode: h.mode});
-      this.opened = engine.isResumed && doc.text !== '';
+      this.opened = engine.isResumed && doc.text !== '' && state.get('scene') !== null;
       this.opening = false;
       this.want();
       if (h.mode !== 'scene') {
@@ -602,11 +607,17 @@ export class App {
   }
 
   private setView(scene: SceneInfo): void {
-    this.view.setScene(scene, drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+    this.view.setScene(scene, this.shapes());
+  }
+
+  private shapes(): DrawnShape[] {
+    const {cache} = this.files;
+    if (cache && !cache.withScene) return []; /* the scene's are not the cache's */
+    return drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden'));
   }
 
   private showShapes(): void {
-    this.view.setShapes(drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden')));
+    this.view.setShapes(this.shapes());
   }
 
   /* Forgets the past: a scene begins. */

@@ -27,6 +27,7 @@ export class AppFiles {
   engineTransport: (to: Receiver) => Transport = () => {
     throw new Error('no engine');
   };
+  cache: {name: string; withScene: boolean} | null = null; /* that the page plays itself */
   private readonly kept = new Map<string, ArrayBuffer>(); /* files that scenes may name, for every engine */
   private recording: Recording | null = null;
   private pictures: PngSequence | null = null;
@@ -56,6 +57,7 @@ export class AppFiles {
 
   save(): void {
     const {doc} = this.app;
+    if (doc.text === '') return this.app.toasts.show('There is no scene to save.', {bad: true});
     const name = saveScene(doc.title, doc.text);
     doc.markSaved();
     this.app.toasts.show(`Saved ${name}`);
@@ -63,6 +65,7 @@ export class AppFiles {
 
   async share(): Promise<void> {
     const {doc, view, state, toasts} = this.app;
+    if (doc.text === '') return toasts.show('There is no scene to share.', {bad: true});
     try {
       const link = await makeLink(
         {
@@ -119,7 +122,7 @@ export class AppFiles {
       }
       for (const mesh of meshes) await this.addMesh(mesh, 'object');
       const sequence = sequences[0];
-      if (sequence && (sequence.frames.length > 1 || scene)) this.playCache(sequence);
+      if (sequence && (sequence.frames.length > 1 || scene)) this.playCache(sequence, scene !== undefined);
       else if (sequence) await this.oneFile(sequence);
       if (others.length && !scene && !meshes.length && !sequence)
         toasts.show(
@@ -162,8 +165,8 @@ export class AppFiles {
     const {app} = this,
       file = sequence.frames[0].file;
     this.playCache(sequence);
-    if (!app.engine.hello || app.doc.text === '') return;
     const before = {text: app.doc.text, title: app.doc.title};
+    if (!app.engine.hello || before.text === '') return;
     app.toasts.show(`Showing ${file.name}.`, {
       action: {text: 'Add it to the scene', run: () => void this.addParticles(file.name, file, before)},
     });
@@ -190,7 +193,7 @@ export class AppFiles {
       const points = await app.engine.points();
       const frame = String(Math.floor(app.state.get('frame'))).padStart(4, '0');
       const bytes = await writePoints(format, points as unknown as Points, app.state.get('scene')?.fps);
-      app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, `.${frame}.${format}`), bytes)}`);
+      app.toasts.show(`Saved ${saveFile(fileName(app.title, `.${frame}.${format}`), bytes)}`);
     } catch (e) {
       app.toasts.show(messageOf(e), {bad: true});
     }
@@ -198,19 +201,29 @@ export class AppFiles {
 
   /* ---- caches ---- */
 
-  playCache(sequence: Sequence): void {
+  /* `withScene`: the open scene is the one that the cache was made of. */
+  playCache(sequence: Sequence, withScene = false): void {
     const {app} = this,
       schema = app.state.get('schema');
     if (!schema) throw new Error('The engine is still starting.');
     const cache = new Cache(sequence);
-    app.doc.title = sequence.name;
+    if (app.compare.on) app.compare.end();
+    this.cache = {name: sequence.name, withScene};
+    app.state.set({selection: '', probe: null, scrub: null, playing: false});
     app.engine.connect(to => new CacheTransport(cache, schema, to));
   }
 
   /* Back to the page's own engine. */
   leaveCache(): void {
-    this.app.state.set({mode: 'scene'});
+    this.cache = null;
+    this.app.state.set({mode: 'scene', scene: null, error: null, probe: null, scrub: null, playing: false});
     this.app.engine.connect(this.transport);
+  }
+
+  backToScene(): void {
+    const {doc} = this.app;
+    if (doc.text === '') return this.app.newScene(3);
+    this.leaveCache();
   }
 
   /* ---- recording ---- */
@@ -231,7 +244,7 @@ export class AppFiles {
         if (!video.frames) app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
         else
           app.toasts.show(
-            `Saved ${saveFile(fileName(app.doc.title, videoExtension(video)), video.blob)}, ${video.seconds.toFixed(1)} s`,
+            `Saved ${saveFile(fileName(app.title, videoExtension(video)), video.blob)}, ${video.seconds.toFixed(1)} s`,
           );
       } catch (e) {
         app.toasts.show(messageOf(e), {bad: true});
@@ -273,7 +286,7 @@ export class AppFiles {
       {clientWidth: w, clientHeight: h} = app.view.canvas;
     try {
       const blob = await app.view.screenshot(w * 2, h * 2);
-      app.toasts.show(`Saved ${saveFile(fileName(app.doc.title, '.png'), blob)}`);
+      app.toasts.show(`Saved ${saveFile(fileName(app.title, '.png'), blob)}`);
     } catch (e) {
       app.toasts.show(messageOf(e), {bad: true});
     }
@@ -288,13 +301,13 @@ export class AppFiles {
       app.state.set({recording: this.recording !== null});
       if (pictures.count)
         app.toasts.show(
-          `Saved ${saveFile(fileName(app.doc.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`,
+          `Saved ${saveFile(fileName(app.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`,
         );
       else app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
       return;
     }
     const {clientWidth: w, clientHeight: h} = app.view.canvas;
-    this.pictures = new PngSequence(app.view, fileName(app.doc.title, ''), w, h);
+    this.pictures = new PngSequence(app.view, fileName(app.title, ''), w, h);
     app.state.set({recording: true});
     if (!app.state.get('playing') && app.canRun()) app.togglePlay();
   }

@@ -172,9 +172,9 @@ export class TopBar {
 
   private show(): void {
     const {doc} = this.app;
-    setText(this.name, doc.title);
-    this.edited.hidden = !doc.edited;
-    document.title = `${doc.title} · Firn studio`;
+    setText(this.name, this.app.title);
+    this.edited.hidden = !doc.edited || this.app.files.cache !== null;
+    document.title = `${this.app.title} · Firn studio`;
     const off = this.app.state.get('mode') !== 'scene';
     this.undo.disabled = off || doc.undoLabel === null;
     this.redo.disabled = off || doc.redoLabel === null;
@@ -245,8 +245,10 @@ export class TopBar {
                 ? 'No answer from the engine. Load the page again, or open the address that firn view printed last.'
                 : 'No answer from firn view. The page connects again by itself.'),
           ]
-        : h
-          ? [
+        : h?.mode === 'cache' && this.app.files.cache
+          ? ['The page plays the files itself.']
+          : h
+            ? [
               `Firn ${h.version}, instruction set ${h.isa}.`,
               h.engine === 'wasm'
                 ? 'The engine runs in this page. For all cores, run “firn view scene.yaml” in a terminal.'
@@ -257,6 +259,17 @@ export class TopBar {
       'Engine',
       [
         ...lines.map(l => ({kind: 'element' as const, element: el('p', {class: 'hint'}, l)})),
+        ...(this.app.files.cache
+          ? [
+              {kind: 'line' as const},
+              {
+                kind: 'do' as const,
+                text: 'Back to the scene',
+                icon: 'revert' as const,
+                run: () => this.app.files.backToScene(),
+              },
+            ]
+          : []),
         ...(h?.mode === 'run'
           ? [
               {kind: 'line' as const},
