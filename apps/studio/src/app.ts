@@ -281,7 +281,7 @@ export class App {
       return;
     }
     const hidden = new Set(this.state.get('hidden'));
-    if (!hidden.delete(item.key)) hidden.add(item.key);
+    if (!hidden.delete(item.name)) hidden.add(item.name);
     this.state.set({hidden});
   }
 
@@ -539,6 +539,7 @@ export class App {
     engine.on('picture', p => this.takePicture(p.frame, p.picture));
     doc.on('change', ({opened}) => {
       if (opened) this.state.set({scene: null});
+      if (doc.isRead && !doc.model.items.some(i => i.key === state.get('selection'))) this.select('');
       if (state.get('mode') === 'scene') this.sendText();
       this.showShapes();
     });

@@ -29,7 +29,7 @@ export function drawnShapes(model: Model, selection: string, hidden: ReadonlySet
       scale: place.scale,
       color: Array.isArray(color) ? vector(color) : undefined,
       selected: item.key === selection,
-      visible: item.kind === 'collider' ? item.visible : !hidden.has(item.key),
+      visible: item.kind === 'collider' ? item.visible : !hidden.has(item.name),
       collider: item.kind === 'collider' ? (item.path[1] as number) : undefined,
     });
   }

@@ -21,7 +21,7 @@ export type State = {
   scene: SceneInfo | null;
   error: ErrorEvent | null; /* of the text */
   selection: string; /* an item's key; "": the scene */
-  hidden: ReadonlySet<string>;
+  hidden: ReadonlySet<string>; /* names */
   waiting: readonly string[]; /* paths that wait for a restart */
   tool: ToolName;
   radius: number;

@@ -180,7 +180,7 @@ export class Outline {
   private row(item: Item, iconName?: IconName, kid = false): HTMLElement {
     const {app} = this,
       scene = app.state.get('scene');
-    const hidden = item.kind === 'collider' ? !item.visible : app.state.get('hidden').has(item.key);
+    const hidden = item.kind === 'collider' ? !item.visible : app.state.get('hidden').has(item.name);
     const selected = app.state.get('selection') === item.key;
     const name =
       iconName ??

@@ -745,7 +745,9 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
   const submit = () => {
     const name = field.value.trim().replace(/\s+/g, '_');
     if (name && name !== item.name && !doc.model.items.some(i => i.name === name)) {
+      const hidden = new Set(app.state.get('hidden'));
       app.change(rename(doc.text, doc.model, item, name), `Rename ${item.name}`);
+      if (hidden.delete(item.name)) app.state.set({hidden: hidden.add(name)});
       if (item.kind === 'material') app.state.set({selection: `materials.${name}`});
     }
   };

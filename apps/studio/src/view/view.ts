@@ -397,7 +397,7 @@ export class View {
 
   pickHandle(x: number, y: number): Handle | null {
     const s = this.#selected();
-    return s && this.#handles ? pickHandle(x, y, this.#middle(s), this.#camera, this.#zUp) : null;
+    return s && this.#handles && !this.#isGround(s) ? pickHandle(x, y, this.#middle(s), this.#camera, this.#zUp) : null;
   }
 
   /* ---- drawing ---- */
