@@ -18,7 +18,7 @@ import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
 import {blockEdges, forceArrows, mostOf, velocityArrows} from './overlays.ts';
 import {Palette, type Legend} from './palette.ts';
-import {boundsOf, Particles, sharesOf, wholeBoundsOf} from './particles.ts';
+import {boundsOf, extentOf, Particles, sharesOf} from './particles.ts';
 import {hitForm, isWithin, pickParticle} from './pick.ts';
 import {formOf, groundOf, middleOf, modelOf, type DrawnShape, type Form} from './shapes.ts';
 import {Solids} from './solids.ts';
@@ -689,13 +689,12 @@ export class View {
 
   /* What throws shadows: particles, and solids near them. */
   #lit(): Bounds {
-    const b = bounds(), p = this.#places;
-    if (p) {
-      const all = boundsOf(p, 0.001);
-      if (!isEmpty(all)) {
-        include(b, all.low);
-        include(b, all.high);
-      }
+    const b = bounds(), all = this.#bounds;
+    if (!isEmpty(all)) {
+      /* Room for those outside the sample. */
+      const room = 0.02 * Math.max(all.high[0] - all.low[0], all.high[1] - all.low[1], all.high[2] - all.low[2]) + this.#radius();
+      include(b, all.low.map((x) => x - room) as Vec3);
+      include(b, all.high.map((x) => x + room) as Vec3);
     }
     for (const s of this.#shapes) {
       const form = this.#forms.get(s.name);
@@ -712,7 +711,7 @@ export class View {
     const g = this.#gl!, p = this.#picture, places = this.#places, scene = this.#scene;
     if (!p || !places || !scene || !this.#meshDirty) return;
     const start = performance.now(), by = this.#colorBy;
-    const nets = netsOf(places, this.#hiddenParticles(), this.#box, this.#spacing(), this.#coarser);
+    const nets = netsOf(places, this.#hiddenParticles(), extentOf(places), this.#spacing(), this.#coarser);
     const {tints, kelvins} = paintNets(nets, p, this.#tags, scene, g.palette, by, this.#carried?.name ?? null, this.#range);
     g.mesh.set(nets, tints, kelvins);
     const ms = performance.now() - start;
