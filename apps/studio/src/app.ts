@@ -450,6 +450,11 @@ export class App {
     this.help.open();
   }
 
+  closeModal(): void {
+    this.gallery.close();
+    this.help.close();
+  }
+
   get modal(): boolean {
     return this.gallery.isOpen || this.help.isOpen;
   }

@@ -68,7 +68,12 @@ export function listenToKeys(app: App): void {
   for (const t of TOOLS) plain[t.key.toLowerCase()] = () => app.setTool(t.name);
 
   addEventListener('keydown', e => {
-    if (app.modal || e.defaultPrevented) return;
+    if (app.modal) {
+      /* Wherever the focus is: a click beside its controls takes it away from a dialog. */
+      if (e.key === 'Escape') app.closeModal();
+      return;
+    }
+    if (e.defaultPrevented) return;
     if (e.key === 'Escape') {
       if (closeMenu() || app.tools.drop()) return;
       if (state.get('bare')) state.set({bare: false});

@@ -4,6 +4,8 @@ import {findPass, SocketTransport, WorkerTransport} from './engine/transport.ts'
 import {loadGallery} from './files/gallery.ts';
 import {readLink} from './files/share.ts';
 import {listenToKeys} from './keys.ts';
+import {el} from './ui/dom.ts';
+import {NoGraphics} from './view/view.ts';
 
 const FIRST_SCENE = 'chocolate';
 
@@ -33,7 +35,19 @@ async function firstScene(app: App): Promise<void> {
   }
 }
 
-const app = new App();
+function makeApp(): App {
+  try {
+    return new App();
+  } catch (e) {
+    if (e instanceof NoGraphics) {
+      const said = 'The studio draws with WebGL2, which this browser does not have or has switched off.';
+      document.getElementById('root')!.replaceChildren(el('p', {class: 'nographics', role: 'alert'}, said));
+    }
+    throw e;
+  }
+}
+
+const app = makeApp();
 listenToKeys(app);
 const pass = findPass();
 app.files.engineTransport = to => (pass ? new SocketTransport(pass, to !== app.engine, to) : new WorkerTransport(to));

@@ -1,7 +1,7 @@
 /* The gallery: cards of scenes over the whole window. */
 import type {App} from '../app.ts';
 import {findScenes, fullText, GALLERY_KINDS, loadGallery, speedOf, type GalleryScene} from '../files/gallery.ts';
-import {el, button, replace, setAttribute} from '../ui/dom.ts';
+import {el, button, isolate, replace, setAttribute} from '../ui/dom.ts';
 import {icon} from '../ui/icons.ts';
 import {count, figures} from '../ui/units.ts';
 
@@ -12,6 +12,7 @@ export class Gallery {
   private kind = '';
   private query = '';
   private before: HTMLElement | null = null;
+  private release = (): void => undefined;
 
   constructor(private readonly app: App) {}
 
@@ -67,6 +68,7 @@ export class Gallery {
     });
     element.addEventListener('keydown', e => this.key(e));
     this.app.element.append(element);
+    this.release = isolate(element);
     find.focus();
     try {
       all = await loadGallery();
@@ -81,7 +83,9 @@ export class Gallery {
   }
 
   close(): void {
-    this.element?.remove();
+    if (!this.element) return;
+    this.release();
+    this.element.remove();
     this.element = null;
     this.before?.focus({preventScroll: true});
   }

@@ -1,6 +1,6 @@
 /* The card of shortcuts. */
 import type {App} from '../app.ts';
-import {el, button} from '../ui/dom.ts';
+import {el, button, isolate} from '../ui/dom.ts';
 
 const SHORTCUTS: [string, [string, ...string[]][]][] = [
   [
@@ -48,6 +48,7 @@ const SHORTCUTS: [string, [string, ...string[]][]][] = [
 export class Help {
   private element: HTMLElement | null = null;
   private before: HTMLElement | null = null;
+  private release = (): void => undefined;
 
   constructor(private readonly app: App) {}
 
@@ -105,11 +106,14 @@ export class Help {
       ),
     );
     this.app.element.append(this.element);
+    this.release = isolate(this.element);
     close.focus();
   }
 
   close(): void {
-    this.element?.remove();
+    if (!this.element) return;
+    this.release();
+    this.element.remove();
     this.element = null;
     this.before?.focus({preventScroll: true});
   }

@@ -35,6 +35,17 @@ export function replace(parent: Element, ...children: Child[]): void {
   parent.replaceChildren(...children.filter((c): c is Node | string => !!c));
 }
 
+/* Keeps keyboard and screen reader inside a dialog, until what is returned is called. */
+export function isolate(dialog: HTMLElement): () => void {
+  const others = [...(dialog.parentElement?.children ?? [])].filter(
+    (e): e is HTMLElement => e instanceof HTMLElement && e !== dialog && !e.inert,
+  );
+  for (const e of others) e.inert = true;
+  return () => {
+    for (const e of others) e.inert = false;
+  };
+}
+
 export type ButtonOptions = {
   icon?: IconName;
   label: string;

@@ -50,6 +50,9 @@ const FLAT_SURFACE = 0.7, FLAT_POINT = 0.4;
 
 const Z_UP = affine([1, 0, 0], [0, 0, -1], [0, 1, 0], [0, 0, 0]);
 
+/* The browser cannot draw. */
+export class NoGraphics extends Error {}
+
 export class View {
   readonly canvas: HTMLCanvasElement;
   readonly controls: Controls;
@@ -478,7 +481,7 @@ export class View {
   restore(): void {
     if (this.#freed) return;
     const gl = this.canvas.getContext('webgl2', {alpha: false, antialias: false, depth: false, powerPreference: 'high-performance'});
-    if (!gl) throw new Error('this browser has no WebGL2');
+    if (!gl) throw new NoGraphics('this browser has no WebGL2');
     if (gl.isContextLost()) return;
     gl.getExtension('EXT_color_buffer_float');
     gl.getExtension('EXT_float_blend');
