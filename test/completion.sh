@@ -74,7 +74,8 @@ expect 'firn run --isa ' scalar not --set
 expect 'firn run --isa=' ${whole}scalar
 expect 'firn run sh' shot.yaml not shot.prt shot.txt
 expect 'firn run shot.yaml --log ' text json
-expect 'firn info sh' shot.prt not shot.yaml
+expect 'firn info sh' shot.prt
+expect 'firn convert sh' shot.prt not shot.yaml
 expect 'firn bench ' step scaling realtime stable not run
 expect 'firn bench step --material ' neo_hookean linear
 expect 'firn bench stable --study ' seeding pair

@@ -273,7 +273,8 @@ static void fish_command(const firn_command *command)
         const firn_option *o = &command->options[i];
         printf("complete -c firn -n '__firn_at %s'", command->name);
         if (o->kind != FIRN_OPTION_WORDS) {
-            printf(" -l %s -d '", o->name + 2);
+            const bool one = o->name[1] != '-'; /* a letter after one dash */
+            printf(" -%c %s -d '", one ? 's' : 'l', o->name + (one ? 1 : 2));
             print_quoted(o->help, true);
             printf("'");
         }
