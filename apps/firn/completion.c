@@ -279,7 +279,9 @@ static void fish_command(const firn_command *command)
             printf("'");
         }
         /* -x: a value, and no file; -rF: a value, which is a file. */
-        if (takes_value(o)) printf(o->files == FIRN_FILES_ANY ? " -rF" : " -x");
+        const bool any = o->files == FIRN_FILES_ANY;
+        if (takes_value(o)) printf(any ? " -rF" : " -x");
+        if (o->kind == FIRN_OPTION_WORDS && any) printf(" -F");
         fish_action(o);
         printf("\n");
     }
