@@ -35,34 +35,24 @@ async function firstScene(app: App): Promise<void> {
   }
 }
 
-function makeApp(): App {
-  try {
-    return new App();
-  } catch (e) {
-    if (e instanceof NoGraphics) {
-      const said = 'The studio draws with WebGL2, which this browser does not have or has switched off.';
-      document.getElementById('root')!.replaceChildren(el('p', {class: 'nographics', role: 'alert'}, said));
-    }
-    throw e;
+function run(app: App): void {
+  listenToKeys(app);
+  const pass = findPass();
+  app.files.engineTransport = to => (pass ? new SocketTransport(pass, to !== app.engine, to) : new WorkerTransport(to));
+  app.engine.connect(app.files.engineTransport);
+  if (pass) {
+    /* The native engine brings its own scene. */
+    app.engine.on('hello', h => {
+      if (h.mode === 'scene' && h.text === undefined && app.doc.text === '') void firstScene(app);
+    });
+  } else {
+    void firstScene(app);
   }
-}
-
-const app = makeApp();
-listenToKeys(app);
-const pass = findPass();
-app.files.engineTransport = to => (pass ? new SocketTransport(pass, to !== app.engine, to) : new WorkerTransport(to));
-app.engine.connect(app.files.engineTransport);
-if (pass) {
-  /* The native engine brings its own scene. */
-  app.engine.on('hello', h => {
-    if (h.mode === 'scene' && h.text === undefined && app.doc.text === '') void firstScene(app);
+  addEventListener('hashchange', () => {
+    if (/^#s=/.test(location.hash)) void firstScene(app);
   });
-} else {
-  void firstScene(app);
+  window.firn = {app, view: app.view, engine: app.engine, document: app.doc};
 }
-addEventListener('hashchange', () => {
-  if (/^#s=/.test(location.hash)) void firstScene(app);
-});
 
 /* For tests and the curious. */
 declare global {
@@ -70,4 +60,11 @@ declare global {
     firn: {app: App; view: App['view']; engine: App['engine']; document: App['doc']};
   }
 }
-window.firn = {app, view: app.view, engine: app.engine, document: app.doc};
+
+try {
+  run(new App());
+} catch (e) {
+  if (!(e instanceof NoGraphics)) throw e;
+  const said = 'The studio draws with WebGL2, which this browser does not have or has switched off.';
+  document.getElementById('root')!.replaceChildren(el('p', {class: 'nographics', role: 'alert'}, said));
+}
