@@ -103,7 +103,7 @@ export class App {
     this.properties = new Properties(this);
     this.dock = new Dock(this);
     this.graphs = new Graphs(this.dock.graphs, {
-      graphs: ['energy', 'momentum', 'step'],
+      graphs: ['energy', 'momentum', 'step', 'rate'],
       onSeek: t => this.scrubToTime(t),
     });
     this.legend = new Legend(this);
