@@ -729,7 +729,7 @@ export class App {
 
   private needsGrid(): boolean {
     const o = this.state.get('overlays');
-    return o.grid !== 'off' || o.force || o.blocks;
+    return o.grid !== 'off' || o.force || o.flow || o.blocks;
   }
 
   private want(): void {

@@ -8,6 +8,7 @@ export type Look = 'surface' | 'points' | 'mesh';
 export type Overlays = {
   velocity: boolean;
   force: boolean;
+  flow: boolean; /* velocities at nodes */
   grid: 'off' | 'mass' | 'speed';
   blocks: boolean;
   colliders: boolean;
@@ -90,7 +91,7 @@ export function firstState(): State {
     look: 'surface',
     color: '',
     range: null,
-    overlays: {velocity: false, force: false, grid: 'off', blocks: false, colliders: true},
+    overlays: {velocity: false, force: false, flow: false, grid: 'off', blocks: false, colliders: true},
     left: 'outline',
     foldLeft: false,
     foldRight: false,

@@ -28,7 +28,7 @@ export function listenToKeys(app: App): void {
       app.add(duplicate(app.doc.text, app.doc.model, item), `Duplicate ${item.name}`);
     },
   };
-  const toggle = (key: 'velocity' | 'force' | 'blocks' | 'colliders') => () =>
+  const toggle = (key: 'velocity' | 'force' | 'flow' | 'blocks' | 'colliders') => () =>
     state.set({overlays: {...state.get('overlays'), [key]: !state.get('overlays')[key]}});
   const plain: Record<string, (e: KeyboardEvent) => void> = {
     ' ': () => app.togglePlay(),
@@ -51,6 +51,7 @@ export function listenToKeys(app: App): void {
     2: toggle('force'),
     4: toggle('blocks'),
     5: toggle('colliders'),
+    6: toggle('flow'),
     3: () =>
       state.set({overlays: {...state.get('overlays'), grid: state.get('overlays').grid === 'off' ? 'mass' : 'off'}}),
     Delete: () => {

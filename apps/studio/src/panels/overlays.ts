@@ -33,6 +33,7 @@ export function overlaysMenu(app: App, at: HTMLElement): void {
       {kind: 'check', text: 'Grid nodes', key: '3', on: o.grid !== 'off', run: on => set({grid: on ? 'mass' : 'off'})},
       {kind: 'check', text: 'Active blocks', key: '4', on: o.blocks, run: blocks => set({blocks})},
       {kind: 'check', text: 'Colliders and ground', key: '5', on: o.colliders, run: colliders => set({colliders})},
+      {kind: 'check', text: 'Grid velocity', key: '6', on: o.flow, run: flow => set({flow})},
       {kind: 'title', text: 'Nodes by'},
       {
         kind: 'columns',

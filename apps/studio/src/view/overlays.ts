@@ -1,4 +1,4 @@
-/* Arrows and boxes over the picture: velocities of particles, forces at nodes, active blocks. */
+/* Arrows and boxes over the picture: velocities of particles, velocities and forces at nodes, active blocks. */
 
 import type {Vec3} from '../protocol.ts';
 import type {Camera} from './camera.ts';
@@ -58,6 +58,10 @@ export function velocityArrows(lines: Lines, places: Float32Array, velocity: Flo
 
 export function forceArrows(lines: Lines, g: Grid, zUp: boolean, camera: Camera, s: Stroke): void {
   arrows(lines, g.count, (i) => turned(g.nodes, NODE * i, zUp), (i) => turned(g.nodes, NODE * i + 7, zUp), camera, s);
+}
+
+export function flowArrows(lines: Lines, g: Grid, zUp: boolean, camera: Camera, s: Stroke): void {
+  arrows(lines, g.count, (i) => turned(g.nodes, NODE * i, zUp), (i) => turned(g.nodes, NODE * i + 4, zUp), camera, s);
 }
 
 /* Blocks of four nodes a side that hold a node: their edges, each once. */

@@ -16,7 +16,7 @@ import {NetMesh} from './netmesh.ts';
 import {netsOf} from './nets.ts';
 import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
-import {blockEdges, forceArrows, mostOf, velocityArrows} from './overlays.ts';
+import {blockEdges, flowArrows, forceArrows, mostOf, velocityArrows} from './overlays.ts';
 import {Palette, type Legend} from './palette.ts';
 import {boundsOf, extentOf, Particles, sharesOf} from './particles.ts';
 import {hitForm, isWithin, pickParticle} from './pick.ts';
@@ -26,7 +26,7 @@ import {themes, type ThemeName} from './theme.ts';
 import {World} from './world.ts';
 
 export type Look = 'surface' | 'points' | 'mesh';
-export type Overlays = {velocity: boolean; force: boolean; grid: 'off' | 'mass' | 'speed'; blocks: boolean; colliders: boolean; ground: boolean};
+export type Overlays = {velocity: boolean; force: boolean; flow: boolean; grid: 'off' | 'mass' | 'speed'; blocks: boolean; colliders: boolean; ground: boolean};
 export type ToolMark = {at: Vec3; radius: number; arrow?: Vec3}; /* arrow: from `at` to its tip */
 export type {CameraState, DrawnShape, Handle, Legend, Rect};
 
@@ -79,7 +79,7 @@ export class View {
   #colorBy: string | null = null;
   #carried: {name: string; unit: string} | null = null;
   #range: [number, number] | null = null;
-  #overlays: Overlays = {velocity: false, force: false, grid: 'off', blocks: false, colliders: true, ground: true};
+  #overlays: Overlays = {velocity: false, force: false, flow: false, grid: 'off', blocks: false, colliders: true, ground: true};
   #tool: ToolMark | null = null;
   #highlight = -1;
   #hot: Handle | null = null;
@@ -769,6 +769,7 @@ export class View {
     }
     lines.clear();
     if (o.force && this.#grid) forceArrows(lines, this.#grid, this.#zUp, this.#camera, {color: theme.changed, width: 1.5, head: 7, halo: 0.7});
+    if (o.flow && this.#grid) flowArrows(lines, this.#grid, this.#zUp, this.#camera, {color: theme.accent, width: 1.5, head: 7, halo: 0.7});
     if (o.velocity && this.#picture?.velocity && this.#places) {
       velocityArrows(lines, this.#places, this.#picture.velocity, this.#zUp, this.#camera, {color: theme.ink, width: 1.5, head: 7, halo: 0.75});
     }
