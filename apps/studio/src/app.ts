@@ -272,6 +272,10 @@ export class App {
     closeMenu();
   }
 
+  isHidden(item: Item): boolean {
+    return item.kind === 'collider' ? !item.visible : this.state.get('hidden').has(item.name);
+  }
+
   toggleVisible(item: Item): void {
     if (item.kind === 'collider') {
       this.change(

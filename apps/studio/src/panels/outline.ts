@@ -166,6 +166,7 @@ export class Outline {
       {
         class: 'item group' + (state === 'none' ? ' closed' : ''),
         role: 'treeitem',
+        'data-stem': stem,
         tabindex: -1,
         'aria-expanded': String(state !== 'none'),
         onclick: () => this.setOpen(stem, state === 'none' ? 'some' : 'none'),
@@ -180,7 +181,7 @@ export class Outline {
   private row(item: Item, iconName?: IconName, kid = false): HTMLElement {
     const {app} = this,
       scene = app.state.get('scene');
-    const hidden = item.kind === 'collider' ? !item.visible : app.state.get('hidden').has(item.name);
+    const hidden = app.isHidden(item);
     const selected = app.state.get('selection') === item.key;
     const name =
       iconName ??
@@ -264,12 +265,32 @@ export class Outline {
       if (next.dataset.key !== undefined) this.app.select(next.dataset.key);
       const key = next.dataset.key;
       (key !== undefined ? this.element.querySelector<HTMLElement>(`.item[data-key="${key}"]`) : next)?.focus();
+    } else if (e.key === 'ArrowLeft' || e.key === 'ArrowRight') {
+      this.fold(e, row, all);
     } else if (e.key === 'Enter') {
       e.preventDefault();
       row.click();
       const item = this.app.selected();
       if (item.kind !== 'scene' && row.dataset.key === item.key) this.app.itemMenu(item, row);
     }
+  }
+
+  /* Left closes a group, or goes up to it; right opens it. On other rows these keys step through time. */
+  private fold(e: KeyboardEvent, row: HTMLElement, all: HTMLElement[]): void {
+    const left = e.key === 'ArrowLeft',
+      group = row.classList.contains('kid')
+        ? all.slice(0, all.indexOf(row)).filter(r => r.dataset.stem !== undefined).pop()
+        : row,
+      stem = group?.dataset.stem;
+    if (group === undefined || stem === undefined) return;
+    e.preventDefault();
+    e.stopPropagation();
+    if (group !== row) {
+      if (left) group.focus();
+      return;
+    }
+    if (left !== group.classList.contains('closed')) this.setOpen(stem, left ? 'none' : 'some');
+    [...this.element.querySelectorAll<HTMLElement>('.item.group')].find(r => r.dataset.stem === stem)?.focus();
   }
 
   /* ---- adding ---- */

@@ -791,6 +791,16 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
           app.select('');
         },
       },
+      ...(item.kind === 'object' || item.kind === 'collider' || item.kind === 'emitter'
+        ? [
+            {
+              kind: 'do' as const,
+              text: app.isHidden(item) ? 'Show' : 'Hide',
+              icon: app.isHidden(item) ? ('eye' as const) : ('noeye' as const),
+              run: () => app.toggleVisible(item),
+            },
+          ]
+        : []),
       {kind: 'line'},
       {kind: 'do', text: 'Show in the text', icon: 'list', run: () => app.showInText(item)},
     ],

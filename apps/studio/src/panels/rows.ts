@@ -323,6 +323,7 @@ export class RowTip {
 
   hide(): void {
     clearTimeout(this.timer);
+    this.shown?.querySelectorAll('[aria-describedby=row-tip]').forEach(c => c.removeAttribute('aria-describedby'));
     this.shown = null;
     this.element.hidden = true;
   }
@@ -330,7 +331,9 @@ export class RowTip {
   private show(row: HTMLElement): void {
     const s = (row as HTMLElement & {source?: RowSource}).source;
     if (!s || innerWidth < 720) return;
+    this.hide();
     this.shown = row;
+    row.querySelectorAll('input,select').forEach(c => c.setAttribute('aria-describedby', 'row-tip'));
     const facts: [string, string][] = [];
     const base = describeValue(s, s.base);
     if (base) facts.push([s.baseWord, base]);
