@@ -1,4 +1,4 @@
-/* The legend of colours, with ends that can be typed. */
+/* The legend of the particles' colours, with ends that can be typed, and of the grid's nodes. */
 import type {App} from '../app.ts';
 import {el, button, setText, setAttribute} from '../ui/dom.ts';
 import {showMenu} from '../ui/menu.ts';
@@ -7,39 +7,28 @@ import {colorLabel} from './overlays.ts';
 
 const TICKS = 5;
 
-export class Legend {
+type Shown = NonNullable<App['view']['legend']>;
+
+/* A ramp with its name and numbers. */
+class Ramp {
   readonly element: HTMLElement;
   private readonly name = el('span', {class: 'grow'});
   private readonly ramp = el('div', {class: 'ramp'});
   private readonly ticks = Array.from({length: TICKS}, () => el('span'));
   private drawn = '';
+  title = '';
 
-  constructor(private readonly app: App) {
+  constructor(private readonly prefix: string, range?: HTMLButtonElement) {
     this.element = el(
       'div',
-      {class: 'legend card', hidden: true},
-      el(
-        'div',
-        {class: 'hd'},
-        this.name,
-        button(
-          {
-            icon: 'dials',
-            label: 'Range of the colours',
-            class: 'small',
-            do: 'range',
-            attributes: {'aria-haspopup': 'menu'},
-          },
-          e => this.menu(e.currentTarget as HTMLElement),
-        ),
-      ),
+      {hidden: true},
+      el('div', {class: 'hd'}, this.name, range),
       this.ramp,
       el('div', {class: 'tk'}, ...this.ticks),
     );
   }
 
-  update(): void {
-    const l = this.app.view.legend;
+  update(l: Shown | null): void {
     this.element.hidden = !l;
     if (!l) return;
     const celsius = l.unit === 'K' && l.name === 'temperature';
@@ -48,11 +37,10 @@ export class Legend {
     const signature = [l.name, unit, l.lo.toPrecision(3), l.hi.toPrecision(3), ...l.stops].join();
     if (signature === this.drawn) return;
     this.drawn = signature;
-    const title = colorLabel(l.name) + (unit ? `, ${unit}` : '');
-    setText(this.name, title);
-    setAttribute(this.element, 'aria-label', `Legend: ${title}`);
+    this.title = this.prefix + colorLabel(l.name) + (unit ? `, ${unit}` : '');
+    setText(this.name, this.title);
     this.ramp.style.background = `linear-gradient(90deg,${l.stops.join(',')})`;
-    const even = l.hi - l.lo < 1e-6 * Math.max(1, Math.abs(l.hi)); /* one value everywhere */
+    const even = l.hi - l.lo <= 1e-6 * (l.lo === 0 ? l.hi : Math.max(1, Math.abs(l.hi))); /* one value everywhere */
     this.ticks.forEach((t, i) =>
       setText(
         t,
@@ -63,6 +51,39 @@ export class Legend {
           : figures(+(l.lo - shift + ((l.hi - l.lo) * i) / (TICKS - 1)).toPrecision(2), 2),
       ),
     );
+  }
+}
+
+export class Legend {
+  readonly element: HTMLElement;
+  private readonly particles: Ramp;
+  private readonly nodes = new Ramp('Nodes: ');
+
+  constructor(private readonly app: App) {
+    this.particles = new Ramp(
+      '',
+      button(
+        {
+          icon: 'dials',
+          label: 'Range of the colours',
+          class: 'small',
+          do: 'range',
+          attributes: {'aria-haspopup': 'menu'},
+        },
+        e => this.menu(e.currentTarget as HTMLElement),
+      ),
+    );
+    this.element = el('div', {class: 'legend card', hidden: true}, this.particles.element, this.nodes.element);
+  }
+
+  update(): void {
+    const {legend, nodeLegend} = this.app.view;
+    this.element.hidden = !legend && !nodeLegend;
+    if (this.element.hidden) return;
+    this.particles.update(legend);
+    this.nodes.update(nodeLegend);
+    const shown = [legend && this.particles.title, nodeLegend && this.nodes.title].filter(Boolean);
+    setAttribute(this.element, 'aria-label', `Legend: ${shown.join('; ')}`);
   }
 
   private menu(at: HTMLElement): void {

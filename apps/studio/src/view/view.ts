@@ -17,6 +17,7 @@ import {netsOf} from './nets.ts';
 import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
 import {blockEdges, flowArrows, forceArrows, mostOf, velocityArrows} from './overlays.ts';
+import {stopsOf} from './colormap.ts';
 import {Palette, type Legend} from './palette.ts';
 import {boundsOf, extentOf, Particles, sharesOf} from './particles.ts';
 import {hitForm, isWithin, pickParticle} from './pick.ts';
@@ -279,6 +280,14 @@ export class View {
     const by = this.#colorBy;
     if (!by || !this.#gl || by !== this.#carried?.name) return null;
     return this.#gl.palette.legend(by, this.#carried.unit, this.#range);
+  }
+
+  /* Of the grid's nodes, if they are shown. */
+  get nodeLegend(): Legend | null {
+    const by = this.#overlays.grid;
+    if (by === 'off' || !this.#grid?.count) return null;
+    const speed = by === 'speed';
+    return {name: by, unit: speed ? 'm/s' : 'kg', lo: 0, hi: mostOf(this.#grid, speed), stops: stopsOf('sequential', 17), kind: 'sequential'};
   }
 
   /* A length for a scale bar of about a hundred pixels, in 2D. */
