@@ -28,7 +28,7 @@ ctest = ctest --output-on-failure --no-tests=error -j2 --test-dir
 sources = $(shell find include src apps examples test -name '*.[ch]')
 
 .PHONY: all firn everything deps deps-test deps-check run test bench validate install format clean
-.PHONY: reference gallery fuzz fuzz-view torture kills test-clients
+.PHONY: reference gallery fuzz fuzz-view torture kills test-clients web run-web test-web
 .PHONY: check check-quick check-gcc check-clang check-tidy check-cppcheck check-asan check-tsan check-wide
 .PHONY: check-valgrind
 

@@ -119,14 +119,13 @@ export function boundsOf(places: Float32Array, trim = 0.002): Bounds {
   return b;
 }
 
-/* The box of a larger sample, strays included. */
-export function extentOf(places: Float32Array): Bounds {
-  const b = bounds(), n = places.length / 3, step = 3 * Math.max(1, Math.floor(n / 20000));
-  for (let i = 0; i < places.length; i += step) {
-    for (let a = 0; a < 3; a++) {
-      b.low[a] = Math.min(b.low[a]!, places[i + a]!);
-      b.high[a] = Math.max(b.high[a]!, places[i + a]!);
-    }
+/* The box that holds all. */
+export function wholeBoundsOf(places: Float32Array): Bounds {
+  const b = bounds();
+  for (let i = 0; i < places.length; i++) {
+    const a = i % 3, x = places[i]!;
+    if (x < b.low[a]!) b.low[a] = x;
+    if (x > b.high[a]!) b.high[a] = x;
   }
   return b;
 }

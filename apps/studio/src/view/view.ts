@@ -19,7 +19,7 @@ import {Nodes} from './nodes.ts';
 import {blockEdges, flowArrows, forceArrows, mostOf, velocityArrows} from './overlays.ts';
 import {stopsOf} from './colormap.ts';
 import {Palette, type Legend} from './palette.ts';
-import {boundsOf, extentOf, Particles, sharesOf} from './particles.ts';
+import {boundsOf, Particles, sharesOf, wholeBoundsOf} from './particles.ts';
 import {hitForm, isWithin, pickParticle} from './pick.ts';
 import {formOf, groundOf, middleOf, modelOf, type DrawnShape, type Form} from './shapes.ts';
 import {Solids} from './solids.ts';
@@ -723,7 +723,7 @@ export class View {
     const g = this.#gl!, p = this.#picture, places = this.#places, scene = this.#scene;
     if (!p || !places || !scene || !this.#meshDirty) return;
     const start = performance.now(), by = this.#colorBy;
-    const nets = netsOf(places, this.#hiddenParticles(), extentOf(places), this.#spacing(), this.#coarser);
+    const nets = netsOf(places, this.#hiddenParticles(), this.#box, this.#spacing(), this.#coarser);
     const {tints, kelvins} = paintNets(nets, p, this.#tags, scene, g.palette, by, this.#carried?.name ?? null, this.#range);
     g.mesh.set(nets, tints, kelvins);
     const ms = performance.now() - start;
