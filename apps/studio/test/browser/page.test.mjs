@@ -302,6 +302,18 @@ claim('overlays and colours change the picture', async () => {
   await page.evaluate(() => window.firn.app.state.set({color: '', look: 'surface', overlays: {velocity: false, force: false, grid: 'off', blocks: false, colliders: true}}));
 });
 
+claim('leaving an edited scene offers the way back, and one opened in haste is the one shown', async () => {
+  await scene(SQUARE);
+  await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE.replace('name: block', 'name: brick'));
+  await page.evaluate(t => {
+    window.firn.app.open(t.replace('name: block', 'name: first'), 'First');
+    window.firn.app.open(t.replace('name: block', 'name: second'), 'Second');
+  }, SQUARE);
+  await until(page, () => window.firn.app.state.get('scene')?.objects[0].name === 'second');
+  await button('Go back').click();
+  await until(page, () => window.firn.app.state.get('scene')?.objects[0].name === 'brick');
+});
+
 claim('the gallery, the help card and the theme open and close by keys', async () => {
   for (const [key, name] of [['o', '.gallery'], ['?', '.scrim']]) {
     await press(key);
