@@ -9,7 +9,7 @@ import {cameraOf, drawnShapes, emptyScene} from './app_scene.ts';
 import {SceneDocument} from './document/document.ts';
 import {setValue} from './document/edit.ts';
 import {newScene, type Made} from './document/make.ts';
-import {isEmptyModel, type Item, type ItemKind} from './document/model.ts';
+import {isEmptyModel, SCENE, type Item, type ItemKind} from './document/model.ts';
 import {placeOf} from './document/place.ts';
 import {Dock, playButton} from './dock/dock.ts';
 import {Engine, type FrameEvent, type SceneEvent} from './engine/engine.ts';
@@ -237,19 +237,7 @@ export class App {
 
   selected(): Item {
     const {items} = this.doc.model;
-    return (
-      items.find(i => i.key === this.state.get('selection')) ??
-      items[0] ?? {
-        kind: 'scene',
-        key: '',
-        path: [],
-        name: 'Scene',
-        shape: null,
-        material: '',
-        visible: true,
-        fields: {},
-      }
-    );
+    return items.find(i => i.key === this.state.get('selection')) ?? items[0] ?? SCENE;
   }
 
   select(key: string): void {

@@ -326,13 +326,6 @@ export class Graphs {
     this.later();
   }
 
-  /* B becomes A, as when it is kept. */
-  keepB(): void {
-    this.shared.traces.A = this.shared.traces.B;
-    this.shared.traces.B = new Trace();
-    this.setCompare(false);
-  }
-
   clear(): void {
     for (const trace of Object.values(this.shared.traces)) trace.clear();
     this.later();

@@ -17,6 +17,18 @@ export type Item = {
   visible: boolean;
   fields: Fields;
 };
+
+/* The scene itself, where a text has none to show. */
+export const SCENE: Item = {
+  kind: 'scene',
+  key: '',
+  path: [],
+  name: 'Scene',
+  shape: null,
+  material: '',
+  visible: true,
+  fields: {},
+};
 export type Model = {
   name: string;
   dimension: 2 | 3;

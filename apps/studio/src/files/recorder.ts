@@ -139,11 +139,6 @@ class ClockRecording implements Recording {
   }
 }
 
-/* Whether this browser can record at all. */
-export function canRecord(): boolean {
-  return typeof VideoEncoder !== 'undefined' || typeof MediaRecorder !== 'undefined';
-}
-
 export async function startRecording(canvas: HTMLCanvasElement, options: RecorderOptions): Promise<Recording> {
   const c = config(canvas, options);
   const encodes = typeof VideoEncoder === 'undefined' ? null : await VideoEncoder.isConfigSupported(c).catch(() => null);

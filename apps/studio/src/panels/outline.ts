@@ -5,7 +5,7 @@ import {icon, shapeIcon, type IconName} from '../ui/icons.ts';
 import {showMenu, type Entry} from '../ui/menu.ts';
 import {count, readNumber, showWithUnit} from '../ui/units.ts';
 import {addMaterial, addShape, SHAPE_NAMES} from '../document/make.ts';
-import type {Item, ItemKind} from '../document/model.ts';
+import {SCENE, type Item, type ItemKind} from '../document/model.ts';
 import {swatchColor} from './colors.ts';
 import {SectionView} from './rows.ts';
 
@@ -57,16 +57,7 @@ export class Outline {
     const items = app.doc.model.items;
     const content: Node[] = [
       this.row(
-        items[0] ?? {
-          kind: 'scene',
-          key: '',
-          path: [],
-          name: 'Scene',
-          shape: null,
-          material: '',
-          visible: true,
-          fields: {},
-        },
+        items[0] ?? SCENE,
         'scene',
       ),
     ];

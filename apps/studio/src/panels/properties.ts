@@ -157,11 +157,6 @@ export class Properties {
     this.updateFoot(item);
   }
 
-  /* Made anew with the next update. */
-  invalidate(): void {
-    this.built = '';
-  }
-
   /* ---- making the rows ---- */
 
   private section(name: string): Section | undefined {
