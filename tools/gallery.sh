@@ -22,6 +22,7 @@ snowball_block      | 20 |
 snowball_edge       | 20 |
 snowball_wall       | 16 |
 snowballs           | 18 |
+snow_boulder        | 24 |
 snow_plough         | 32 |
 footprint           | 26 |
 snow_2013           | 12 |
@@ -33,6 +34,7 @@ toothpaste          | 40 |
 dam_break           | 20 |
 watermelon          | 20 |
 chocolate           | 49 | | 0.003 | temperature liquid
+chocolate_creature  | 49 | | 0.03
 chocolate_2d        | 37 | --color temperature
 chocolate_stiff     | 49 | --color temperature | 0.0025
 solid_and_fluid     | 11 | | 0.005
