@@ -97,6 +97,12 @@ typedef struct firn_impulses {
     int32_t count;
 } firn_impulses;
 
+/* The place among all colliders of the i-th that material can meet. */
+static inline int32_t firn_impulse_collider(const firn_impulses *near, int32_t i)
+{
+    return near ? near->first[i].collider : i;
+}
+
 /* Books momentum that collider i took from material at a world point. */
 void firn_impulse_add(const firn_impulses *to, const firn_posed_collider *colliders, int32_t i,
                       const double position[3], const double momentum[3]);
@@ -111,8 +117,8 @@ double firn_collider_speed_bound(const firn_posed_collider *c, const double cent
                                  double reach);
 
 /* Applies every surface a point is below, or within `slack` metres of, in order; where there are
- * several the first may have been undone, so once more. Returns whether there was one. What `mass`
- * loses of its momentum goes to `taken`, which may be NULL. */
+ * several the first may have been undone, so once more. Returns whether there was one. Only colliders
+ * in `taken` count, and what `mass` loses of its momentum goes there; NULL: all count. */
 bool firn_collider_respond_all(const firn_posed_collider *colliders, int32_t count, int32_t dim,
                                double slack, const double position[3], double velocity[3],
                                double mass, const firn_impulses *taken);

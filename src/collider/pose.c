@@ -338,14 +338,16 @@ bool firn_collider_respond_all(const firn_posed_collider *c, int32_t count, int3
                                double mass, const firn_impulses *taken)
 {
     int hits = 0;
+    if (taken) count = taken->count;
     for (int round = 0; round < 2 && (round == 0 || hits > 1); round++) {
-        for (int32_t i = 0; i < count; i++) {
+        for (int32_t k = 0; k < count; k++) {
+            const int32_t i = firn_impulse_collider(taken, k);
             firn_face face[FIRN_MAX_FACES];
             const int n = firn_collider_faces(&c[i], dim, position, slack, face);
             if (n == 0) continue;
             double lost[3] = {velocity[0], velocity[1], velocity[2]};
-            for (int k = 0; k < n; k++) {
-                firn_collider_respond(&c[i], position, face[k].normal, velocity);
+            for (int f = 0; f < n; f++) {
+                firn_collider_respond(&c[i], position, face[f].normal, velocity);
             }
             hits += n;
             if (!taken) continue;
@@ -405,10 +407,14 @@ bool firn_collide_particle(const firn_posed_collider *colliders, int32_t count, 
                            double slack, const double before[3], double dt, double position[3],
                            double velocity[3], double mass, const firn_impulses *taken)
 {
-    for (int32_t i = 0; i < count; i++) stop_in_solid(&colliders[i], dim, before, dt, position);
+    if (taken) count = taken->count;
+    for (int32_t k = 0; k < count; k++) {
+        stop_in_solid(&colliders[firn_impulse_collider(taken, k)], dim, before, dt, position);
+    }
     if (!firn_collider_respond_all(colliders, count, dim, 0, position, velocity, mass, taken))
         return false;
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t i = firn_impulse_collider(taken, k);
         double normal[3];
         double distance = firn_collider_distance(&colliders[i], dim, position, normal);
         if (distance >= 0) continue;

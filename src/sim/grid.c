@@ -223,14 +223,15 @@ void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
     }
 }
 
-/* Whether a collider is within so many cells of a point. */
-bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells)
+bool firn_grid_is_near_collider(const firn_sim *sim, const firn_impulses *near,
+                                const double position[3], double cells)
 {
     const firn_posed_collider *c = sim->posed_pool.data;
+    const int32_t count = near ? near->count : sim->def.collider_count;
     double normal[3];
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        if (firn_collider_distance(&c[i], sim->store.dim, position, normal) <
-            cells * sim->def.cell_size) {
+    for (int32_t i = 0; i < count; i++) {
+        if (firn_collider_distance(&c[firn_impulse_collider(near, i)], sim->store.dim, position,
+                                   normal) < cells * sim->def.cell_size) {
             return true;
         }
     }
@@ -267,12 +268,16 @@ uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block)
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
+    const firn_impulses list = firn_reaction_of(sim, block);
     uint64_t near = 0;
     for (int n = 0; n < nodes; n += FIRN_BLOCK) { /* a row of four, by its middle */
         double position[3];
         firn_grid_node_position(sim, sim->at->coord[block], n, position);
         position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * sim->def.cell_size;
-        if (!firn_grid_is_near_collider(sim, position, 0.5 * FIRN_BLOCK)) continue;
+        if (!firn_grid_is_near_collider(sim, sim->grid.books ? &list : NULL, position,
+                                        0.5 * FIRN_BLOCK)) {
+            continue;
+        }
         for (int i = n; i < n + FIRN_BLOCK; i++) {
             near |= (uint64_t)(node[i * FIRN_NODE + 3] > 0) << i;
         }
@@ -293,7 +298,8 @@ void firn_grid_collide_nodes(firn_sim *sim, int64_t block)
         firn_grid_node_position(sim, sim->at->coord[block], n, position);
         for (int a = 0; a < dim; a++) velocity[a] = (double)node[a];
         if (!firn_collider_respond_all(sim->posed_pool.data, sim->def.collider_count, dim, slack,
-                                       position, velocity, (double)node[3], &taken)) {
+                                       position, velocity, (double)node[3],
+                                       sim->grid.books ? &taken : NULL)) {
             continue;
         }
         for (int a = 0; a < dim; a++) node[a] = (real)velocity[a];

@@ -64,10 +64,12 @@ static bool is_pressed(const firn_sim *sim, int64_t block, int n, const real *no
 {
     const firn_posed_collider *collider = sim->posed_pool.data, *in = NULL;
     const int32_t dim = sim->store.dim;
+    const firn_impulses near = firn_reaction_of(sim, block);
     firn_face face[FIRN_MAX_FACES], wall = {0};
     double position[3], surface[3], speed = 0;
     firn_grid_node_position(sim, sim->at->coord[block], n, position);
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+    for (int32_t k = 0; k < near.count; k++) {
+        const int32_t i = near.first[k].collider;
         const int faces = firn_collider_faces(&collider[i], dim, position, inner_slack(sim), face);
         if (faces == 0) continue;
         if (faces > 1 || in || firn_boundary_holds(collider[i].boundary)) return false;
@@ -98,17 +100,13 @@ static void reflect(const mirror *m, int32_t dim, const real v[3], real out[3])
     for (int a = 0; a < dim; a++) out[a] = v[a] - (1 + m->scale) * through * m->normal[a];
 }
 
-static bool is_inside(const firn_sim *sim, const double position[3])
-{
-    return firn_grid_is_near_collider(sim, position, inner_slack(sim) / sim->def.cell_size);
-}
-
 /* Lists the free nodes around the mirror point, those of its cell, and what they are told. */
 static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], mirror *m)
 {
     const int32_t dim = sim->store.dim;
     const firn_mirror_range *range = sim->grid.mirror_range.data;
-    const double h = sim->def.cell_size, depth = (double)m->depth;
+    const firn_impulses near = firn_reaction_of(sim, block);
+    const double h = sim->def.cell_size, depth = (double)m->depth, inside = inner_slack(sim) / h;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE;
     int32_t at[3] = {0}, cell[3] = {0}; /* nodes from the block's first */
     double part[3] = {0}, sum = 0, height = 0;
@@ -132,11 +130,12 @@ static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], m
             to = FIRN_BLOCK * to + (x + FIRN_BLOCK) % FIRN_BLOCK;
         }
         if (!reached || weight < 1e-5 || above < -inner_slack(sim)) continue;
-        if (neighbour[index] < 0 || is_inside(sim, position)) continue;
+        if (neighbour[index] < 0) continue;
         if (range[neighbour[index]].pressed >> to & 1) continue; /* is a mirror itself */
         if (!(firn_grid_channel(sim, &sim->grid.velocity, neighbour[index])[to * FIRN_NODE + 3] >
               0))
             continue;
+        if (firn_grid_is_near_collider(sim, &near, position, inside)) continue;
         m->to_block[m->count] = (uint8_t)index;
         m->to_node[m->count] = (uint8_t)to;
         m->weight[m->count++] = (real)weight;
@@ -157,9 +156,7 @@ static void find_task(void *context, int64_t block, int32_t thread)
     firn_sim *sim = context;
     firn_mirror_range *range = (firn_mirror_range *)sim->grid.mirror_range.data + block;
     range->pressed = 0;
-    int32_t *far = (int32_t *)sim->grid.impulse_first.data + block;
-    *far = firn_grid_note_colliders(sim, block, FIRN_FAR_COLLIDER);
-    range->nearby = *far > 0;
+    range->nearby = firn_reaction_of(sim, block).count > 0;
     if (!sim->at->near_collider[block]) return;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
     for (uint64_t left = firn_grid_nodes_near_colliders(sim, block); left; left &= left - 1) {
@@ -227,9 +224,15 @@ static void fold_block(firn_sim *sim, int64_t block)
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
-    real gain[NODES][FIRN_NODE] = {{0}}, before[NODES][3];
-    int32_t neighbour[FIRN_MAX_NEIGHBOURS];
+    int32_t neighbour[FIRN_MAX_NEIGHBOURS], mirrors = 0;
     const int around = firn_directory_neighbours(sim->at, (int32_t)block, neighbour);
+    for (int i = 0; i < around; i++) {
+        int32_t count = 0;
+        if (neighbour[i] >= 0) mirrors_of(sim, neighbour[i], &count);
+        mirrors += count;
+    }
+    if (mirrors == 0) return;
+    real gain[NODES][FIRN_NODE] = {{0}}, before[NODES][3];
     for (int rubbing = 0; rubbing < 2; rubbing++) {
         for (int i = 0; i < around; i++) {
             int32_t count = 0;
@@ -310,8 +313,9 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
         firn_grid_contact(sim);
         return FIRN_OK;
     }
-    firn_status st = find_mirrors(sim, error);
-    if (st == FIRN_OK) st = firn_reaction_list(sim, error);
+    firn_reaction_count(sim);
+    firn_status st = firn_reaction_list(sim, error);
+    if (st == FIRN_OK) st = find_mirrors(sim, error);
     if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, blocks, 4, fold_task, sim);
     firn_grid_contact(sim);

@@ -270,8 +270,9 @@ void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int
 /* Gravity and keyed forces, averaged over the step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 
-/* Whether a collider is within so many cells of a point. */
-bool firn_grid_is_near_collider(const firn_sim *sim, const double position[3], double cells);
+/* Whether a collider, of those in a list or, with NULL, of all, is within so many cells of a point. */
+bool firn_grid_is_near_collider(const firn_sim *sim, const firn_impulses *near,
+                                const double position[3], double cells);
 
 /* The nodes of a block in one of the grid's pools. */
 real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);

@@ -53,7 +53,7 @@ static int32_t list_block(const firn_sim *sim, int64_t block, firn_wall_node *to
         center[a] =
             (FIRN_BLOCK * sim->at->coord[block][a] + 0.5 * (FIRN_BLOCK - 1)) * sim->def.cell_size;
     }
-    if (!firn_grid_is_near_collider(sim, center, FIRN_BLOCK)) return 0;
+    if (!firn_grid_is_near_collider(sim, NULL, center, FIRN_BLOCK)) return 0;
     int32_t count = 0;
     for (int n = 0; n < nodes; n++) {
         firn_wall_node c;

@@ -525,9 +525,17 @@ LANE_INLINE void lane_position(const firn_pass *s, int32_t block, const vr y[D],
     }
 }
 
+/* The colliders that a block's particles can meet. */
+LANE_INLINE firn_impulses near_colliders(const firn_pass *s, int32_t block)
+{
+    const int32_t first = s->impulse_first[block];
+    return (firn_impulses){s->impulse + first, s->impulse_first[block + 1] - first};
+}
+
 /* Whether no collider reaches the lanes' particles on their way from x to y: a distance changes by no
  * more than the way from lane 0, so one look serves them all. */
-static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr x[D], const vr y[D])
+static bool lanes_are_clear(const firn_pass *s, const firn_impulses *near, int32_t block,
+                            const vr x[D], const vr y[D])
 {
     vr apart2 = v_set(0), way2 = v_set(0);
     for (int a = 0; a < D; a++) {
@@ -541,8 +549,8 @@ static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr x[D], co
         1e-3 * s->cell_size; /* far more than rounding */
     double position[3], normal[3];
     lane_position(s, block, y, 0, position);
-    for (int32_t c = 0; c < s->collider_count; c++) {
-        const firn_posed_collider *collider = &s->colliders[c];
+    for (int32_t c = 0; c < near->count; c++) {
+        const firn_posed_collider *collider = &s->colliders[near->first[c].collider];
         const double moved = s->dt * firn_collider_speed_bound(collider, position, reach);
         if (!(firn_collider_distance(collider, D, position, normal) > reach + moved)) return false;
     }
@@ -554,9 +562,8 @@ static bool lanes_are_clear(const firn_pass *s, int32_t block, const vr x[D], co
 static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t block,
                                                     const vr x[D], vr y[D], vr v[D], vr mass, int n)
 {
-    if (lanes_are_clear(s, block, x, y)) return;
-    const firn_impulses taken = {s->impulse + s->impulse_first[block],
-                                 s->impulse_first[block + 1] - s->impulse_first[block]};
+    const firn_impulses near = near_colliders(s, block);
+    if (lanes_are_clear(s, &near, block, x, y)) return;
     const double h = s->cell_size, shift = firn_spline_shift(s->spline);
     const int32_t *coord = s->at->coord[block];
     for (int l = 0; l < W; l++) {
@@ -572,7 +579,7 @@ static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t 
         lane_position(s, block, y, l, position);
         for (int a = 0; a < D; a++) velocity[a] = (double)v[a][l];
         if (!firn_collide_particle(s->colliders, s->collider_count, D, 1e-6 * h, before, s->dt,
-                                   position, velocity, (double)mass[l], &taken))
+                                   position, velocity, (double)mass[l], &near))
             continue;
         for (int a = 0; a < D; a++) {
             y[a][l] = (real)(position[a] / h - shift - FIRN_BLOCK * coord[a]);
@@ -585,12 +592,14 @@ static __attribute__((noinline)) void collide_lanes(const firn_pass *s, int32_t 
 static __attribute__((noinline)) vi in_collider(const firn_pass *s, int32_t block, const vr y[D])
 {
     vi inside = vi_set(0);
-    if (lanes_are_clear(s, block, y, y)) return inside;
+    const firn_impulses near = near_colliders(s, block);
+    if (lanes_are_clear(s, &near, block, y, y)) return inside;
     for (int l = 0; l < W; l++) {
         double position[3], normal[3];
         lane_position(s, block, y, l, position);
-        for (int c = 0; c < s->collider_count && !inside[l]; c++) {
-            if (firn_collider_distance(&s->colliders[c], D, position, normal) < 0) inside[l] = -1;
+        for (int32_t c = 0; c < near.count && !inside[l]; c++) {
+            const firn_posed_collider *collider = &s->colliders[near.first[c].collider];
+            if (firn_collider_distance(collider, D, position, normal) < 0) inside[l] = -1;
         }
     }
     return inside;
