@@ -295,6 +295,31 @@ static void a_collider_moves_as_its_file_does(void **state)
     }
 }
 
+/* Step by step, too, through the file's frames, which are parts of 1/30 s. */
+static void single_steps_follow_a_mesh(void **state)
+{
+    (void)state;
+    firn_scene *scene = scene_of(
+        "objects: [{material: m, shape: {box: {center: [-0.2, 0, 0], size: [0.1, 0.1, 0.1]}}}]\n"
+        "colliders: [{shape: {mesh: {file: box.abc, path: /box, start: 0.5}}, boundary: hold}]");
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    const double before = mean(job, "P", 0), until = 0.1;
+    firn_report report = {.dt_next = 1e-3};
+    int steps = 0;
+    while (until - firn_sim_time(job->sim) > 1e-9 && steps < 10000) {
+        assert_ok(firn_job_step(job, until, report.dt_next, &report, &error));
+        assert_int_equal(report.steps, 1);
+        steps++;
+    }
+    assert_true(steps > 6);
+    assert_near(firn_sim_time(job->sim), until, 1e-9);
+    assert_near(mean(job, "v", 0), 0.6, 0.02);
+    assert_near(mean(job, "P", 0) - before, 0.06, 0.002);
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+}
+
 /* Level sets have no vertices to follow: their velocities do it. */
 static void a_sequence_of_level_sets_moves_by_its_velocities(void **state)
 {
@@ -605,6 +630,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_and_samples_are_read_at_any_time),
         cmocka_unit_test(a_collider_moves_as_its_file_does),
+        cmocka_unit_test(single_steps_follow_a_mesh),
         cmocka_unit_test(a_sequence_of_level_sets_moves_by_its_velocities),
         cmocka_unit_test(a_mesh_collides_while_it_is_visible),
         cmocka_unit_test(a_run_resumes_in_the_middle_of_a_motion),

@@ -218,6 +218,42 @@ static void a_substep_is_one_step_and_stops_at_frames(void **state)
     close_page(p);
 }
 
+static void positions_of(const page *p, double *xy, int64_t *count)
+{
+    *count = firn_sim_count(sim_of(p));
+    assert_true(*count <= 1000);
+    assert_int_equal(firn_sim_read(sim_of(p), FIRN_POSITION, 0, *count, xy, NULL), FIRN_OK);
+}
+
+/* The jet begins after 0.02 s, goes on every 0.2 m / (3 m/s), and is deleted where it leaves the domain. */
+static void substeps_emit_and_delete_as_frames_do(void **state)
+{
+    (void)state;
+    const char *narrow = replaced(hose, "high: [0.6", "high: [0.3");
+    page *frames = open_page(narrow), *steps = open_page(narrow);
+    double xy[2000], last = 0;
+    int64_t want, got;
+    for (int frame = 2; frame <= 8; frame++) {
+        page_send(frames, "{'do': 'step', 'unit': 'frame'}");
+        page_settle(frames);
+        for (int i = 0; i < 1000 && page_number(steps, "frame", "frame") < frame; i++) {
+            page_forget(steps);
+            page_send(steps, "{'do': 'step', 'unit': 'substep'}");
+            page_settle(steps);
+            positions_of(steps, xy, &got);
+            for (int64_t k = 0; k < got; k++) assert_true(xy[2 * k] <= 0.3);
+        }
+        positions_of(frames, xy, &want);
+        /* Those at the very end of the domain may be a step ahead. */
+        assert_true(want > 0 && llabs(want - got) <= 4);
+        assert_true(fabs(firn_sim_time(sim_of(frames)) - firn_sim_time(sim_of(steps))) < 1e-9);
+    }
+    assert_int_equal(firn_sim_read(sim_of(steps), FIRN_ID, got - 1, 1, &last, NULL), FIRN_OK);
+    assert_true(got < (int64_t)last); /* some have left */
+    close_page(frames);
+    close_page(steps);
+}
+
 /* ---- pictures ---- */
 
 static void pictures_are_off_by_half_a_step_at_most(void **state)
@@ -1112,6 +1148,7 @@ int main(void)
         cmocka_unit_test(play_ends_at_the_last_frame_in_whole_parts),
         cmocka_unit_test(play_keeps_to_the_clock),
         cmocka_unit_test(a_substep_is_one_step_and_stops_at_frames),
+        cmocka_unit_test(substeps_emit_and_delete_as_frames_do),
         cmocka_unit_test(pictures_are_off_by_half_a_step_at_most),
         cmocka_unit_test(every_color_is_shown),
         cmocka_unit_test(tags_come_when_particles_are_others),

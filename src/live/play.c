@@ -177,18 +177,18 @@ firn_status firn_live_tick(firn_live *live, firn_error *error)
     return st;
 }
 
-/* One step of the sim's own length, or, where a frame ends before it would, up to there. */
+/* One step, which ends at a frame at the latest. */
 firn_status firn_live_substep(firn_live *live, firn_error *error)
 {
-    const int64_t frame = firn_live_frame(live, NULL);
+    const firn_sim_def *def = &live->scene->simulation.def;
+    const double dt = live->report.dt_next, longest = dt > 0 ? dt : fmax(def->dt, def->dt_max);
     const double from = firn_sim_time(live->job->sim);
-    const double left = firn_live_frame_time(live, frame + 1) - from;
+    const double end_time = firn_live_frame_time(live, firn_live_frame(live, NULL) + 1);
     if (firn_live_at_frame(live)) leave_frame(live);
-    if (live->report.dt_next > left) return advance(live, from + left, error);
-    use_tool(live, live->report.dt_next);
+    use_tool(live, fmin(dt, end_time - from));
     firn_report report = {0};
     begin(live);
-    const firn_status st = firn_sim_step(live->job->sim, &report, error);
+    const firn_status st = firn_job_step(live->job, end_time, longest, &report, error);
     end(live, &report, from);
     return st == FIRN_STOPPED ? FIRN_OK : st; /* a step is whole when it stops */
 }

@@ -711,22 +711,45 @@ static firn_status remove_leavers(firn_job *job, firn_error *error)
     return st == FIRN_OK ? firn_sim_remove(job->sim, keep, (void *)&k, NULL, error) : st;
 }
 
+/* What is due now: emissions, and the next parts of meshes' motions. */
+static firn_status begin_advance(firn_job *job, double target, firn_error *error)
+{
+    const double now = firn_sim_time(job->sim);
+    if (!(target >= now && isfinite(target))) {
+        return firn_fail(error, FIRN_INVALID, "time %g s must not be before %g s, where the job is",
+                         target, now);
+    }
+    const firn_status st = emit_until(job, now, error);
+    return st == FIRN_OK ? firn_props_move(&job->props, job->sim, error) : st;
+}
+
+/* How far the sim can go at once. */
+static double next_stop(const firn_job *job, double target)
+{
+    double until = fmin(target, firn_props_next(&job->props));
+    for (int32_t i = 0; i < job->scene->object_count; i++) {
+        until = fmin(until, next_emission(job, i));
+    }
+    return until;
+}
+
+/* Sinks also act where a hook has stopped the sim. */
+static firn_status end_advance(firn_job *job, firn_status st, firn_error *error)
+{
+    if (st != FIRN_OK && st != FIRN_STOPPED) return st;
+    const firn_status removed = remove_leavers(job, error);
+    return removed == FIRN_OK ? st : removed;
+}
+
 firn_status firn_job_advance(firn_job *job, double target, firn_report *report, firn_error *error)
 {
     FIRN_REQUIRE(job, error);
-    if (!(target >= firn_sim_time(job->sim) && isfinite(target))) {
-        return firn_fail(error, FIRN_INVALID, "time %g s must not be before %g s, where the job is",
-                         target, firn_sim_time(job->sim));
-    }
     firn_report own;
     if (!report) report = &own;
     *report = (firn_report){.dt_least = INFINITY};
-    firn_status st = emit_until(job, firn_sim_time(job->sim), error);
+    firn_status st = begin_advance(job, target, error);
     while (st == FIRN_OK && target - firn_sim_time(job->sim) > 1e-9 * target) {
-        double until = fmin(target, firn_props_next(&job->props));
-        for (int32_t i = 0; i < job->scene->object_count; i++) {
-            until = fmin(until, next_emission(job, i));
-        }
+        const double until = next_stop(job, target);
         firn_report part = {0};
         st = firn_sim_advance(job->sim, until - firn_sim_time(job->sim), &part, error);
         const int64_t steps = report->steps, retries = report->retries,
@@ -749,7 +772,20 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
         }
         if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);
     }
-    return st == FIRN_OK ? remove_leavers(job, error) : st;
+    return end_advance(job, st, error);
+}
+
+firn_status firn_job_step(firn_job *job, double target, double longest, firn_report *report,
+                          firn_error *error)
+{
+    *report = (firn_report){0};
+    firn_status st = begin_advance(job, target, error);
+    if (st != FIRN_OK) return st;
+    const double left = next_stop(job, target) - firn_sim_time(job->sim);
+    st = longest < left && firn_sim_count(job->sim) > 0
+             ? firn_sim_step(job->sim, report, error)
+             : firn_sim_advance(job->sim, left, report, error);
+    return end_advance(job, st, error);
 }
 
 /* ---- the handle ---- */
