@@ -19,7 +19,7 @@ typedef struct page {
     uint32_t picture; /* the last that came */
     bool lazy;        /* does not say `shown` */
     int polls;
-    const char *on_poll; /* a command to send at the first poll */
+    const char *on_poll; /* a command to send at the first poll; "hello": another page comes */
 } page;
 
 static void page_event(void *user_data, const char *text, size_t size)
@@ -120,12 +120,6 @@ static void page_settle(page *p)
     fail_msg("a session that never settles");
 }
 
-static void page_poll(void *user_data)
-{
-    page *p = user_data;
-    if (p->polls++ == 0 && p->on_poll) page_send(p, "%s", p->on_poll);
-}
-
 /* The last event of a kind, or NULL. */
 static const char *page_find(const page *p, const char *kind)
 {
@@ -135,6 +129,22 @@ static const char *page_find(const page *p, const char *kind)
         if (strncmp(p->event[i], begin, strlen(begin)) == 0) return p->event[i];
     }
     return NULL;
+}
+
+static void page_poll(void *user_data)
+{
+    page *p = user_data;
+    if (p->polls++ > 0 || !p->on_poll) return;
+    if (strcmp(p->on_poll, "hello") != 0) {
+        page_send(p, "%s", p->on_poll);
+        return;
+    }
+    page_forget(p);
+    firn_live_hello(p->live, NULL, NULL);
+    assert_non_null(page_find(p, "hello"));
+    assert_non_null(page_find(p, "scene"));
+    assert_non_null(page_find(p, "state"));
+    assert_null(page_find(p, "frame"));
 }
 
 static const char *page_expect(const page *p, const char *kind, const char *words)

@@ -630,6 +630,35 @@ static void the_same_future_follows_where_memory_is_short(void **state)
     the_same_future_follows(1, hose);
 }
 
+/* What asks for the frame that is sought waits for it, and turns stay short meanwhile. */
+static void a_long_seek_lets_others_through(void **state)
+{
+    (void)state;
+    firn_live_options o = firn_live_options_default();
+    o.state_bytes = 1; /* so that it begins again with the first frame */
+    o.patience = 1000;
+    page *p = new_page(&o);
+    page_scene(p, "open", jelly);
+    char want[33], got[33];
+    for (int i = 1; i < 8; i++) {
+        page_send(p, "{'do': 'step', 'unit': 'frame'}");
+        page_settle(p);
+        if (i == 6) page_hash(p, want);
+    }
+    page_forget(p);
+    page_send(p, "{'do': 'seek', 'frame': 7}");
+    page_send(p, "{'do': 'hash', 'token': 7}");
+    firn_live_turn(p->live, 0);
+    assert_true(firn_sim_time(sim_of(p)) < 5.5 / 24);
+    assert_null(page_find(p, "hash"));
+    page_settle(p);
+    const char *at = strstr(page_expect(p, "hash", "'token':7"), "\"hash\":\"");
+    assert_non_null(at);
+    snprintf(got, sizeof got, "%.32s", at + 8);
+    assert_string_equal(got, want);
+    close_page(p);
+}
+
 static void what_tools_did_to_a_frame_is_kept(void **state)
 {
     (void)state;
@@ -1107,11 +1136,14 @@ static void commands_get_through_a_long_advance(void **state)
 static void looking_does_not_disturb_a_long_advance(void **state)
 {
     (void)state;
-    static const char *const looks[] = {
-        "{'do': 'want', 'color': 'speed'}", "{'do': 'hash', 'token': 7}",
-        "{'do': 'points', 'token': 7}", "{'do': 'shown', 'picture': 1}", "nonsense"};
+    static const char *const looks[] = {"{'do': 'want', 'color': 'speed'}",
+                                        "{'do': 'hash', 'token': 7}",
+                                        "{'do': 'points', 'token': 7}",
+                                        "{'do': 'shown', 'picture': 1}",
+                                        "hello",
+                                        "nonsense"};
     char hash[2][33];
-    for (int i = -1; i < 5; i++) {
+    for (int i = -1; i < 6; i++) {
         page *p = open_slow_page("1e10", i < 0 ? NULL : looks[i]);
         page_send(p, "{'do': 'step', 'unit': 'frame'}");
         page_settle(p);
@@ -1163,6 +1195,7 @@ int main(void)
         cmocka_unit_test(a_change_forgets_the_frames_after_it),
         cmocka_unit_test(the_same_future_follows_a_kept_frame),
         cmocka_unit_test(the_same_future_follows_where_memory_is_short),
+        cmocka_unit_test(a_long_seek_lets_others_through),
         cmocka_unit_test(what_tools_did_to_a_frame_is_kept),
         cmocka_unit_test(grab_and_push_move_material),
         cmocka_unit_test(emit_fills_what_is_free),

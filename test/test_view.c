@@ -81,11 +81,22 @@ static int enter(served *s)
     return fd;
 }
 
-/* Opens the scene of a file. */
-static void open_scene(int fd, const char *path)
+/* Back to the session. */
+static int come_back(const served *s)
 {
-    static char text[TEXT_SIZE], command[2 * TEXT_SIZE];
-    assert_true(read_text(path, text, sizeof text) > 0);
+    char path[200];
+    int code = 0;
+    snprintf(path, sizeof path, "/live?secret=%s&session=%d", s->secret, s->session);
+    const int fd = open_socket(s->port, path, NULL, NULL, &code);
+    assert_int_equal(code, 101);
+    const message m = hear_event(fd, "session", NULL);
+    assert_non_null(strstr(m.data, "\"resumed\":true"));
+    return fd;
+}
+
+static void open_text(int fd, const char *text)
+{
+    static char command[2 * TEXT_SIZE];
     size_t n = (size_t)snprintf(command, sizeof command, "{\"do\":\"open\",\"text\":\"");
     for (const char *p = text; *p; p++) {
         if (*p == '\n') {
@@ -99,6 +110,14 @@ static void open_scene(int fd, const char *path)
     snprintf(command + n, sizeof command - n, "\"}");
     assert_true(say(fd, command));
     assert_int_equal(hear_event(fd, "scene", NULL).op, OP_TEXT);
+}
+
+/* Opens the scene of a file. */
+static void open_scene(int fd, const char *path)
+{
+    static char text[TEXT_SIZE];
+    assert_true(read_text(path, text, sizeof text) > 0);
+    open_text(fd, text);
 }
 
 /* The state's hash at a frame, to which it takes so many steps. */
@@ -268,7 +287,7 @@ static void play_sends_pictures(void **state)
 static void a_page_comes_back_to_its_session(void **state)
 {
     (void)state;
-    char before[64], after[64], path[200];
+    char before[64], after[64];
     served s = serve_scene(drop, NULL, NULL);
     int fd = enter(&s);
     open_scene(fd, drop);
@@ -276,12 +295,7 @@ static void a_page_comes_back_to_its_session(void **state)
     for (int clean = 0; clean < 2; clean++) { /* the connection drops, or is still there */
         const int old = fd;
         if (!clean) close(old);
-        int code = 0;
-        snprintf(path, sizeof path, "/live?secret=%s&session=%d", s.secret, s.session);
-        fd = open_socket(s.port, path, NULL, NULL, &code);
-        assert_int_equal(code, 101);
-        const message m = hear_event(fd, "session", NULL);
-        assert_non_null(strstr(m.data, "\"resumed\":true"));
+        fd = come_back(&s);
         const message scene = hear_event(fd, "scene", NULL);
         assert_non_null(strstr(scene.data, "\"drop\""));
         step_and_hash(fd, 0, 3, after);
@@ -290,6 +304,40 @@ static void a_page_comes_back_to_its_session(void **state)
     }
     close(fd);
     end(&s);
+}
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A frame of material so stiff takes minutes; who comes back does not wait for it, and nor does Ctrl-C. */
+static void nobody_waits_for_a_long_frame(void **state)
+{
+    (void)state;
+    served s = serve_scene(drop, NULL, NULL);
+    int fd = enter(&s);
+    open_text(fd, "firn: 1\nresolution: 0.03\nmaterials: {m: {preset: jelly, young: 1e13}}\n"
+                  "objects: [{shape: {sphere: {radius: 0.5}}}]\n");
+    assert_true(say(fd, "{\"do\":\"play\",\"speed\":0}"));
+    message m;
+    do m = hear_event(fd, "state", NULL);
+    while (m.op && !strstr(m.data, "\"playing\":true"));
+    sleep_ms(100); /* it is in the frame */
+    close(fd);
+    fd = come_back(&s);
+    m = hear_event(fd, "hello", NULL);
+    assert_int_equal(m.op, OP_TEXT);
+    m = hear_event(fd, "state", NULL);
+    assert_non_null(strstr(m.data, "\"playing\":true"));
+    assert_non_null(strstr(m.data, "\"frame\":1,"));
+    close(fd);
+    const double begin = seconds_now();
+    end(&s);
+    if (seconds_now() - begin > 10) complain("%g s to end\n", seconds_now() - begin);
+    assert_no_complaints();
 }
 
 /* ---- bad clients ---- */
@@ -605,6 +653,7 @@ int main(void)
         cmocka_unit_test_teardown(settings_are_part_of_the_text, clean_up),
         cmocka_unit_test_teardown(play_sends_pictures, clean_up),
         cmocka_unit_test_teardown(a_page_comes_back_to_its_session, clean_up),
+        cmocka_unit_test_teardown(nobody_waits_for_a_long_frame, clean_up),
         cmocka_unit_test_teardown(bad_messages_end_a_connection_at_most, clean_up),
         cmocka_unit_test_teardown(a_page_that_does_not_read_costs_nothing, clean_up),
         cmocka_unit_test_teardown(caches_play, clean_up),

@@ -191,7 +191,8 @@ static void tend_sessions(firn_server *s)
         if (!p->wsi && !p->stopping && firn_clock() - p->left > keep_seconds) {
             stop_session(p);
         }
-        if (p->stopping && firn_session_ended(p->session)) {
+        /* A page whose engine could not start stays to read why. */
+        if ((p->stopping || !p->wsi) && firn_session_ended(p->session)) {
             firn_session_destroy(p->session);
             *p = (slot){0};
         }
@@ -209,7 +210,9 @@ static slot *find_session(firn_server *s, struct lws *wsi)
     const unsigned long number = strtoul(text, NULL, 10);
     for (int i = 0; i < SLOTS; i++) {
         slot *p = &s->slot[i];
-        if (p->session && !p->stopping && p->number == number) return p;
+        if (p->session && !p->stopping && p->number == number && !firn_session_ended(p->session)) {
+            return p;
+        }
     }
     return NULL;
 }

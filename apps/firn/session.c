@@ -158,6 +158,7 @@ static bool hand_over(firn_session *s, void *engine)
 bool firn_session_poll(firn_session *s, void *engine)
 {
     pthread_mutex_lock(&s->mutex);
+    if (s->connected && !s->greeted) follow_page(s, engine);
     hand_over(s, engine);
     const bool goes_on = !s->stop;
     pthread_mutex_unlock(&s->mutex);

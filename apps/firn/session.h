@@ -20,7 +20,7 @@ typedef struct firn_engine {
     /* Returns NULL with an error on failure. */
     void *(*create)(void *context, firn_session *session, firn_error *error);
     void (*destroy)(void *engine);
-    /* A page has come, or has come back: say everything it must know. */
+    /* A page has come, or has come back, maybe within a turn: say everything it must know. */
     void (*greet)(void *engine);
     /* The page has gone. It may come back. */
     void (*leave)(void *engine);
@@ -50,8 +50,8 @@ static inline unsigned char *firn_message_data(firn_message *m)
 /* Queues a message for the page. Waits for room. */
 void firn_session_send(firn_session *session, bool text, const void *data, size_t size);
 
-/* From within a long turn: hands the engine what its page has sent meanwhile. Returns false if the
- * session is to end. */
+/* From within a long turn: lets the engine greet a page that has come, and hands it what that page has sent.
+ * Returns false if the session is to end. */
 bool firn_session_poll(firn_session *session, void *engine);
 
 /* ---- the network's side ---- */
@@ -62,7 +62,7 @@ firn_session *firn_session_create(const firn_engine *engine, void (*wake)(void *
                                   firn_error *error);
 /* Asks the engine to end; does not wait. */
 void firn_session_stop(firn_session *session);
-/* Whether its thread has ended. */
+/* Whether its thread has ended: it was asked to, or its engine could not start. */
 bool firn_session_ended(firn_session *session);
 /* Stops it, waits for its thread and frees everything. NULL is fine. */
 void firn_session_destroy(firn_session *session);

@@ -117,7 +117,7 @@ void firn_live_hello(firn_live *live, const char *text, const char *file)
 {
     const char *isa = live->options.isa ? live->options.isa : firn_isa_name(0);
     int32_t threads = live->options.threads;
-    if (live->job && !live->advancing) {
+    if (live->job) {
         const firn_sim_info info = firn_sim_get_info(firn_job_sim(live->job));
         threads = info.threads;
         isa = info.isa;
@@ -263,28 +263,12 @@ static firn_status carry_out(firn_live *live, const firn_live_command *c, firn_e
     return st;
 }
 
-/* What a command brings up to date; seeking goes on in turns, and only the last of several counts. */
-static firn_status finish_seek(firn_live *live, firn_error *error)
-{
-    firn_status st = FIRN_OK;
-    while (live->goal == FIRN_GOAL_SEEK && st == FIRN_OK) {
-        st = firn_live_tick(live, error);
-        if (st == FIRN_STOPPED) st = FIRN_OK; /* some of it is left */
-    }
-    return st;
-}
-
 static firn_status run(firn_live *live, firn_live_command *c, firn_error *error)
 {
     firn_error own = {0};
-    firn_status st = FIRN_OK;
     const bool scene =
         c->what == FIRN_DO_OPEN || c->what == FIRN_DO_EDIT || c->what == FIRN_DO_RESTART;
-    const bool waits = c->what == FIRN_DO_STEP || c->what == FIRN_DO_POINTS ||
-                       c->what == FIRN_DO_HASH || c->what == FIRN_DO_TOOL ||
-                       c->what == FIRN_DO_EDIT;
-    if (!live->advancing && waits) st = finish_seek(live, &own);
-    if (st == FIRN_OK) st = carry_out(live, c, &own);
+    const firn_status st = carry_out(live, c, &own);
     const bool diverged = c->what == FIRN_DO_STEP && st != FIRN_INVALID;
     firn_live_command_free(c);
     if (st != FIRN_OK) {
@@ -295,10 +279,18 @@ static firn_status run(firn_live *live, firn_live_command *c, firn_error *error)
     return st;
 }
 
+/* Whether the command is about the frame that is sought, and must wait until it is there. */
+static bool waits(const firn_live *live, const firn_live_command *c)
+{
+    return live->goal == FIRN_GOAL_SEEK &&
+           (c->what == FIRN_DO_STEP || c->what == FIRN_DO_POINTS || c->what == FIRN_DO_HASH ||
+            c->what == FIRN_DO_TOOL || c->what == FIRN_DO_EDIT);
+}
+
 static firn_status run_queue(firn_live *live, firn_error *error)
 {
     firn_status st = FIRN_OK;
-    while (live->queue && !live->advancing) {
+    while (live->queue && !live->advancing && !waits(live, live->queue)) {
         firn_live_command *c = live->queue;
         live->queue = c->next;
         if (!live->queue) live->queue_end = NULL;
@@ -363,7 +355,7 @@ double firn_live_turn(firn_live *live, double seconds)
         const double wait = work(live);
         if (live->job) firn_live_send_state(live, false);
         firn_live_send_owed(live);
-        if (live->queue) continue;
+        if (live->queue && wait > 0) continue;
         if (wait > 0 || firn_live_clock() - begin >= seconds) return wait;
     }
 }
