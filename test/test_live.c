@@ -306,7 +306,9 @@ static void every_color_is_shown(void **state)
 {
     (void)state;
     const char *const scenes[] = {jelly, melt};
-    char *hello = firn_live_hello_text("native", "scene", 1, "scalar", NULL, "a.yaml");
+    page *greeted = new_page(NULL);
+    firn_live_hello(greeted->live, NULL, "a.yaml");
+    const char *hello = page_find(greeted, "hello");
     const char *at = strstr(hello, "\"colors\":[");
     int colors = 0;
     while (at && (at = strstr(at, "{\"name\":\"")) && at < strstr(hello, "\"looks\":")) {
@@ -324,7 +326,7 @@ static void every_color_is_shown(void **state)
         colors++;
     }
     assert_int_equal(colors, 10);
-    free(hello);
+    close_page(greeted);
     page *p = open_page(jelly);
     page_send(p, "{'do': 'want', 'color': 'spede'}");
     page_expect(p, "error", "did you mean \\'speed\\'");
@@ -910,11 +912,34 @@ static void a_page_that_comes_back_is_told_everything(void **state)
     p->lazy = true;
     firn_live_hello(p->live, "firn: 1\n", "a\"b.yaml");
     page_settle(p);
-    page_expect(p, "hello", "'text':'firn: 1\\u000a','file':'a\\'b.yaml'");
+    page_expect(p, "hello", "resolution: 0.04");
+    page_expect(p, "hello", "'file':'a\\'b.yaml'");
     page_expect(p, "scene", "'restart':['resolution']");
     page_expect(p, "state", "'frame':2");
     assert_non_null(page_find_message(p, 1));
     assert_non_null(page_find_message(p, 2));
+    close_page(p);
+}
+
+/* A page that is loaded again finds the text as it was left, even where it is wrong. */
+static void a_page_that_comes_back_gets_its_text(void **state)
+{
+    (void)state;
+    page *p = new_page(NULL);
+    firn_live_hello(p->live, jelly, NULL);
+    assert_null(strstr(page_expect(p, "hello", "name: jelly"), "\"open\""));
+    page_scene(p, "open", jelly);
+    firn_live_hello(p->live, jelly, NULL);
+    assert_null(strstr(page_expect(p, "hello", "'open':true"), "\"edited\""));
+    page_scene(p, "edit", replaced(jelly, "name: jelly", "name: other"));
+    firn_live_hello(p->live, jelly, NULL);
+    page_expect(p, "hello", "name: other");
+    page_expect(p, "hello", "'open':true,'edited':true");
+    page_scene(p, "edit", "firn: 1\nnonsense: 7\n");
+    firn_live_hello(p->live, jelly, NULL);
+    page_expect(p, "hello", "nonsense: 7");
+    page_expect(p, "hello", "'open':true,'edited':true");
+    page_expect(p, "scene", "'name':'other'");
     close_page(p);
 }
 
@@ -1205,6 +1230,7 @@ int main(void)
         cmocka_unit_test(a_probe_agrees_with_points),
         cmocka_unit_test(points_come_as_columns),
         cmocka_unit_test(a_page_that_comes_back_is_told_everything),
+        cmocka_unit_test(a_page_that_comes_back_gets_its_text),
         cmocka_unit_test(meshes_of_colliders_are_sent),
         cmocka_unit_test(sessions_write_no_file),
         cmocka_unit_test(malformed_commands_are_answered_by_errors),

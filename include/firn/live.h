@@ -48,8 +48,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_live_create(const firn_live_options *o
                                                       firn_live **live, firn_error *error);
 FIRN_API void firn_live_destroy(firn_live *live); /* NULL is fine */
 
-/* Greets a page that has connected: `hello`, then, if a scene is open, all that a new page must know of
- * it. `text` and `file` are the scene that the host was started with; either may be NULL. From within `poll`,
+/* Greets a page that has connected: `hello`, then, if a scene is open, all that a new page must know of it,
+ * with the text that came last in place of `text`. `text` and `file` are the scene that the host was started with; either may be NULL. From within `poll`,
  * the picture comes after the advance. */
 FIRN_API void firn_live_hello(firn_live *live, const char *text, const char *file);
 
@@ -68,28 +68,8 @@ FIRN_API firn_job *firn_live_job(const firn_live *live);
 
 /* ---- messages for pages that watch something else, such as a finished run ---- */
 
-/* The event `hello`; `mode` is "scene", "cache" or "run", `threads` (0: all) and `isa` are those in use. Free it with
- * free; NULL: no memory. */
-FIRN_API char *firn_live_hello_text(const char *engine, const char *mode, int32_t threads,
-                                    const char *isa, const char *text, const char *file);
-
-/* The event `scene` of a job that a run has filled; and the event `frame`. Free them with free; NULL: no
- * memory. */
+/* The event `scene` of a job that a run has filled. Free it with free; NULL: no memory. */
 FIRN_API char *firn_live_scene_text(const firn_job *job);
-
-typedef struct firn_live_moment {
-    const firn_job *job; /* for the poses of colliders; NULL: none */
-    uint32_t picture;
-    int64_t frame;
-    double part; /* of the frame, from 0 to below 1 */
-    double time; /* s */
-    int64_t particles;
-    firn_report report;        /* of what was done since the last */
-    double seconds;            /* of the clock that it took */
-    double simulated;          /* s */
-    const firn_totals *totals; /* NULL: none */
-} firn_live_moment;
-FIRN_API char *firn_live_frame_text(const firn_live_moment *moment);
 
 /* Particles to show. */
 typedef struct firn_live_cloud {

@@ -16,8 +16,8 @@ extern "C" {
 
 typedef struct firn_player firn_player;
 
-/* What is known of a frame beside its particles; all but the number and the time may be 0. Strings stay the
- * caller's, as long as the frame is shown. */
+/* What is known of a frame beside its particles; all but the number and the time may be 0. What pointers lead to
+ * stays the caller's, as long as the frame is shown. */
 typedef struct firn_player_frame {
     int64_t number;
     double time; /* s */
@@ -26,8 +26,9 @@ typedef struct firn_player_frame {
     const char *limit, *integrator; /* NULL: unknown */
     double seconds;                 /* of the clock, that simulating took */
     double simulated;               /* s */
-    const char *scene;              /* of a run: the event `scene`, see firn_live_scene_text */
-    const char *poses;              /* of a run: see firn_player_poses */
+    const firn_totals *totals;
+    const char *scene; /* of a run: the event `scene`, see firn_live_scene_text */
+    const char *poses; /* of a run: see firn_player_poses */
 } firn_player_frame;
 
 /* Where a job's colliders are, for frames. Free it with free; NULL: no memory. */

@@ -144,20 +144,16 @@ static void put_schema(firn_live_event *e)
     firn_event_close(e, '}');
 }
 
-char *firn_live_hello_text(const char *engine, const char *mode, int32_t threads, const char *isa,
-                           const char *text, const char *file)
+void firn_event_begin_hello(firn_live_event *e, const char *engine, const char *mode,
+                            int32_t threads, const char *isa, const char *text, const char *file)
 {
-    firn_live_event e;
-    firn_event_begin(&e, "hello");
-    firn_event_text(&e, "engine", engine);
-    firn_event_text(&e, "version", firn_version());
-    firn_event_whole(&e, "threads", threads > 0 ? threads : firn_parallel_max_threads());
-    firn_event_text(&e, "isa", isa ? isa : "");
-    firn_event_text(&e, "mode", mode);
-    put_schema(&e);
-    if (text) firn_event_text(&e, "text", text);
-    if (file) firn_event_text(&e, "file", file);
-    if (firn_event_end(&e)) return e.text.data;
-    firn_event_free(&e);
-    return NULL;
+    firn_event_begin(e, "hello");
+    firn_event_text(e, "engine", engine);
+    firn_event_text(e, "version", firn_version());
+    firn_event_whole(e, "threads", threads > 0 ? threads : firn_parallel_max_threads());
+    firn_event_text(e, "isa", isa ? isa : "");
+    firn_event_text(e, "mode", mode);
+    put_schema(e);
+    if (text) firn_event_text(e, "text", text);
+    if (file) firn_event_text(e, "file", file);
 }

@@ -66,6 +66,7 @@ void firn_live_destroy(firn_live *live)
     if (!live) return;
     drop_queue(live);
     firn_live_close(live);
+    free(live->text);
     free((void *)live->options.isa);
     free((void *)live->options.engine);
     free((void *)live->options.path);
@@ -122,10 +123,16 @@ void firn_live_hello(firn_live *live, const char *text, const char *file)
         threads = info.threads;
         isa = info.isa;
     }
-    char *hello = firn_live_hello_text(live->options.engine, "scene", threads, isa, text, file);
-    if (hello) live->options.send(live->options.user_data, hello, strlen(hello));
-    free(hello);
+    const char *newest = live->text ? live->text : text;
+    firn_live_event e;
+    firn_event_begin_hello(&e, live->options.engine, "scene", threads, isa, newest, file);
+    if (live->job && live->text) firn_event_flag(&e, "open", true);
+    if (live->text && !(text && strcmp(text, live->text) == 0)) {
+        firn_event_flag(&e, "edited", true);
+    }
+    firn_live_send(live, &e);
     live->shown = live->sent; /* a new page waits for none of the old one's */
+    live->tool.kind = FIRN_TOOL_NONE;
     if (!live->job) return;
     firn_live_send_scene(live, NULL);
     firn_live_send_state(live, true);
@@ -218,6 +225,10 @@ static firn_status check_color(const char *name, firn_error *error)
 
 static firn_status carry_out(firn_live *live, const firn_live_command *c, firn_error *error)
 {
+    if (c->text && (c->what == FIRN_DO_OPEN || c->what == FIRN_DO_EDIT)) {
+        free(live->text);
+        live->text = strdup(c->text); /* without memory, a page that is loaded again begins anew */
+    }
     if (needs_scene(c) && !live->job) return firn_fail(error, FIRN_INVALID, "no scene is open");
     firn_status st = FIRN_OK;
     switch (c->what) {

@@ -6,7 +6,7 @@
 #ifndef FIRN_LIVE_INTERNAL_H
 #define FIRN_LIVE_INTERNAL_H
 
-#include <firn/live.h>
+#include <firn/player.h>
 
 #include "io/json.h"
 #include "live/command.h"
@@ -84,6 +84,7 @@ typedef enum firn_live_goal { FIRN_GOAL_NONE, FIRN_GOAL_FRAME, FIRN_GOAL_SEEK } 
 
 struct firn_live {
     firn_live_options options;
+    char *text; /* the last that came, right or wrong; NULL: none */
     firn_scene *scene, *newest;
     firn_job *job;
     firn_scene_says says;   /* what `scene` says by now */
@@ -187,6 +188,10 @@ firn_status firn_live_reapply(firn_live *live, firn_job *job, firn_error *error)
 
 /* ---- hello.c ---- */
 
+/* The event `hello`. `mode` is "scene", "cache" or "run", `threads` (0: all) and `isa` are those in use; text
+ * and file may be NULL. */
+void firn_event_begin_hello(firn_live_event *e, const char *engine, const char *mode,
+                            int32_t threads, const char *isa, const char *text, const char *file);
 /* The entry `values`: the parameters that the law reads. */
 void firn_live_put_values(firn_live_event *e, const firn_material_def *def);
 
@@ -200,6 +205,9 @@ void firn_live_send_state(firn_live *live, bool always);
 
 /* ---- show.c ---- */
 
+/* The event `frame`, all but poses and probe. */
+void firn_event_begin_frame(firn_live_event *e, uint32_t picture, int64_t particles, double part,
+                            const firn_player_frame *frame);
 /* The entry `poses`. */
 void firn_live_put_poses(firn_live_event *e, const firn_job *job);
 /* A picture as soon as the page can take it. */

@@ -255,10 +255,10 @@ static void send_scene(firn_player *p)
 
 void firn_player_hello(firn_player *p)
 {
-    char *hello = firn_live_hello_text(p->engine, is_run(p) ? "run" : "cache", p->options.threads,
-                                       p->isa ? p->isa : "", p->text, p->file);
-    if (hello) p->options.send(p->options.user_data, hello, strlen(hello));
-    free(hello);
+    firn_live_event e;
+    firn_event_begin_hello(&e, p->engine, is_run(p) ? "run" : "cache", p->options.threads, p->isa,
+                           p->text, p->file);
+    send_event(p, &e);
     p->tags_count = -1;
     p->introduced = false;
     p->shown = p->sent;
@@ -319,23 +319,10 @@ char *firn_player_poses(const firn_job *job)
 
 static void send_frame(const firn_player *p, uint32_t number)
 {
-    const firn_player_frame *f = &p->frame;
     firn_live_event e;
-    firn_event_begin(&e, "frame");
-    firn_event_whole(&e, "picture", number);
-    firn_event_whole(&e, "frame", f->number);
-    firn_event_number(&e, "part", 0);
-    firn_event_number(&e, "time", f->time);
-    firn_event_whole(&e, "particles", p->points->count);
-    firn_event_whole(&e, "steps", f->steps);
-    firn_event_number(&e, "dt", f->dt);
-    firn_event_text(&e, "limit", f->limit ? f->limit : "");
-    firn_event_text(&e, "integrator", f->integrator ? f->integrator : "");
-    firn_event_whole(&e, "blocks", f->blocks);
-    firn_event_number(&e, "seconds", f->seconds);
-    firn_event_number(&e, "simulated", f->simulated);
-    if (f->poses) {
-        firn_event_merge(&e, f->poses);
+    firn_event_begin_frame(&e, number, p->points->count, 0, &p->frame);
+    if (p->frame.poses) {
+        firn_event_merge(&e, p->frame.poses);
     } else {
         firn_event_list(&e, "poses", NULL, 0);
     }

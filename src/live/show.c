@@ -45,53 +45,47 @@ void firn_live_put_poses(firn_live_event *e, const firn_job *job)
     firn_event_close(e, ']');
 }
 
-static void put_moment(firn_live_event *e, const firn_live_moment *m)
+void firn_event_begin_frame(firn_live_event *e, uint32_t picture, int64_t particles, double part,
+                            const firn_player_frame *f)
 {
-    const firn_report *r = &m->report;
     firn_event_begin(e, "frame");
-    firn_event_whole(e, "picture", m->picture);
-    firn_event_whole(e, "frame", m->frame);
-    firn_event_number(e, "part", m->part);
-    firn_event_number(e, "time", m->time);
-    firn_event_whole(e, "particles", m->particles);
-    firn_event_whole(e, "steps", r->steps);
-    firn_event_number(e, "dt", r->dt);
-    firn_event_text(e, "limit", firn_limit_name(r->limit));
-    firn_event_text(e, "integrator", firn_integrator_name(r->integrator));
-    firn_event_whole(e, "blocks", r->blocks);
-    firn_event_number(e, "seconds", m->seconds);
-    firn_event_number(e, "simulated", m->simulated);
-    if (m->totals) put_totals(e, m->totals);
-    firn_live_put_poses(e, m->job);
-}
-
-char *firn_live_frame_text(const firn_live_moment *moment)
-{
-    firn_live_event e;
-    put_moment(&e, moment);
-    if (firn_event_end(&e)) return e.text.data;
-    firn_event_free(&e);
-    return NULL;
+    firn_event_whole(e, "picture", picture);
+    firn_event_whole(e, "frame", f->number);
+    firn_event_number(e, "part", part);
+    firn_event_number(e, "time", f->time);
+    firn_event_whole(e, "particles", particles);
+    firn_event_whole(e, "steps", f->steps);
+    firn_event_number(e, "dt", f->dt);
+    firn_event_text(e, "limit", f->limit ? f->limit : "");
+    firn_event_text(e, "integrator", f->integrator ? f->integrator : "");
+    firn_event_whole(e, "blocks", f->blocks);
+    firn_event_number(e, "seconds", f->seconds);
+    firn_event_number(e, "simulated", f->simulated);
+    if (f->totals) put_totals(e, f->totals);
 }
 
 static void send_frame(firn_live *live, uint32_t picture)
 {
     const firn_sim *sim = live->job->sim;
-    firn_live_moment m = {.job = live->job,
-                          .picture = picture,
-                          .time = firn_sim_time(sim),
-                          .particles = firn_sim_count(sim),
-                          .report = live->report,
-                          .seconds = live->seconds,
-                          .simulated = live->simulated};
+    const firn_report *r = &live->report;
     firn_totals totals;
+    const bool measured =
+        live->want.totals && firn_sim_measure(live->job->sim, &totals, NULL) == FIRN_OK;
+    double part;
+    const int64_t number = firn_live_frame(live, &part);
+    const firn_player_frame frame = {.number = number,
+                                     .time = firn_sim_time(sim),
+                                     .steps = live->steps,
+                                     .blocks = r->blocks,
+                                     .dt = r->dt,
+                                     .limit = firn_limit_name(r->limit),
+                                     .integrator = firn_integrator_name(r->integrator),
+                                     .seconds = live->seconds,
+                                     .simulated = live->simulated,
+                                     .totals = measured ? &totals : NULL};
     firn_live_event e;
-    m.frame = firn_live_frame(live, &m.part);
-    m.report.steps = live->steps;
-    if (live->want.totals && firn_sim_measure(live->job->sim, &totals, NULL) == FIRN_OK) {
-        m.totals = &totals;
-    }
-    put_moment(&e, &m);
+    firn_event_begin_frame(&e, picture, firn_sim_count(sim), part, &frame);
+    firn_live_put_poses(&e, live->job);
     firn_live_put_probe(live, &e);
     firn_live_send(live, &e);
     live->steps = 0;

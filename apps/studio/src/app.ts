@@ -495,7 +495,7 @@ export class App {
     });
     engine.on('hello', h => {
       state.set({schema: h.schema, mode: h.mode});
-      this.opened = engine.isResumed && doc.text !== '' && state.get('scene') !== null;
+      this.opened = h.open === true && doc.text !== '' && state.get('scene') !== null;
       this.opening = false;
       this.want();
       if (h.mode !== 'scene') {
@@ -503,7 +503,15 @@ export class App {
         if (h.file) doc.title = h.file;
         if (h.text) doc.open(h.text, doc.title);
       } else if (h.text !== undefined && doc.text === '') {
-        this.open(h.text, (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, ''));
+        const title = (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '');
+        if (h.open) {
+          /* The page was loaded again: its scene goes on. */
+          this.opening = true;
+          doc.open(h.text, title, !h.edited);
+          if (h.edited && doc.model.name) doc.title = doc.model.name;
+        } else {
+          this.open(h.text, title);
+        }
       } else if (doc.text !== '') {
         this.sendText();
       }

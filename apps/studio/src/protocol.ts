@@ -118,8 +118,9 @@ export type Event =
   | {event: 'session'; secret: string; session: number; resumed: boolean}
   | {event: 'hello'; engine: 'wasm' | 'native'; version: string; threads: number; isa: string;
      mode: 'scene' | 'cache' | 'run'; schema: Schema;
-     /* The scene that the server was started with, unless it comes from the page. */
-     text?: string; file?: string}
+     /* The scene that the server was started with, unless it comes from the page. Of a session that a page has
+      * come back to, the text that came last: it is open already, and may be another than that of the file. */
+     text?: string; file?: string; open?: true; edited?: true}
   | {event: 'scene'; scene: SceneInfo; live: string[]; restart: string[]} /* paths that changed */
   | {event: 'error'; from: 'scene' | 'step' | 'command'; text: string; line?: number; column?: number}
   | {event: 'state'; playing: boolean; speed: number; frame: number; time: number;

@@ -30,7 +30,6 @@ export type EngineEvents = {
 export class Engine extends Emitter<EngineEvents> implements Receiver {
   connection: Connection = 'connecting';
   hello: Hello | null = null;
-  isResumed = false; /* it still has the page's scene */
   reason = ''; /* why the connection was lost */
   private transport: Transport | null = null;
   private readonly frames = new Map<number, FrameEvent>();
@@ -92,12 +91,7 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
 
   /* ---- what transports call ---- */
 
-  resumed(): void {
-    this.isResumed = true;
-  }
-
   up(): void {
-    this.isResumed = false;
     this.waiting = false;
     this.next = null;
     this.frames.clear();

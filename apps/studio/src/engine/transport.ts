@@ -5,8 +5,6 @@ export type Receiver = {
   event(e: Event): void;
   bytes(b: ArrayBuffer): void;
   up(): void;
-  /* The engine is the one from before a connection was lost, with its scene. */
-  resumed?(): void;
   down(reason: string): void;
 };
 
@@ -129,7 +127,6 @@ export class SocketTransport implements Transport {
   private text(text: string): void {
     const e = JSON.parse(text) as Event | {event: 'session'; secret: string; session: number; resumed: boolean};
     if (e.event !== 'session') return this.to.event(e);
-    if (e.resumed) this.to.resumed?.();
     this.pass.secret = e.secret;
     if (this.own) return;
     this.pass.session = e.session;

@@ -54,9 +54,19 @@ claim('a dropped connection comes back to the same frame', async () => {
   assert.equal(await page.evaluate(() => window.firn.engine.hash()), before);
 });
 
-claim('a page that is loaded again is let in, and plays', async () => {
+claim('a page that is loaded again has its text and its frame, and plays', async () => {
+  await page.evaluate(() => {
+    const {doc} = window.firn.app;
+    doc.edit(`${doc.text}# unsaved\n`, 'Edit');
+  });
+  const frame0 = await get(page, 'frame'), hash = await page.evaluate(() => window.firn.engine.hash());
+  assert.ok(frame0 > (await get(page, 'scene')).first);
   await page.reload();
   await ready(page);
+  assert.match(await page.evaluate(() => window.firn.document.text), /# unsaved\n$/);
+  assert.equal(await page.evaluate(() => window.firn.document.edited), true);
+  await until(page, f => window.firn.app.state.get('frame') === f, frame0);
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), hash);
   const still = await pixels(page), frame = await get(page, 'frame');
   await page.keyboard.press('ArrowRight');
   await until(page, f => window.firn.app.state.get('shown').frame > f, frame);
