@@ -589,6 +589,55 @@ static void a_watched_run_stops_and_resumes(void **state)
     assert_no_complaints();
 }
 
+/* A page sees meshes, totals and the grid of a run, and the run has the hashes that it has alone. */
+static void a_watched_run_shows_all_of_it(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], want[64], got[64];
+    const char *scene = FIRN_EXAMPLES "/trampoline.yaml", *none = "output=[]",
+               *end = "frames.end=6";
+    fresh_folder("alone", folder);
+    hash_of_run(
+        run(folder, WORDS("run", scene, "--hash", "--quiet", "--set", none, "--set", end))->out, 6,
+        want);
+    fresh_folder("shown", folder);
+    served s = serve(folder, "err",
+                     WORDS("run", scene, "--hash", "--quiet", "--set", none, "--set", end, "--live",
+                           "--page", page, "--threads", "1"));
+    const int fd = enter(&s);
+    assert_true(say(fd, "{\"do\":\"want\",\"totals\":true,\"grid\":true}"));
+    int meshes[3] = {0}, grids = 0, totals = 0;
+    uint32_t picture = 0;
+    for (message m; (m = hear(fd)).op && m.op != OP_CLOSE;) {
+        const uint32_t kind = kind_of(&m), number = word_at(&m, 8);
+        if (kind == 5 && number < 3) meshes[number]++;
+        if (kind == 0 && strncmp(m.data, "{\"event\":\"frame\"", 16) == 0) {
+            picture = (uint32_t)number_in(m.data, "picture", 0);
+            totals += number_in(m.data, "kinetic", 0) > 0;
+        }
+        if (kind == 3) {
+            grids++;
+            if (number != picture || word_at(&m, 12) == 0) complain("grid %u\n", number);
+        }
+        char shown[80];
+        snprintf(shown, sizeof shown, "{\"do\":\"shown\",\"picture\":%u}", number);
+        if (kind == 1) say(fd, shown);
+    }
+    close(fd);
+    static outcome o;
+    finish(s.child, &o);
+    running = 0;
+    expect_exit(&o, 0, "a watched run");
+    hash_of_run(o.out, 6, got);
+    assert_string_equal(got, want);
+    /* The ground has none; those of the rim and the hoop move. */
+    if (meshes[0] || meshes[1] < 1 || meshes[2] < 1 || !grids || !totals) {
+        complain("meshes %d %d %d, grids %d, totals %d\n", meshes[0], meshes[1], meshes[2], grids,
+                 totals);
+    }
+    assert_no_complaints();
+}
+
 /* ---- messages ---- */
 
 static void wrong_words_are_explained(void **state)
@@ -659,6 +708,7 @@ int main(void)
         cmocka_unit_test_teardown(caches_play, clean_up),
         cmocka_unit_test_teardown(an_alembic_file_plays, clean_up),
         cmocka_unit_test_teardown(a_watched_run_stops_and_resumes, clean_up),
+        cmocka_unit_test_teardown(a_watched_run_shows_all_of_it, clean_up),
         cmocka_unit_test_teardown(wrong_words_are_explained, clean_up),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,12 +31,17 @@ typedef struct snapshot {
     int pages; /* that hold it, and one while it is the newest; guarded by the watch's mutex */
     firn_points points;
     firn_player_frame frame;
+    firn_totals totals;
+    firn_bytes grid, *mesh; /* messages */
     char *poses, *scene;
 } snapshot;
 
 static void free_snapshot(snapshot *s)
 {
     firn_points_free(&s->points);
+    firn_bytes_free(&s->grid);
+    for (int32_t i = 0; i < s->frame.mesh_count; i++) firn_bytes_free(&s->mesh[i]);
+    free(s->mesh);
     free(s->poses);
     free(s->scene);
     free(s);
@@ -52,7 +57,7 @@ struct firn_watch {
     pthread_t thread;
     atomic_bool ending; /* the server is to end */
     atomic_bool stop;   /* a page asks the run to */
-    atomic_int hungry;  /* pages that wait for a frame */
+    atomic_int wanted;  /* what pages want of the next frame, as of firn_player_wants */
     atomic_int pages;   /* that look on */
 
     pthread_mutex_t mutex; /* of what follows */
@@ -123,8 +128,24 @@ static bool on_stop(void *user_data)
            (w->inner.stop && w->inner.stop(w->inner.user_data));
 }
 
+/* Totals, grid and meshes, as far as they are wanted and there is memory. */
+static void copy_more(snapshot *s, const firn_job *job, int wanted)
+{
+    firn_player_frame *f = &s->frame;
+    if (wanted & FIRN_PLAYER_WANTS_TOTALS &&
+        firn_sim_measure(firn_job_sim(job), &s->totals, NULL) == FIRN_OK) {
+        f->totals = &s->totals;
+    }
+    if (wanted & FIRN_PLAYER_WANTS_GRID && firn_live_pack_grid(job, 0, &s->grid, NULL) == FIRN_OK) {
+        f->grid = &s->grid;
+    }
+    f->still = wanted & FIRN_PLAYER_WANTS_STILL;
+    f->mesh_count = firn_live_pack_meshes(job, f->still, &s->mesh);
+    f->mesh = s->mesh;
+}
+
 /* Copies the frame for pages. A page is not worth a run: without memory there is no copy. */
-static void copy_frame(firn_watch *w, const firn_job *job, int64_t frame)
+static void copy_frame(firn_watch *w, const firn_job *job, int64_t frame, int wanted)
 {
     snapshot *s = calloc(1, sizeof *s);
     if (!s) return;
@@ -149,6 +170,7 @@ static void copy_frame(firn_watch *w, const firn_job *job, int64_t frame)
                                    .simulated = stepped ? 1 / info.fps : 0,
                                    .scene = s->scene,
                                    .poses = s->poses};
+    copy_more(s, job, wanted);
     s->pages = 1;
     pthread_mutex_lock(&w->mutex);
     snapshot *old = w->newest;
@@ -161,9 +183,10 @@ static firn_status on_look(void *look_data, const firn_job *job, int64_t frame, 
 {
     firn_watch *w = look_data;
     const double begin = firn_clock();
-    const bool hungry = begin >= w->copy_due && atomic_exchange(&w->hungry, 0) > 0;
-    if (hungry || frame == w->run->last) {
-        copy_frame(w, job, frame);
+    const bool last = frame == w->run->last;
+    const int wanted = last || begin >= w->copy_due ? atomic_exchange(&w->wanted, 0) : 0;
+    if (wanted || last) {
+        copy_frame(w, job, frame, wanted);
         const double end = firn_clock();
         w->copy_due = end + (end - begin) / share;
     }
@@ -291,14 +314,15 @@ static double turn(void *engine)
 {
     watch_engine *e = engine;
     firn_player_turn(e->player);
-    if (firn_player_ready(e->player)) {
+    const int wants = firn_player_wants(e->player);
+    if (wants) {
         snapshot *next = take_newest(e->watch, e->shown);
         if (next) {
             firn_player_show(e->player, &next->frame, &next->points);
             release(e->watch, e->shown);
             e->shown = next;
         }
-        atomic_store(&e->watch->hungry, 1);
+        atomic_fetch_or(&e->watch->wanted, wants);
     }
     tell_step(e);
     return look_seconds;

@@ -91,6 +91,12 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_live_pack_tags(int64_t count, const do
                                                          const double *material, const double *id,
                                                          uint32_t number, firn_bytes *out,
                                                          firn_error *error);
+/* The message `grid` of a job. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_live_pack_grid(const firn_job *job, uint32_t number,
+                                                         firn_bytes *out, firn_error *error);
+/* The messages `mesh` of a job's colliders: of those whose mesh changes, and, if `still` is set, of the others.
+ * Returns how many; those that cannot be read are left out. Free each with firn_bytes_free, the list with free. */
+FIRN_API int32_t firn_live_pack_meshes(const firn_job *job, bool still, firn_bytes **out);
 /* The message `points`, of all columns. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_live_pack_points(const firn_points *points,
                                                            uint32_t token, firn_bytes *out,

@@ -27,6 +27,10 @@ typedef struct firn_player_frame {
     double seconds;                 /* of the clock, that simulating took */
     double simulated;               /* s */
     const firn_totals *totals;
+    const firn_bytes *grid; /* a message, see firn_live_pack_grid */
+    const firn_bytes *mesh; /* messages, see firn_live_pack_meshes */
+    int32_t mesh_count;
+    bool still;        /* meshes that never change are among them */
     const char *scene; /* of a run: the event `scene`, see firn_live_scene_text */
     const char *poses; /* of a run: see firn_player_poses */
 } firn_player_frame;
@@ -74,9 +78,16 @@ FIRN_API void firn_player_receive(firn_player *player, const char *json, size_t 
  * before the next command. */
 FIRN_API double firn_player_turn(firn_player *player);
 
-/* Of a run that goes on: whether the page can take another frame; and that frame, which the player copies
- * nothing of and which must stay until the next one or until the player is destroyed. */
-FIRN_API bool firn_player_ready(const firn_player *player);
+/* What the page wants of a run's next frame. */
+enum {
+    FIRN_PLAYER_WANTS_FRAME = 1,
+    FIRN_PLAYER_WANTS_TOTALS = 2,
+    FIRN_PLAYER_WANTS_GRID = 4,
+    FIRN_PLAYER_WANTS_STILL = 8 /* meshes that never change */
+};
+/* Of a run that goes on: those flags, or 0 if the page cannot take another frame yet; and that frame, which
+ * the player copies nothing of and which must stay until the next one or until the player is destroyed. */
+FIRN_API int firn_player_wants(const firn_player *player);
 FIRN_API void firn_player_show(firn_player *player, const firn_player_frame *frame,
                                const firn_points *points);
 /* Says something to the page, as the event `log`. */

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "live/columns.h"
 #include "live/live.h"
+#include "live/pack.h"
 
 enum { MOST_UNDER_WAY = 2 }; /* pictures that are not yet shown */
 
@@ -32,6 +33,7 @@ struct firn_player {
     uint32_t sent, shown;
     bool owed;       /* a picture */
     bool introduced; /* the event `scene` has gone out */
+    bool has_still;  /* meshes that never change have gone out, too */
     int64_t tags_count;
     uint64_t tags_hash;
 };
@@ -260,7 +262,7 @@ void firn_player_hello(firn_player *p)
                            p->text, p->file);
     send_event(p, &e);
     p->tags_count = -1;
-    p->introduced = false;
+    p->introduced = p->has_still = false;
     p->shown = p->sent;
     p->owed = true;
     if (p->points || is_run(p)) {
@@ -330,6 +332,26 @@ static void send_frame(const firn_player *p, uint32_t number)
     send_event(p, &e);
 }
 
+static void send_meshes(firn_player *p)
+{
+    for (int32_t i = 0; i < p->frame.mesh_count; i++) {
+        const firn_bytes *m = &p->frame.mesh[i];
+        p->options.send_bytes(p->options.user_data, m->data, m->size);
+    }
+    p->has_still = p->has_still || p->frame.still;
+}
+
+/* Pages share the grid, but number their pictures each for itself. */
+static void send_grid(const firn_player *p, uint32_t number)
+{
+    const firn_bytes *shared = p->frame.grid;
+    firn_bytes own = {malloc(shared->size), shared->size};
+    if (!own.data) return;
+    memcpy(own.data, shared->data, shared->size);
+    firn_message_whole(&own, 8, number);
+    send_bytes(p, &own);
+}
+
 /* The particles in the order of their ids, those that pages get. */
 static firn_status send_picture(firn_player *p, firn_error *error)
 {
@@ -348,7 +370,9 @@ static firn_status send_picture(firn_player *p, firn_error *error)
     if (st == FIRN_OK) {
         p->sent = number;
         send_frame(p, number);
+        send_meshes(p);
         if (others) send_bytes(p, &tags);
+        if (p->want.grid && p->frame.grid) send_grid(p, number);
         send_bytes(p, &picture);
         p->tags_count = p->points->count;
         p->tags_hash = look.hash;
@@ -359,11 +383,19 @@ static firn_status send_picture(firn_player *p, firn_error *error)
     return st;
 }
 
-bool firn_player_ready(const firn_player *p) { return p->sent - p->shown < MOST_UNDER_WAY; }
+static bool is_ready(const firn_player *p) { return p->sent - p->shown < MOST_UNDER_WAY; }
+
+int firn_player_wants(const firn_player *p)
+{
+    if (!is_ready(p)) return 0;
+    return FIRN_PLAYER_WANTS_FRAME | (p->want.totals ? FIRN_PLAYER_WANTS_TOTALS : 0) |
+           (p->want.grid ? FIRN_PLAYER_WANTS_GRID : 0) |
+           (p->has_still ? 0 : FIRN_PLAYER_WANTS_STILL);
+}
 
 static void send_owed(firn_player *p)
 {
-    if (!p->owed || !p->points || !firn_player_ready(p)) return;
+    if (!p->owed || !p->points || !is_ready(p)) return;
     p->owed = false;
     if (!p->introduced) {
         send_scene(p);
@@ -424,7 +456,7 @@ double firn_player_turn(firn_player *p)
         return 0;
     }
     if (!p->playing) return INFINITY;
-    if (!firn_player_ready(p)) return INFINITY; /* `shown` wakes it */
+    if (!is_ready(p)) return INFINITY; /* `shown` wakes it */
     const double now = firn_live_clock();
     if (p->speed > 0 && now < p->due) return p->due - now;
     /* A page or a disk that cannot keep up skips frames. */

@@ -153,26 +153,31 @@ static void pack_node(void *user_data, const firn_grid_node *node)
     to[3] = (float)node->mass;
 }
 
-static firn_status send_grid(firn_live *live, uint32_t picture, firn_error *error)
+firn_status firn_live_pack_grid(const firn_job *job, uint32_t picture, firn_bytes *out,
+                                firn_error *error)
 {
-    nodes n = {.cell = live->scene->cell_size};
-    firn_bytes message;
-    firn_status st = firn_sim_visit_grid(live->job->sim, count_node, &n, error);
+    nodes n = {.cell = job->scene->cell_size};
+    *out = (firn_bytes){0};
+    firn_status st = firn_sim_visit_grid(job->sim, count_node, &n, error);
     if (st != FIRN_OK) return st;
     n.room = n.count;
     n.count = 0;
     if (n.room > UINT32_MAX / 40) return firn_fail(error, FIRN_NO_MEMORY, "the grid is too large");
-    uint8_t *to = firn_message_make(&message, FIRN_MESSAGE_GRID, picture, (uint32_t)n.room,
+    uint8_t *to = firn_message_make(out, FIRN_MESSAGE_GRID, picture, (uint32_t)n.room,
                                     40 * (size_t)n.room, error);
     if (!to) return FIRN_NO_MEMORY;
     n.to = (float *)(void *)to;
-    firn_message_real(&message, 16, (float)n.cell);
-    st = firn_sim_visit_grid(live->job->sim, pack_node, &n, error);
-    if (st == FIRN_OK) {
-        firn_live_send_bytes(live, &message);
-    } else {
-        firn_bytes_free(&message);
-    }
+    firn_message_real(out, 16, (float)n.cell);
+    st = firn_sim_visit_grid(job->sim, pack_node, &n, error);
+    if (st != FIRN_OK) firn_bytes_free(out);
+    return st;
+}
+
+static firn_status send_grid(firn_live *live, uint32_t picture, firn_error *error)
+{
+    firn_bytes message;
+    const firn_status st = firn_live_pack_grid(live->job, picture, &message, error);
+    if (st == FIRN_OK) firn_live_send_bytes(live, &message);
     return st;
 }
 
@@ -308,21 +313,36 @@ static firn_status pack_mesh(const firn_polygons *p, int32_t number, firn_bytes 
     return FIRN_OK;
 }
 
+static firn_status pack_collider(const firn_job *job, int32_t collider, firn_bytes *out)
+{
+    const firn_prop *prop = &job->props.collider[collider].prop;
+    firn_polygons polygons = {0};
+    const double time = firn_prop_file_time(prop, firn_sim_time(job->sim));
+    firn_status st = firn_prop_read(prop, time, &polygons, NULL);
+    if (st == FIRN_OK) st = pack_mesh(&polygons, collider, out, NULL);
+    firn_polygons_free(&polygons);
+    return st;
+}
+
+int32_t firn_live_pack_meshes(const firn_job *job, bool still, firn_bytes **out)
+{
+    int32_t count = 0;
+    *out = calloc((size_t)job->scene->collider_count + 1, sizeof **out);
+    for (int32_t i = 0; *out && i < job->scene->collider_count; i++) {
+        const firn_prop *prop = &job->props.collider[i].prop;
+        if (!prop->shape || !(still || firn_prop_moves(prop))) continue;
+        if (pack_collider(job, i, &(*out)[count]) == FIRN_OK) count++;
+    }
+    return count;
+}
+
 void firn_live_send_meshes(firn_live *live, bool all)
 {
     const double now = firn_sim_time(live->job->sim);
     if (!all && live->meshes_time == now) return;
-    for (int32_t i = 0; i < live->scene->collider_count; i++) {
-        const firn_prop_slot *s = &live->job->props.collider[i];
-        if (!s->prop.shape || !(all || firn_prop_moves(&s->prop))) continue;
-        firn_polygons polygons = {0};
-        firn_bytes message = {0};
-        firn_error error;
-        firn_status st =
-            firn_prop_read(&s->prop, firn_prop_file_time(&s->prop, now), &polygons, &error);
-        if (st == FIRN_OK) st = pack_mesh(&polygons, i, &message, &error);
-        firn_polygons_free(&polygons);
-        if (st == FIRN_OK) firn_live_send_bytes(live, &message);
-    }
+    firn_bytes *mesh;
+    const int32_t count = firn_live_pack_meshes(live->job, all, &mesh);
+    for (int32_t i = 0; i < count; i++) firn_live_send_bytes(live, &mesh[i]);
+    free(mesh);
     live->meshes_time = now;
 }
