@@ -518,6 +518,26 @@ static void caches_play(void **state)
     assert_no_complaints();
 }
 
+static void caches_look_as_their_scene_says(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("looks", folder);
+    const char *const look = "materials.soft.look={name: rubber, color: [0.25, 0.5, 0.125]}";
+    expect_exit(run(folder, WORDS("run", figure, "--quiet", "--set", "frames.fps=30")), 0, "a run");
+    served s = serve(folder, "out",
+                     WORDS("view", "figure.$F4.prt", "--page", page, "--scene", figure, "--set",
+                           look, "--set", "frames.fps=30"));
+    const int fd = enter(&s);
+    const message m = hear_event(fd, "scene", NULL);
+    assert_non_null(strstr(m.data, "\"name\":\"soft\""));
+    assert_non_null(strstr(m.data, "\"look\":\"rubber\",\"color\":[0.25,0.5,0.125]"));
+    assert_int_equal(number_in(m.data, "fps", 0), 30);
+    assert_non_null(strstr(m.data, "\"speed\"")); /* of the colors */
+    close(fd);
+    end(&s);
+}
+
 static void an_alembic_file_plays(void **state)
 {
     (void)state;
@@ -656,6 +676,9 @@ static void wrong_words_are_explained(void **state)
         {2, "need --live", WORDS("run", drop, "--port", "9000")},
         {2, "--set changes a scene", WORDS("view", "x.prt", "--set", "a=1")},
         {2, "give one scene", WORDS("view", "a.yaml", "b.yaml")},
+        {3, "particles, not volumes", WORDS("view", "smoke.$F4.vdb")},
+        {2, "give one scene", WORDS("view", "a.yaml", "--scene", "b.yaml")},
+        {3, "nothing.yaml", WORDS("view", "x.prt", "--scene", "nothing.yaml")},
         {3, "index.html", WORDS("view", drop, "--page", empty)},
         {3, "no particle files", WORDS("view", empty)},
         {3, "nothing.yaml", WORDS("view", "nothing.yaml")},
@@ -706,6 +729,7 @@ int main(void)
         cmocka_unit_test_teardown(bad_messages_end_a_connection_at_most, clean_up),
         cmocka_unit_test_teardown(a_page_that_does_not_read_costs_nothing, clean_up),
         cmocka_unit_test_teardown(caches_play, clean_up),
+        cmocka_unit_test_teardown(caches_look_as_their_scene_says, clean_up),
         cmocka_unit_test_teardown(an_alembic_file_plays, clean_up),
         cmocka_unit_test_teardown(a_watched_run_stops_and_resumes, clean_up),
         cmocka_unit_test_teardown(a_watched_run_shows_all_of_it, clean_up),

@@ -129,15 +129,8 @@ static firn_status play(firn_live *live, page *seen, const char *path, const fir
 
 static firn_status bench_scene(const char *path, const firn_bench_csv *csv, firn_error *error)
 {
-    firn_setting settings[FIRN_MOST_TEXTS];
-    firn_texts_to_settings(&chosen.sets, settings);
-    firn_scene_def def = firn_scene_def_default();
-    def.path = path;
-    def.settings = settings;
-    def.setting_count = chosen.sets.count;
-    firn_scene *scene = NULL;
-    firn_status st = firn_scene_create(&def, &scene, error);
-    if (st != FIRN_OK) return st;
+    firn_scene *scene = firn_scene_open(path, &chosen.sets, error);
+    if (!scene) return error->status;
     char *text = firn_scene_text(scene, path, true, error);
     firn_scene_destroy(scene);
     if (!text) return error->status;
@@ -154,7 +147,7 @@ static firn_status bench_scene(const char *path, const firn_bench_csv *csv, firn
     live_options.send = see_event;
     live_options.send_bytes = see_bytes;
     firn_live *live = NULL;
-    st = firn_live_create(&live_options, &live, error);
+    firn_status st = firn_live_create(&live_options, &live, error);
     if (st == FIRN_OK) st = firn_live_receive(live, command, strlen(command), error);
     free(command);
     if (st == FIRN_OK) st = play(live, &seen, path, csv, error);

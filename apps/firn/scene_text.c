@@ -1,4 +1,4 @@
-/* The text of a scene for a page. */
+/* Scenes for pages: opening them, and their text. */
 #include "scene_text.h"
 
 #include <stdio.h>
@@ -6,7 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "options.h"
+firn_scene *firn_scene_open(const char *path, const firn_texts *sets, firn_error *error)
+{
+    firn_setting settings[FIRN_MOST_TEXTS];
+    firn_texts_to_settings(sets, settings);
+    firn_scene_def def = firn_scene_def_default();
+    def.path = path;
+    def.settings = settings;
+    def.setting_count = sets->count;
+    firn_scene *scene = NULL;
+    (void)!firn_scene_create(&def, &scene, error);
+    return scene;
+}
 
 static char *copy_of(const firn_bytes *bytes, firn_error *error)
 {

@@ -16,7 +16,7 @@ static const char command_name[] = "firn view";
 
 static struct {
     int64_t threads, port, fps;
-    const char *isa, *listen, *page;
+    const char *isa, *listen, *page, *scene;
     bool open;
     firn_words files;
     firn_texts sets;
@@ -32,6 +32,8 @@ static const firn_option options[] = {
     FIRN_ISA_OPTION(chosen.isa),
     {"--fps", FIRN_OPTION_COUNT, &chosen.fps, "N",
      "frames per second of caches; 24 by default, or as the file says", 1, 1000},
+    {"--scene", FIRN_OPTION_TEXT, &chosen.scene, "SCENE.yaml",
+     .help = "the scene of the caches, for their looks and frame rate", .files = FIRN_FILES_SCENES},
     {"--open", FIRN_OPTION_FLAG, &chosen.open, .help = "open the page in the browser"},
     FIRN_PORT_OPTION(chosen.port),
     FIRN_LISTEN_OPTION(chosen.listen),
@@ -89,16 +91,9 @@ static int serve(firn_engine engine)
 
 static int view_scene(const char *path)
 {
-    firn_setting settings[FIRN_MOST_TEXTS];
-    firn_texts_to_settings(&chosen.sets, settings);
-    firn_scene_def def = firn_scene_def_default();
-    def.path = path;
-    def.settings = settings;
-    def.setting_count = chosen.sets.count;
-    firn_scene *scene = NULL;
     firn_error error = {0};
-    const firn_status st = firn_scene_create(&def, &scene, &error);
-    if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
+    firn_scene *scene = firn_scene_open(path, &chosen.sets, &error);
+    if (!scene) return firn_options_failure(command_name, error.status, &error);
     char *text = firn_scene_text(scene, path, chosen.sets.count > 0, &error);
     firn_scene_destroy(scene);
     if (!text) return firn_options_failure(command_name, error.status, &error);
@@ -114,13 +109,18 @@ static int view_scene(const char *path)
 static int view_caches(void)
 {
     firn_view_cache *cache = NULL;
+    firn_scene *scene = NULL;
     firn_error error = {0};
+    if (chosen.scene && !(scene = firn_scene_open(chosen.scene, &chosen.sets, &error))) {
+        return firn_options_failure(command_name, error.status, &error);
+    }
     const firn_status st =
         firn_view_cache_create((const char *const *)chosen.files.word, chosen.files.count,
-                               (double)chosen.fps, &cache, &error);
-    if (st != FIRN_OK) return firn_options_failure(command_name, st, &error);
-    const int exit_code = serve(firn_view_cache_engine(cache));
+                               (double)chosen.fps, scene, &cache, &error);
+    const int exit_code = st == FIRN_OK ? serve(firn_view_cache_engine(cache))
+                                        : firn_options_failure(command_name, st, &error);
     firn_view_cache_destroy(cache);
+    firn_scene_destroy(scene);
     return exit_code;
 }
 
@@ -134,12 +134,12 @@ static int run(void)
 {
     for (int64_t i = 0; i < chosen.files.count; i++) {
         if (!is_scene(chosen.files.word[i])) continue;
-        if (chosen.files.count == 1) return view_scene(chosen.files.word[0]);
+        if (chosen.files.count == 1 && !chosen.scene) return view_scene(chosen.files.word[0]);
         fprintf(stderr, "%s: %s is a scene; give one scene, or caches\n", command_name,
                 chosen.files.word[i]);
         return FIRN_EXIT_USAGE;
     }
-    if (chosen.sets.count) {
+    if (chosen.sets.count && !chosen.scene) {
         fprintf(stderr, "%s: --set changes a scene, and these are caches\n", command_name);
         return FIRN_EXIT_USAGE;
     }

@@ -2,7 +2,7 @@
 #ifndef FIRN_VIEW_H
 #define FIRN_VIEW_H
 
-#include <firn/points.h>
+#include <firn/scene.h>
 
 #include "session.h"
 
@@ -21,10 +21,11 @@ firn_engine firn_view_scene_engine(const firn_view_scene *scene);
 
 typedef struct firn_view_cache firn_view_cache;
 
-/* Opens files, a folder, a pattern or an Alembic file. fps 0: as the file says, or 24. */
+/* Opens files, a folder, a pattern or an Alembic file. fps 0: as the file says, or the scene, or 24. The scene,
+ * which must stay, says how materials look; NULL: nobody knows. */
 FIRN_MUST_CHECK firn_status firn_view_cache_create(const char *const *name, int64_t count,
-                                                   double fps, firn_view_cache **cache,
-                                                   firn_error *error);
+                                                   double fps, const firn_scene *scene,
+                                                   firn_view_cache **cache, firn_error *error);
 void firn_view_cache_destroy(firn_view_cache *cache); /* NULL is fine */
 /* How many frames there are. */
 int64_t firn_view_cache_frames(const firn_view_cache *cache);

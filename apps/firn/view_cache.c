@@ -21,16 +21,19 @@ struct firn_view_cache {
     int64_t *number;
     int64_t count;
     double fps;
+    const firn_scene *scene; /* NULL: unknown */
     const char *label, *file;
 };
 
 /* ---- opening ---- */
 
-static bool is_alembic(const char *name)
+static bool ends_with(const char *name, const char *end)
 {
-    const size_t n = strlen(name);
-    return n > 4 && strcmp(name + n - 4, ".abc") == 0 && !strchr(name, '$');
+    const size_t n = strlen(name), m = strlen(end);
+    return n > m && strcmp(name + n - m, end) == 0;
 }
+
+static bool is_alembic(const char *name) { return ends_with(name, ".abc") && !strchr(name, '$'); }
 
 static firn_status find_points(firn_view_cache *c, const char *path, firn_error *error)
 {
@@ -74,9 +77,16 @@ static firn_status open_alembic(firn_view_cache *c, const char *path, double fps
 static firn_status open_files(firn_view_cache *c, const char *const *name, int64_t count,
                               double fps, firn_error *error)
 {
+    for (int64_t i = 0; i < count; i++) {
+        if (!ends_with(name[i], ".vdb")) continue;
+        return firn_app_fail(error, FIRN_UNSUPPORTED,
+                             "%s: firn view shows particles, not volumes; give the particle files "
+                             "of the run",
+                             name[i]);
+    }
     firn_status st = firn_sequence_create(name, count, NULL, 0, &c->sequence, error);
     if (st != FIRN_OK) return st;
-    c->fps = fps > 0 ? fps : 24;
+    c->fps = fps > 0 ? fps : c->scene ? firn_scene_get_info(c->scene).fps : 24;
     c->label = firn_sequence_label(c->sequence);
     c->count = firn_sequence_count(c->sequence);
     c->number = malloc(((size_t)c->count + 1) * sizeof *c->number);
@@ -89,12 +99,14 @@ static firn_status open_files(firn_view_cache *c, const char *const *name, int64
 }
 
 firn_status firn_view_cache_create(const char *const *name, int64_t count, double fps,
-                                   firn_view_cache **cache, firn_error *error)
+                                   const firn_scene *scene, firn_view_cache **cache,
+                                   firn_error *error)
 {
     *cache = NULL;
     firn_view_cache *c = calloc(1, sizeof *c);
     if (!c) return firn_app_fail(error, FIRN_NO_MEMORY, "out of memory");
     c->file = name[0];
+    c->scene = scene;
     const firn_status st = count == 1 && is_alembic(name[0])
                                ? open_alembic(c, name[0], fps, error)
                                : open_files(c, name, count, fps, error);
@@ -184,6 +196,7 @@ static void *create(void *context, firn_session *session, firn_error *error)
     o.file = cache->file;
     o.threads = 1;
     o.fps = cache->fps;
+    o.scene = cache->scene;
     o.number = cache->number;
     o.number_count = cache->count;
     o.user_data = e;

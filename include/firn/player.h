@@ -46,13 +46,14 @@ typedef struct firn_player_options {
     const char *text;   /* of the scene; NULL: unknown */
     const char *isa;    /* in use, for `hello` */
     int32_t threads;
-    double fps;            /* frames per second, above 0; 24 by default */
-    int32_t dimension;     /* 0: by the first particles: 2 if all z are 0 */
-    double resolution;     /* m between particles; 0: by the first particles */
-    int64_t first, last;   /* frames of a run */
-    const int64_t *number; /* of a finished run: its frames, rising */
-    int64_t number_count;  /* 0: a run that goes on, whose frames come by firn_player_show */
-    void *user_data;       /* of the functions below */
+    double fps;              /* frames per second, above 0; 24 by default */
+    int32_t dimension;       /* 0: by the first particles: 2 if all z are 0 */
+    double resolution;       /* m between particles; 0: by the first particles */
+    int64_t first, last;     /* frames of a run */
+    const int64_t *number;   /* of a finished run: its frames, rising */
+    const firn_scene *scene; /* of a finished run, which must stay: how it looks; NULL: unknown */
+    int64_t number_count;    /* 0: a run that goes on, whose frames come by firn_player_show */
+    void *user_data;         /* of the functions below */
     void (*send)(void *user_data, const char *text, size_t size);
     void (*send_bytes)(void *user_data, const void *data, size_t size);
     /* Reads a frame of a finished run. */

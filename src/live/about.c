@@ -6,7 +6,7 @@
 
 /* ---- the scene ---- */
 
-static void put_materials(firn_live_event *e, const firn_scene *scene, const firn_scene *newest)
+void firn_event_put_materials(firn_live_event *e, const firn_scene *scene, const firn_scene *newest)
 {
     firn_event_open(e, "materials", '[');
     for (int32_t i = 0; i < scene->material_count; i++) {
@@ -91,7 +91,7 @@ static void put_scene(firn_live_event *e, const firn_job *job, const firn_scene 
     firn_event_number(e, "cell_size", info.cell_size);
     firn_event_flag(e, "heat", scene->heat_value != NULL);
     firn_event_text(e, "up", scene->up == 1 ? "z" : "y");
-    put_materials(e, scene, newest);
+    firn_event_put_materials(e, scene, newest);
     put_objects(e, job);
     put_colliders(e, job, newest);
     firn_event_close(e, '}');

@@ -171,7 +171,7 @@ static void put_names(firn_live_event *e, const firn_points *points, const char 
     }
 }
 
-/* Files do not say how materials look, so that they get colours which tell them apart. */
+/* Files do not say how materials look: without their scene they get colours which tell them apart. */
 static void put_material(firn_live_event *e, const char *name, int64_t number, int64_t count)
 {
     static const double colors[][3] = {{0.55, 0.62, 0.7},  {0.75, 0.35, 0.1}, {0.1, 0.45, 0.3},
@@ -218,6 +218,7 @@ static void send_scene(firn_player *p)
         p->options.resolution = firn_columns_separation(points, dim);
     }
     const bool run = is_run(p);
+    const firn_scene *scene = p->options.scene;
     firn_live_event e;
     firn_event_begin(&e, "scene");
     firn_event_open(&e, "scene", '{');
@@ -226,14 +227,18 @@ static void send_scene(firn_player *p)
     firn_event_whole(&e, "first", run ? p->options.first : p->number[0]);
     firn_event_whole(&e, "last", run ? p->options.last : p->number[p->options.number_count - 1]);
     firn_event_number(&e, "fps", p->options.fps);
-    firn_event_number(&e, "playback", p->options.fps);
+    firn_event_number(&e, "playback", scene ? firn_scene_get_info(scene).playback : p->options.fps);
     firn_event_number(&e, "resolution", p->options.resolution);
     firn_event_number(&e, "cell_size", 2 * p->options.resolution);
     firn_event_flag(&e, "heat", firn_points_find(points, "temperature") != NULL);
-    firn_event_text(&e, "up", "y");
-    firn_event_open(&e, "materials", '[');
-    put_names(&e, points, "material", put_material);
-    firn_event_close(&e, ']');
+    firn_event_text(&e, "up", scene && scene->up == 1 ? "z" : "y");
+    if (scene) {
+        firn_event_put_materials(&e, scene, scene);
+    } else {
+        firn_event_open(&e, "materials", '[');
+        put_names(&e, points, "material", put_material);
+        firn_event_close(&e, ']');
+    }
     firn_event_open(&e, "objects", '[');
     put_names(&e, points, "object", put_object);
     firn_event_close(&e, ']');

@@ -14,7 +14,11 @@ export function overlaysMenu(app: App, at: HTMLElement): void {
   const {state} = app,
     o = state.get('overlays'),
     schema = state.get('schema'),
-    heat = state.get('scene')?.heat ?? false;
+    scene = state.get('scene');
+  /* Caches have columns of their own. */
+  const colors =
+    scene?.colors?.filter(name => name !== 'material' && name !== 'object') ??
+    (schema?.colors ?? []).filter(a => !a.heat || scene?.heat).map(a => a.name);
   const set = (change: Partial<typeof o>) => state.set({overlays: {...state.get('overlays'), ...change}});
   const color = state.get('color');
   const by = (name: string, text: string): Entry => ({
@@ -60,7 +64,7 @@ export function overlaysMenu(app: App, at: HTMLElement): void {
         kind: 'columns',
         entries: [
           by('', 'Material'),
-          ...(schema?.colors ?? []).filter(a => !a.heat || heat).map(a => by(a.name, colorLabel(a.name))),
+          ...colors.map(name => by(name, colorLabel(name))),
           by('object', 'Object'),
         ],
       },
