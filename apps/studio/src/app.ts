@@ -498,12 +498,12 @@ export class App {
       this.opened = h.open === true && doc.text !== '' && state.get('scene') !== null;
       this.opening = false;
       this.want();
+      const title = (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '');
       if (h.mode !== 'scene') {
         this.framing = true;
-        if (h.file) doc.title = h.file;
+        if (h.file) doc.title = title;
         if (h.text) doc.open(h.text, doc.title);
       } else if (h.text !== undefined && doc.text === '') {
-        const title = (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '');
         if (h.open) {
           /* The page was loaded again: its scene goes on. */
           this.opening = true;
