@@ -234,6 +234,94 @@ static void only_the_page_is_served(void **state)
     assert_no_complaints();
 }
 
+/* Waits for a text in a file; whether it came. */
+static bool appears(const char *path, const char *text)
+{
+    static char all[TEXT_SIZE];
+    for (int i = 0; i < 1000; i++) {
+        read_text(path, all, sizeof all);
+        if (strstr(all, text)) return true;
+        sleep_ms(10);
+    }
+    return false;
+}
+
+/* Another address of this machine than the usual one. */
+static void it_listens_where_it_is_told_to(void **state)
+{
+    (void)state;
+    char out[PATH_SIZE], err[PATH_SIZE], text[4096], own[64], origin[80], path[200], head[4096];
+    pid_t child = running =
+        start(top, 0, WORDS("view", drop, "--page", page, "--listen", "127.0.0.2"));
+    assert_true(appears(in_folder(top, "out", out), "#live="));
+    assert_true(appears(in_folder(top, "err", err), "Nothing is encrypted"));
+    read_text(out, text, sizeof text);
+    int port = 0, code = 0;
+    char token[64];
+    assert_int_equal(sscanf(text, "http://127.0.0.2:%d/#live=%32[0-9a-f]", &port, token), 2);
+    snprintf(own, sizeof own, "127.0.0.2:%d", port);
+    snprintf(origin, sizeof origin, "http://%s", own);
+    snprintf(path, sizeof path, "/live?token=%s", token);
+    server_address = INADDR_LOOPBACK + 1;
+    code = fetch(port, "GET", "/", own, head, sizeof head);
+    if (code != 200) complain("the page: %d\n", code);
+    const int fd = open_socket(port, path, own, origin, &code);
+    if (code != 101) complain("its socket: %d\n", code);
+    if (fd >= 0 && !hear_event(fd, "hello", NULL).op) complain("no hello\n");
+    if (fd >= 0) close(fd);
+    server_address = INADDR_LOOPBACK;
+    const served s = {.child = child};
+    end(&s);
+    assert_no_complaints();
+}
+
+/* The browser gets a file, which leads to the address and is gone when the address has been used. */
+static void a_browser_is_opened(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], stub[PATH_SIZE], seen[PATH_SIZE], search[2 * PATH_SIZE];
+    const char *const before = getenv("PATH");
+    char *path = strdup(before ? before : "");
+    fresh_folder("bin", folder);
+    in_folder(folder, "xdg-open", stub);
+    in_folder(folder, "seen", seen);
+    snprintf(search, sizeof search, "%s:%s", folder, path);
+    setenv("PATH", search, 1);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    for (int fails = 0; fails < 2; fails++) {
+        FILE *file = fopen(stub, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "#!/bin/sh\nstat -c %%a \"${1%%/*}\" >'%s'\ncat \"$1\" >>'%s'\necho \"$1\" >>'%s'\n"
+                "exit %d\n",
+                seen, seen, seen, 3 * fails);
+        fclose(file);
+        chmod(stub, 0755);
+        served s = serve_scene(drop, "--open", NULL);
+        char text[4096], address[160], err[PATH_SIZE];
+        if (!appears(seen, "studio.html\n")) complain("nothing was opened\n");
+        read_text(seen, text, sizeof text);
+        snprintf(address, sizeof address, "url=http://127.0.0.1:%d/#live=%s\"", s.port, s.token);
+        if (strncmp(text, "700\n", 4) != 0 || !strstr(text, address)) complain("%s\n", text);
+        if (fails && !appears(in_folder(top, "err", err), "open the address yourself")) {
+            complain("nobody says that it failed\n");
+        }
+        char *name = strrchr(text, '>') + 2;
+        name[strcspn(name, "\n")] = 0;
+        if (access(name, R_OK) != 0) complain("%s is gone before its time\n", name);
+        const int fd = enter(&s);
+        for (int i = 0; i < 1000 && access(name, R_OK) == 0; i++) sleep_ms(10);
+        if (access(name, R_OK) == 0) complain("%s is still there\n", name);
+        close(fd);
+        end(&s);
+        unlink(seen);
+    }
+    setenv("PATH", path, 1);
+    unsetenv("XDG_RUNTIME_DIR");
+    free(path);
+    assert_no_complaints();
+}
+
 /* ---- scenes ---- */
 
 static void a_scene_runs_as_without_a_page(void **state)
@@ -673,6 +761,8 @@ static void wrong_words_are_explained(void **state)
         const char *const *words;
     } cases[] = {
         {2, "cannot listen", WORDS("view", drop, "--page", page, "--port", taken)},
+        {2, "address of this machine",
+         WORDS("view", drop, "--page", page, "--listen", "192.0.2.1")},
         {2, "need --live", WORDS("run", drop, "--port", "9000")},
         {2, "--set changes a scene", WORDS("view", "x.prt", "--set", "a=1")},
         {2, "give one scene", WORDS("view", "a.yaml", "b.yaml")},
@@ -721,6 +811,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(strangers_are_refused, clean_up),
         cmocka_unit_test_teardown(only_the_page_is_served, clean_up),
+        cmocka_unit_test_teardown(it_listens_where_it_is_told_to, clean_up),
+        cmocka_unit_test_teardown(a_browser_is_opened, clean_up),
         cmocka_unit_test_teardown(a_scene_runs_as_without_a_page, clean_up),
         cmocka_unit_test_teardown(settings_are_part_of_the_text, clean_up),
         cmocka_unit_test_teardown(play_sends_pictures, clean_up),

@@ -20,12 +20,15 @@ typedef struct message {
     const char *data; /* with a zero behind it, never NULL; valid until the next message */
 } message;
 
+static uint32_t server_address = INADDR_LOOPBACK;
+
 static inline int connect_to(int port)
 {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)port),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+                                   .sin_addr.s_addr = htonl(server_address)};
     const struct timeval patience = {PATIENCE_S, 0};
     assert_true(fd >= 0);
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "options.h"
@@ -24,15 +25,15 @@ static bool write_file(const char *path, const char *address)
 }
 
 /* In a process group of its own, so that Ctrl-C here does not end the browser there. */
-static bool start_browser(char *path)
+static bool start_browser(firn_browser *b)
 {
-    char *const words[] = {"xdg-open", path, NULL};
+    char *const words[] = {"xdg-open", b->path, NULL};
     posix_spawnattr_t how;
-    pid_t child;
     if (posix_spawnattr_init(&how) != 0) return false;
     posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
-    const bool fine = posix_spawnp(&child, words[0], NULL, &how, words, environ) == 0;
+    const bool fine = posix_spawnp(&b->opener, words[0], NULL, &how, words, environ) == 0;
     posix_spawnattr_destroy(&how);
+    if (!fine) b->opener = 0;
     return fine;
 }
 
@@ -49,7 +50,7 @@ firn_status firn_browser_open(firn_browser *b, const char *address, firn_error *
         return firn_app_fail(error, FIRN_OUTPUT, "cannot make a file for the browser");
     }
     snprintf(b->path, sizeof b->path, "%s/studio.html", b->folder);
-    if (!write_file(b->path, address) || !start_browser(b->path)) {
+    if (!write_file(b->path, address) || !start_browser(b)) {
         firn_browser_close(b);
         return firn_app_fail(error, FIRN_OUTPUT,
                              "xdg-open does not start; open the address in a browser yourself");
@@ -57,9 +58,17 @@ firn_status firn_browser_open(firn_browser *b, const char *address, firn_error *
     return FIRN_OK;
 }
 
+bool firn_browser_started(firn_browser *b)
+{
+    int how = 0;
+    if (!b->opener || waitpid(b->opener, &how, WNOHANG) != b->opener) return true;
+    b->opener = 0;
+    return WIFEXITED(how) && WEXITSTATUS(how) == 0;
+}
+
 void firn_browser_close(firn_browser *b)
 {
     if (b->path[0]) unlink(b->path);
     if (b->folder[0]) rmdir(b->folder);
-    *b = (firn_browser){0};
+    *b = (firn_browser){.opener = b->opener};
 }

@@ -506,8 +506,10 @@ static firn_status listen_somewhere(firn_server *s, firn_error *error)
         s->host[0] = listen_on(s, address, s->port);
     }
     if (!s->host[0]) {
-        return firn_app_fail(error, FIRN_OUTPUT, "cannot listen on %s port %d%s", address, first,
-                             tried > 1 ? " or the ports after it" : ": is another program there?");
+        return firn_app_fail(error, FIRN_OUTPUT, "cannot listen on %s port %d%s%s", address, first,
+                             tried > 1 ? " or the ports after it" : ": is another program there?",
+                             s->def.listen ? "; it must be an address of this machine, in numbers"
+                                           : "");
     }
     /* localhost may mean either; machines without IPv6 have the first alone. */
     if (!s->def.listen) s->host[1] = listen_on(s, "::1", s->port);

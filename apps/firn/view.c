@@ -56,6 +56,9 @@ static bool asked_to_stop(void *user_data)
 {
     (void)user_data;
     if (browser.path[0] && firn_server_in_use(server)) firn_browser_close(&browser);
+    if (!firn_browser_started(&browser)) {
+        fprintf(stderr, "%s: xdg-open found no browser; open the address yourself\n", command_name);
+    }
     return firn_interrupted();
 }
 
