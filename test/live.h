@@ -22,7 +22,7 @@ typedef struct page {
     const char *on_poll; /* a command to send at the first poll; "hello": another page comes */
 } page;
 
-static void page_event(void *user_data, const char *text, size_t size)
+static inline void page_event(void *user_data, const char *text, size_t size)
 {
     page *p = user_data;
     firn_json in;
@@ -37,7 +37,7 @@ static void page_event(void *user_data, const char *text, size_t size)
     p->event[p->events++] = strndup(text, size);
 }
 
-static uint32_t page_word(const firn_bytes *m, size_t at)
+static inline uint32_t page_word(const firn_bytes *m, size_t at)
 {
     uint32_t word;
     assert_true(at + 4 <= m->size);
@@ -45,7 +45,7 @@ static uint32_t page_word(const firn_bytes *m, size_t at)
     return word;
 }
 
-static float page_real(const firn_bytes *m, size_t at)
+static inline float page_real(const firn_bytes *m, size_t at)
 {
     float value;
     assert_true(at + 4 <= m->size);
@@ -53,7 +53,7 @@ static float page_real(const firn_bytes *m, size_t at)
     return value;
 }
 
-static void page_message(void *user_data, const void *data, size_t size)
+static inline void page_message(void *user_data, const void *data, size_t size)
 {
     page *p = user_data;
     assert_true(size >= 64 && p->messages < 4096);
@@ -64,15 +64,15 @@ static void page_message(void *user_data, const void *data, size_t size)
     if (page_word(m, 4) == 1) p->picture = page_word(m, 8);
 }
 
-static void page_forget(page *p)
+static inline void page_forget(page *p)
 {
     while (p->events > 0) free(p->event[--p->events]);
     while (p->messages > 0) firn_bytes_free(&p->message[--p->messages]);
 }
 
-static firn_status page_send(page *p, const char *format, ...)
+static inline firn_status page_send(page *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static firn_status page_send(page *p, const char *format, ...)
+static inline firn_status page_send(page *p, const char *format, ...)
 {
     char text[2048];
     va_list arguments;
@@ -88,7 +88,7 @@ static firn_status page_send(page *p, const char *format, ...)
 }
 
 /* open or edit */
-static firn_status page_scene(page *p, const char *what, const char *scene)
+static inline firn_status page_scene(page *p, const char *what, const char *scene)
 {
     char *text = malloc(2 * strlen(scene) + 64), *to = text;
     to += sprintf(to, "{\"text\": \"");
@@ -108,7 +108,7 @@ static firn_status page_scene(page *p, const char *what, const char *scene)
 }
 
 /* Turns until nothing is left to do, as a quick page sees it. */
-static void page_settle(page *p)
+static inline void page_settle(page *p)
 {
     for (int i = 0; i < 100000; i++) {
         const uint32_t before = p->picture;
@@ -121,7 +121,7 @@ static void page_settle(page *p)
 }
 
 /* The last event of a kind, or NULL. */
-static const char *page_find(const page *p, const char *kind)
+static inline const char *page_find(const page *p, const char *kind)
 {
     char begin[64];
     snprintf(begin, sizeof begin, "{\"event\":\"%s\"", kind);
@@ -131,7 +131,7 @@ static const char *page_find(const page *p, const char *kind)
     return NULL;
 }
 
-static void page_poll(void *user_data)
+static inline void page_poll(void *user_data)
 {
     page *p = user_data;
     if (p->polls++ > 0 || !p->on_poll) return;
@@ -147,7 +147,7 @@ static void page_poll(void *user_data)
     assert_null(page_find(p, "frame"));
 }
 
-static const char *page_expect(const page *p, const char *kind, const char *words)
+static inline const char *page_expect(const page *p, const char *kind, const char *words)
 {
     char text[1024];
     snprintf(text, sizeof text, "%s", words);
@@ -158,7 +158,7 @@ static const char *page_expect(const page *p, const char *kind, const char *word
     return event;
 }
 
-static double page_number(const page *p, const char *kind, const char *key)
+static inline double page_number(const page *p, const char *kind, const char *key)
 {
     char quoted[64];
     snprintf(quoted, sizeof quoted, "\"%s\":", key);
@@ -168,7 +168,7 @@ static double page_number(const page *p, const char *kind, const char *key)
 }
 
 /* The last message of a kind, or NULL. */
-static const firn_bytes *page_find_message(const page *p, uint32_t kind)
+static inline const firn_bytes *page_find_message(const page *p, uint32_t kind)
 {
     for (int i = p->messages - 1; i >= 0; i--) {
         if (page_word(&p->message[i], 4) == kind) return &p->message[i];
@@ -176,19 +176,142 @@ static const firn_bytes *page_find_message(const page *p, uint32_t kind)
     return NULL;
 }
 
-static int page_count_messages(const page *p, uint32_t kind)
+static inline int page_count_messages(const page *p, uint32_t kind)
 {
     int count = 0;
     for (int i = 0; i < p->messages; i++) count += page_word(&p->message[i], 4) == kind;
     return count;
 }
 
-static void page_hash(page *p, char out[33])
+static inline void page_hash(page *p, char out[33])
 {
     page_send(p, "{'do': 'hash', 'token': 7}");
     const char *event = page_expect(p, "hash", "'token':7"), *at = strstr(event, "\"hash\":\"");
     assert_non_null(at);
     snprintf(out, 33, "%.32s", at + 8);
+}
+
+/* ---- sessions of small scenes ---- */
+
+/* clang-format off */
+__attribute__((unused)) static const char jelly[] =
+    "firn: 1\n"
+    "name: jelly\n"
+    "dimension: 2\n"
+    "resolution: 0.05\n"
+    "frames: {end: 9}\n"
+    "materials:\n"
+    "  soft: {preset: jelly}\n"
+    "  wet: {preset: water, bulk: 2e4}\n"
+    "objects:\n"
+    "  - {name: ball, material: soft, shape: {disc: {center: [0, 0.6], radius: 0.4}}}\n"
+    "colliders:\n"
+    "  - {name: ground, shape: {plane: {}}, friction: 0.5}\n"
+    "  - {name: block, shape: {rectangle: {size: [0.2, 0.2]}}, translate: [0.8, 0.1, 0]}\n";
+
+__attribute__((unused)) static const char melt[] =
+    "firn: 1\n"
+    "dimension: 2\n"
+    "resolution: 0.05\n"
+    "frames: {end: 6}\n"
+    "heat: {ambient: 0C}\n"
+    "materials:\n"
+    "  ice: {preset: ice, young: 1e5}\n"
+    "objects:\n"
+    "  - {name: cube, temperature: -1C, shape: {rectangle: {center: [0, 0.3], size: [0.6, 0.6]}}}\n"
+    "colliders:\n"
+    "  - {name: ground, shape: {plane: {}}}\n";
+
+__attribute__((unused)) static const char hose[] =
+    "firn: 1\n"
+    "dimension: 2\n"
+    "resolution: 0.05\n"
+    "frames: {end: 8}\n"
+    "materials: {water: {preset: water, bulk: 2e4}}\n"
+    "objects:\n"
+    "  - {name: jet, velocity: [3, 0, 0], emit: {start: 0.02},\n"
+    "     shape: {rectangle: {center: [0, 1], size: [0.2, 0.2]}}}\n"
+    "domain: {low: [-1, -1], high: [0.6, 2], leaving: delete}\n";
+/* clang-format on */
+
+/* Another text: `from` replaced once by `to`. Two can be nested. */
+static inline const char *replaced(const char *text, const char *from, const char *to)
+{
+    static char outs[2][4096];
+    static int turn;
+    char *out = outs[turn++ % 2];
+    const char *at = strstr(text, from);
+    assert_non_null(at);
+    assert_true(strlen(text) + strlen(to) < sizeof *outs);
+    memcpy(out, text, (size_t)(at - text));
+    out[at - text] = 0;
+    strcat(out, to);
+    strcat(out, at + strlen(from));
+    return out;
+}
+
+static inline page *new_page(const firn_live_options *base)
+{
+    page *p = calloc(1, sizeof *p);
+    firn_live_options o = base ? *base : firn_live_options_default();
+    o.threads = 1;
+    if (!base) o.patience = 1000;
+    o.user_data = p;
+    o.send = page_event;
+    o.send_bytes = page_message;
+    firn_error error;
+    if (firn_live_create(&o, &p->live, &error) != FIRN_OK) fail_msg("%s", error.message);
+    return p;
+}
+
+static inline page *open_page(const char *scene)
+{
+    page *p = new_page(NULL);
+    if (page_scene(p, "open", scene) != FIRN_OK) fail_msg("%s", page_find(p, "error"));
+    page_settle(p);
+    return p;
+}
+
+static inline void close_page(page *p)
+{
+    page_forget(p);
+    firn_live_destroy(p->live);
+    free(p);
+}
+
+static inline firn_sim *sim_of(const page *p) { return firn_job_sim(firn_live_job(p->live)); }
+
+/* What `firn run` prints with --hash. */
+typedef struct run_hashes {
+    char hash[64][33];
+    int count;
+} run_hashes;
+
+static inline void run_frame(void *user_data, const firn_run_frame *f)
+{
+    run_hashes *r = user_data;
+    snprintf(r->hash[r->count++], 33, "%016llx%016llx", (unsigned long long)f->hash.word[0],
+             (unsigned long long)f->hash.word[1]);
+}
+
+static inline run_hashes run_scene(const char *text)
+{
+    run_hashes r = {.count = 0};
+    firn_scene *scene;
+    firn_error error;
+    firn_scene_def def = firn_scene_def_default();
+    def.text = text;
+    const firn_setting none = {"checkpoint.every=0", "--set", false};
+    def.settings = &none;
+    def.setting_count = 1;
+    if (firn_scene_create(&def, &scene, &error) != FIRN_OK) fail_msg("%s", error.message);
+    firn_run_options options = firn_run_options_default(scene);
+    options.hash = true;
+    options.threads = 1;
+    const firn_run_hooks hooks = {.user_data = &r, .frame = run_frame};
+    if (firn_run(scene, &options, &hooks, &error) != FIRN_OK) fail_msg("%s", error.message);
+    firn_scene_destroy(scene);
+    return r;
 }
 
 #endif
