@@ -1,36 +1,28 @@
-/* YAML text to a tree of values, by libyaml. Anchors and aliases are refused: a few bytes of them can
- * stand for gigabytes. */
+/* YAML text to records, by libyaml. */
 #include "scene/yaml.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "base/error.h"
 
 typedef struct reader {
+    firn_yaml_source source; /* first */
     yaml_parser_t parser;
-    const char *file;
-    bool option;               /* the text is an option's: it has no lines */
+    yaml_event_t event;        /* the last; its text is the record's */
     const unsigned char *text; /* all of it, of `size` bytes */
     size_t size;
-    int *values; /* made so far */
-    firn_error *error;
+    bool is_map[FIRN_MOST_DEPTH + 3]; /* the lists and maps that are open */
+    int depth;
+    bool key;   /* the next is one */
+    bool ended; /* a document was read */
 } reader;
-
-static void place(firn_value *v, const reader *r, yaml_mark_t mark)
-{
-    v->file = r->file;
-    v->line = r->option ? 0 : (int)mark.line + 1;
-    v->column = (int)mark.column + 1;
-}
 
 static firn_status fail_at(const reader *r, yaml_mark_t mark, const char *text)
 {
-    firn_value here = {0};
-    place(&here, r, mark);
-    return firn_value_fail(&here, r->error, "%s", text);
+    const firn_yaml_record at = {.line = (int)mark.line + 1, .column = (int)mark.column + 1};
+    return firn_yaml_fail(&r->source, &at, text);
 }
 
 /* The line and column of a byte; the letters before it are whole. */
@@ -48,11 +40,14 @@ static yaml_mark_t mark_of(const reader *r, size_t offset)
     return mark;
 }
 
-static firn_status next_event(reader *r, yaml_event_t *event)
+static firn_status next_event(reader *r)
 {
-    if (yaml_parser_parse(&r->parser, event)) return FIRN_OK;
+    yaml_event_delete(&r->event);
+    if (yaml_parser_parse(&r->parser, &r->event)) return FIRN_OK;
     const yaml_parser_t *p = &r->parser;
-    if (p->error == YAML_MEMORY_ERROR) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+    if (p->error == YAML_MEMORY_ERROR) {
+        return firn_fail(r->source.error, FIRN_NO_MEMORY, "out of memory");
+    }
     char text[300];
     if (p->error == YAML_READER_ERROR) {
         snprintf(text, sizeof text, "%s; scenes are UTF-8 text", p->problem);
@@ -71,137 +66,64 @@ static firn_status next_event(reader *r, yaml_event_t *event)
     return fail_at(r, p->problem_mark, text);
 }
 
-static firn_status read_value(reader *r, const yaml_event_t *event, int depth, firn_value **out);
-
-/* The entries of a list or map up to its end. */
-static firn_status read_children(reader *r, firn_value *parent, int depth)
+/* The kind of the event's record; ' ': there is none. */
+static char kind_of(const reader *r)
 {
-    for (;;) {
-        yaml_event_t event;
-        firn_status st = next_event(r, &event);
-        if (st != FIRN_OK) return st;
-        if (event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT) {
-            yaml_event_delete(&event);
-            return FIRN_OK;
-        }
-        char *key = NULL;
-        yaml_mark_t mark = event.start_mark;
-        if (parent->kind == FIRN_MAP) {
-            if (event.type != YAML_SCALAR_EVENT) {
-                yaml_event_delete(&event);
-                return fail_at(r, mark, "a key must be a plain word");
-            }
-            if (event.data.scalar.anchor) {
-                yaml_event_delete(&event);
-                return fail_at(r, mark, "anchors (&name) are not supported: remove it");
-            }
-            key = strdup((const char *)event.data.scalar.value);
-            yaml_event_delete(&event);
-            if (!key) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
-            if (firn_value_get(parent, key)) {
-                char text[200];
-                snprintf(text, sizeof text, "\"%s\" is given twice", key);
-                free(key);
-                return fail_at(r, mark, text);
-            }
-            st = next_event(r, &event);
-            if (st != FIRN_OK) {
-                free(key);
-                return st;
-            }
-        }
-        firn_value *child = NULL;
-        st = read_value(r, &event, depth + 1, &child);
-        yaml_event_delete(&event);
-        if (child) {
-            child->key = key;
-            if (key) place(child, r, mark);
-        } else {
-            free(key);
-        }
-        if (child && !firn_value_append(parent, child)) {
-            firn_value_free(child);
-            if (st == FIRN_OK) st = firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
-        }
-        if (st != FIRN_OK) return st;
+    const yaml_event_t *e = &r->event;
+    const bool begins = e->type == YAML_SCALAR_EVENT || e->type == YAML_ALIAS_EVENT ||
+                        e->type == YAML_SEQUENCE_START_EVENT || e->type == YAML_MAPPING_START_EVENT;
+    if (begins && r->ended) return '-';
+    switch (e->type) {
+    case YAML_STREAM_END_EVENT: return 0;
+    case YAML_SEQUENCE_END_EVENT: return ']';
+    case YAML_MAPPING_END_EVENT: return '}';
+    case YAML_ALIAS_EVENT: return r->key ? '?' : '*';
+    case YAML_SCALAR_EVENT:
+        if (e->data.scalar.anchor) return '&';
+        if (r->key) return 'k';
+        return e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? 's' : 'q';
+    case YAML_SEQUENCE_START_EVENT: return r->key ? '?' : e->data.sequence_start.anchor ? '&' : '[';
+    case YAML_MAPPING_START_EVENT: return r->key ? '?' : e->data.mapping_start.anchor ? '&' : '{';
+    default: return ' ';
     }
 }
 
-/* *out is what was made even on failure: its parent frees it. */
-static firn_status read_value(reader *r, const yaml_event_t *event, int depth, firn_value **out)
+static firn_status next_record(firn_yaml_source *source, firn_yaml_record *out)
 {
-    char text[80];
-    if (depth > FIRN_MOST_DEPTH) {
-        snprintf(text, sizeof text, "more than %d levels; write it flatter", FIRN_MOST_DEPTH);
-        return fail_at(r, event->start_mark, text);
+    reader *r = (reader *)source;
+    char kind = ' ';
+    while (kind == ' ') {
+        const firn_status st = next_event(r);
+        if (st != FIRN_OK) return st;
+        kind = kind_of(r);
     }
-    if (++*r->values > FIRN_MOST_VALUES) {
-        snprintf(text, sizeof text, "more than %d values; use fewer, or a particle file",
-                 FIRN_MOST_VALUES);
-        return fail_at(r, event->start_mark, text);
+    const yaml_mark_t mark = kind ? r->event.start_mark : (yaml_mark_t){0};
+    *out = (firn_yaml_record){
+        .kind = kind, .line = (int)mark.line + 1, .column = (int)mark.column + 1, .text = ""};
+    if (r->event.type == YAML_SCALAR_EVENT) {
+        out->text = (const char *)r->event.data.scalar.value;
+        out->size = r->event.data.scalar.length;
     }
-    if (event->type == YAML_ALIAS_EVENT) {
-        return fail_at(r, event->start_mark, "aliases (*name) are not supported: write it out");
-    }
-    const yaml_char_t *anchor = event->type == YAML_SCALAR_EVENT ? event->data.scalar.anchor
-                                : event->type == YAML_SEQUENCE_START_EVENT
-                                    ? event->data.sequence_start.anchor
-                                    : event->data.mapping_start.anchor;
-    if (anchor) {
-        return fail_at(r, event->start_mark, "anchors (&name) are not supported: remove it");
-    }
-    firn_value *v = firn_value_new(event->type == YAML_SCALAR_EVENT           ? FIRN_SCALAR
-                                   : event->type == YAML_SEQUENCE_START_EVENT ? FIRN_LIST
-                                                                              : FIRN_MAP,
-                                   NULL);
-    if (!v) return firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
-    *out = v;
-    place(v, r, event->start_mark);
-    if (v->kind != FIRN_SCALAR) return read_children(r, v, depth);
-    if (strlen((const char *)event->data.scalar.value) != event->data.scalar.length) {
-        return fail_at(r, event->start_mark, "text with a zero byte");
-    }
-    v->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    v->text = strdup((const char *)event->data.scalar.value);
-    return v->text ? FIRN_OK : firn_fail(r->error, FIRN_NO_MEMORY, "out of memory");
+    /* Builders go no deeper than they may, and end with what they refuse. */
+    if (kind == '{' || kind == '[') r->is_map[++r->depth] = kind == '{';
+    if (kind == '}' || kind == ']') r->depth--;
+    r->ended = r->depth == 0;
+    r->key = r->depth > 0 && r->is_map[r->depth] && kind != 'k';
+    return FIRN_OK;
 }
 
 firn_status firn_yaml_parse(const char *file, bool option, const void *text, size_t size,
                             int *values, firn_value **out, firn_error *error)
 {
-    reader r = {.file = file,
-                .option = option,
-                .text = text,
-                .size = size,
-                .values = values,
-                .error = error};
+    reader r = {.source = {file, option, values, error, next_record}, .text = text, .size = size};
     *out = NULL;
     if (!yaml_parser_initialize(&r.parser)) {
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     yaml_parser_set_input_string(&r.parser, text, size);
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    firn_status st = FIRN_OK;
-    for (bool ended = false; st == FIRN_OK && !ended;) {
-        yaml_event_t event;
-        st = next_event(&r, &event);
-        if (st != FIRN_OK) break;
-        if (event.type == YAML_STREAM_END_EVENT) {
-            ended = true;
-        } else if (event.type == YAML_SCALAR_EVENT || event.type == YAML_SEQUENCE_START_EVENT ||
-                   event.type == YAML_MAPPING_START_EVENT || event.type == YAML_ALIAS_EVENT) {
-            st = *out ? fail_at(&r, event.start_mark, "a second document (---) in one file")
-                      : read_value(&r, &event, 0, out);
-        }
-        yaml_event_delete(&event);
-    }
+    const firn_status st = firn_yaml_build(&r.source, out);
+    yaml_event_delete(&r.event);
     yaml_parser_delete(&r.parser);
-    if (st == FIRN_OK && !*out) {
-        st = fail_at(&r, (yaml_mark_t){0}, option ? "no value" : "the file is empty");
-    }
-    if (st != FIRN_OK) {
-        firn_value_free(*out);
-        *out = NULL;
-    }
     return st;
 }

@@ -26,4 +26,27 @@ firn_status firn_yaml_parse(const char *file, bool option, const void *text, siz
 firn_status firn_yaml_decode(const char *file, bool option, const void *encoded, size_t size,
                              int *values, firn_value **out, firn_error *error);
 
+/* ---- yaml_tree.c: what both parsers lead to ---- */
+
+typedef struct firn_yaml_record {
+    char kind; /* as above; 0: the end */
+    int line, column;
+    const char *text; /* valid until the next */
+    size_t size;
+} firn_yaml_record;
+
+typedef struct firn_yaml_source {
+    const char *file;
+    bool option;
+    int *values;
+    firn_error *error;
+    /* The next record, in the order of the text. */
+    firn_status (*next)(struct firn_yaml_source *source, firn_yaml_record *out);
+} firn_yaml_source;
+
+firn_status firn_yaml_build(firn_yaml_source *source, firn_value **out);
+/* An error at a record's place. */
+firn_status firn_yaml_fail(const firn_yaml_source *source, const firn_yaml_record *at,
+                           const char *text);
+
 #endif
