@@ -6,6 +6,21 @@
 
 /* ---- the scene ---- */
 
+static void put_look(firn_live_event *e, const firn_look *look)
+{
+    firn_event_open(e, "look", '{');
+    firn_event_number(e, "clarity", look->clarity);
+    firn_event_number(e, "depth", look->depth);
+    firn_event_number(e, "subsurface", look->subsurface);
+    firn_event_number(e, "gloss", look->gloss);
+    firn_event_number(e, "roughness", look->roughness);
+    firn_event_number(e, "index", look->index);
+    firn_event_number(e, "smooth", look->smooth);
+    firn_event_number(e, "grain", look->grain);
+    firn_event_number(e, "glint", look->glint);
+    firn_event_close(e, '}');
+}
+
 void firn_event_put_materials(firn_live_event *e, const firn_scene *scene, const firn_scene *newest)
 {
     firn_event_open(e, "materials", '[');
@@ -17,9 +32,9 @@ void firn_event_put_materials(firn_live_event *e, const firn_scene *scene, const
         firn_event_text(e, "name", m->name);
         firn_event_text(e, "law", firn_law_name(m->def.law));
         firn_event_text(e, "preset", m->preset ? m->preset : "");
-        firn_event_text(e, "look", look->name ? look->name : "");
         firn_event_list(e, "color", look->color, 3);
         firn_event_number(e, "tint", look->by_object ? look->tint : 0);
+        put_look(e, look);
         firn_live_put_values(e, &m->def);
         firn_event_close(e, '}');
     }

@@ -183,7 +183,6 @@ static void put_material(firn_live_event *e, const char *name, int64_t number, i
     firn_event_text(e, "name", name);
     firn_event_text(e, "law", "");
     firn_event_text(e, "preset", "");
-    firn_event_text(e, "look", "");
     firn_event_list(e, "color", colors[number % COLORS], 3);
     firn_event_number(e, "tint", 0);
     firn_event_open(e, "values", '{');

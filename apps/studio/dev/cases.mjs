@@ -12,7 +12,7 @@ const wall = `W.show(view, {scene: W.sceneOf('wall', 3, 0.012, [['snow', ${SNOW}
   view.camera = {target: [-0.42, 0.25, 0.03], azimuth: -47, elevation: 14, distance: 2.6};`;
 const tumble = `
   const at = {position: [0, 0, 0], rotation: [0, 0, 0], visible: true, selected: false, kind: 'collider'};
-  W.show(view, {scene: W.sceneOf('tumble', 3, 0.014, [['jelly', ${JELLY}], ['jelly', ${JELLY}]], ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']), cloud: cache,
+  W.show(view, {scene: W.sceneOf('tumble', 3, 0.022, [['jelly', ${JELLY}], ['jelly', ${JELLY}]], ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']), cloud: cache,
     shapes: [ground, {...at, name: 'dome', shape: 'sphere', params: {center: [0, -0.1, 0], radius: 0.28}},
              {...at, name: 'rim', shape: 'torus', params: {center: [0, 0.03, 0], radius: 0.78, tube: 0.09}}]});
   view.camera = {...view.camera, elevation: 20, distance: 3};`;
@@ -58,9 +58,10 @@ export const cases = {
   'tumble-dark': {cache: ['tumble', 20], set: make(tumble)},
   'tumble-light': {cache: ['tumble', 20], set: make(tumble + `view.setTheme('light');`)},
   'tumble-mesh': {cache: ['tumble', 20], set: make(tumble + `view.look = 'mesh';`)},
-  'dam-dark': {cache: ['dam_break', 16], set: make(`W.show(view, {scene: W.sceneOf('dam', 3, 0.02, [['water', ${WATER}]], ['water']), cloud: cache, shapes: [ground,
+  'dam-light': {cache: ['dam_break', 16], set: make(`W.show(view, {scene: W.sceneOf('dam', 3, 0.025, [['water', ${WATER}]], ['water']), cloud: cache, shapes: [ground]}); view.setTheme('light');`)},
+  'dam-dark': {cache: ['dam_break', 16], set: make(`W.show(view, {scene: W.sceneOf('dam', 3, 0.025, [['water', ${WATER}]], ['water']), cloud: cache, shapes: [ground,
     {name: 'tank', kind: 'collider', shape: 'inside', params: {center: [0, 0.5, 0], size: [1.2, 1, 0.4]}, position: [0, 0, 0], rotation: [0, 0, 0], visible: true, selected: false}]});`)},
-  'chocolate-dark': {cache: ['chocolate', 40], set: make(`W.show(view, {scene: W.sceneOf('c', 3, 0.005, [['chocolate', ${CHOCOLATE}]], ['block']), shapes: [ground], cloud: cache});`)},
+  'chocolate-dark': {cache: ['chocolate', 40], set: make(`W.show(view, {scene: W.sceneOf('c', 3, 0.00625, [['chocolate', ${CHOCOLATE}]], ['block']), shapes: [ground], cloud: cache});`)},
   'flat-dark': {set: make(flat + grid + `view.overlays = {velocity: true, grid: 'mass', blocks: true}; view.look = 'points'; view.carried = {name: 'speed', unit: 'm/s'}; view.colorBy = 'speed';`)},
   'flat-light': {set: make(flat + grid + `view.setTheme('light'); view.overlays = {velocity: true, grid: 'mass', blocks: true}; view.look = 'points'; view.highlight(700); view.carried = {name: 'speed', unit: 'm/s'}; view.colorBy = 'speed';`)},
   'flat-surface': {set: make(flat + grid + `view.overlays = {force: true}; view.setShapes(shapes.map((s) => ({...s, selected: s.name === 'disc'})));`)},

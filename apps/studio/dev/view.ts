@@ -1,6 +1,6 @@
 /* Feeds the view with pictures that no engine made, for looking at it alone: see shoot.mjs. */
 
-import type {Pose, SceneInfo, Vec3} from '../src/protocol.ts';
+import type {Look, Pose, SceneInfo, Vec3} from '../src/protocol.ts';
 import {HEADER, Kind, MAGIC} from '../src/protocol.ts';
 import {decode, type Picture, type Tags} from '../src/view/decode.ts';
 import {View, type DrawnShape} from '../src/view/view.ts';
@@ -72,10 +72,19 @@ export function show(view: View, s: Setup): void {
   view.frame('all');
 }
 
+/* As src/scene/look.c has them. */
+const opaque = {clarity: 0, grain: 0, glint: 0};
+const LOOKS: Record<string, Look> = {
+  jelly: {...opaque, clarity: 0.85, depth: 0.25, subsurface: 0.8, gloss: 1, roughness: 0.04, index: 1.36, smooth: 2.5},
+  snow: {clarity: 0, depth: 0.01, subsurface: 0.35, gloss: 0.1, roughness: 0.7, index: 1.31, smooth: 0.6, grain: 0.45, glint: 1},
+  water: {...opaque, clarity: 1, depth: 0.6, subsurface: 0.5, gloss: 1, roughness: 0.02, index: 1.33, smooth: 2},
+  chocolate: {...opaque, depth: 0.012, subsurface: 0.3, gloss: 1, roughness: 0.18, index: 1.46, smooth: 2.5},
+};
+
 export function sceneOf(name: string, dimension: 2 | 3, resolution: number, materials: [string, Vec3][], objects: string[]): SceneInfo {
   return {
     name, dimension, first: 1, last: 48, fps: 24, playback: 24, resolution, cell_size: 2 * resolution, heat: false, up: 'y',
-    materials: materials.map(([look, color]) => ({name: look, law: '', preset: look, look, color, values: {}})),
+    materials: materials.map(([look, color]) => ({name: look, law: '', preset: look, color, tint: 0, look: LOOKS[look], values: {}})),
     objects: objects.map((o) => ({name: o, material: '', count: 0})), colliders: [],
   };
 }

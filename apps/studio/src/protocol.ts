@@ -74,13 +74,25 @@ export type Schema = {
   limits: {name: string; help: string}[];
 };
 
+/* How a material takes light: the numbers of `a look` in scenes. */
+export type Look = {
+  clarity: number; /* 1: all light passes */
+  depth: number; /* of clear material that leaves its colour, as a part of the scene's size */
+  subsurface: number; /* part of the light that comes out from below the skin */
+  gloss: number;
+  roughness: number;
+  index: number; /* of refraction */
+  smooth: number; /* particle spacings over which the surface is smoothed */
+  grain: number;
+  glint: number;
+};
 export type MaterialInfo = {
   name: string;
   law: string;
   preset: string; /* "": none */
-  look: string;
   color: Vec3; /* linear, of the look */
   tint: number; /* of 1: each object turns the hue by the golden angle; 0: all have the same */
+  look?: Look; /* not of caches */
   values: Record<string, number>; /* as simulated, noise aside */
 };
 export type ColliderInfo = {

@@ -133,7 +133,7 @@ export class Cache {
     for (let i = 2; i < P.length && flat; i += 3) flat = P[i] === 0;
     const dimension = flat ? 2 : 3, resolution = separationOf(points, dimension);
     const materials = namesOf(points, 'material').map((m, i): MaterialInfo =>
-      ({name: m.name, law: '', preset: '', look: 'clay', color: COLORS[i % COLORS.length]!, tint: 0, values: {}}));
+      ({name: m.name, law: '', preset: '', color: COLORS[i % COLORS.length]!, tint: 0, values: {}}));
     return {name: this.name, dimension, first: this.first, last: this.last, fps: this.fps, playback: this.fps,
       resolution, cell_size: 2 * resolution, heat: findColumn(points, 'temperature') !== undefined, up: 'y', materials,
       objects: namesOf(points, 'object').map(o => ({...o, material: materials[0]!.name})), colliders: []};

@@ -21,7 +21,7 @@ export type Lens = {
 };
 
 const FIELD_OF_VIEW = 32; /* of the stage's height */
-const MARGIN = 0.12; /* free part around what is framed */
+const MARGIN = [0.12, 0.24]; /* free part around what is framed, in 2D and in 3D, where things spread */
 
 export class Camera {
   dimension: 2 | 3 = 3;
@@ -119,7 +119,7 @@ export class Camera {
   /* Nearest place on this side from which a box is wholly on the stage. */
   frame(b: Bounds): void {
     if (isEmpty(b)) return;
-    const {stage} = this, half = Math.tan(0.5 * FIELD_OF_VIEW * DEGREE) * (1 - MARGIN);
+    const {stage} = this, half = Math.tan(0.5 * FIELD_OF_VIEW * DEGREE) * (1 - MARGIN[this.dimension - 2]!);
     const halves = [(half * stage.width) / stage.height, half];
     const middle = scale(add(b.low, b.high), 0.5), l = this.lens(), axes = [l.right, l.up];
     const least = 1e-3;

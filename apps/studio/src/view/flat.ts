@@ -26,7 +26,7 @@ void main() {
   gl_PointSize = 2.0 * r + 2.0;
   vec3 c = colorOf(tag, value);
   color = mix(12.92 * c, 1.055 * pow(c, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, c));
-  if (isHidden(tag)) gl_Position = vec4(2.0);
+  if (isHidden(tag, share)) gl_Position = NOWHERE;
 }`;
 
 const FRAGMENT = `

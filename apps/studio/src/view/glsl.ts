@@ -89,6 +89,17 @@ vec3 finished(vec3 c, vec2 pixel) {
 }
 `;
 
+/* For what is drawn over a picture: whether it is behind something. */
+export const BEHIND = `
+uniform bool hides;
+uniform vec2 canvas;
+uniform sampler2D solidDepth, ballDepth;
+bool isBehind(float depth) {
+  vec2 at = gl_FragCoord.xy / canvas;
+  return hides && min(texture(solidDepth, at).r, texture(ballDepth, at).r) < depth - 2e-5;
+}
+`;
+
 /* Colour of a particle: of its material, of an attribute, or of its object. */
 export const COLOR = `
 uniform sampler2D materials, objects, map;
@@ -111,8 +122,11 @@ vec3 colorOf(uint tag, float value) {
   vec4 m = texelFetch(materials, ivec2(material, 0), 0);
   return m.a > 0.0 && object > 0 ? turnHue(m.rgb, 2.39996323 * m.a * float(object)) : m.rgb;
 }
+const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0); /* beyond every picture */
 uniform bool hiding; /* some objects are hidden */
-bool isHidden(uint tag) {
+uniform float meshing; /* particles with a greater share of their radius are in a mesh, if their material is smooth */
+bool isHidden(uint tag, float share) {
+  if (share > meshing && texelFetch(materials, ivec2(int(tag & 0xffffu), 3), 0).z > 0.5) return true;
   if (!hiding) return false;
   int object = int(tag >> 16);
   return object < textureSize(objects, 0).x && texelFetch(objects, ivec2(object, 0), 0).r < 0.5;

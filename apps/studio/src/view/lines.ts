@@ -2,8 +2,8 @@
  * edges are smooth and a halo sets it off from any ground. Widths are in CSS px. */
 
 import type {Vec3} from '../protocol.ts';
-import {Buffer, Program} from './gl.ts';
-import type {Mat4} from './math.ts';
+import {Buffer, Program, type Value} from './gl.ts';
+import {BEHIND} from './glsl.ts';
 
 export type Stroke = {
   color: Vec3; /* sRGB */
@@ -18,6 +18,7 @@ export type Stroke = {
 export type Depths = {solidDepth: WebGLTexture; ballDepth: WebGLTexture};
 
 const FLOATS = 14;
+const LAYOUT = [[0, 3, 0], [1, 3, 12], [2, 4, 24], [3, 4, 40]] as const; /* attribute, floats, byte */
 
 const VERTEX = `#version 300 es
 precision highp float;
@@ -51,16 +52,13 @@ void main() {
   gl_Position = vec4((s + along * u + across * v) / (0.5 * canvas), z, 1.0);
 }`;
 
-const FRAGMENT = `
+const FRAGMENT = `${BEHIND}
 in vec2 at;
 in float depth;
 flat in float len;
 flat in vec4 color, look;
 uniform vec3 haloColor;
 uniform float dense;
-uniform vec2 canvas;
-uniform bool hides;
-uniform sampler2D solidDepth, ballDepth;
 out vec4 o;
 void main() {
   float head = min(look.y, 0.7 * len), end = max(len - 0.8 * head, 0.0);
@@ -72,7 +70,7 @@ void main() {
   float in_ = clamp(0.5 - d, 0.0, 1.0), around = look.z * clamp(0.5 - (d - 1.5 * dense) / dense, 0.0, 1.0);
   float alpha = in_ + (1.0 - in_) * around;
   float fade = color.a;
-  if (hides && look.w < 1.0 && min(texture(solidDepth, gl_FragCoord.xy / canvas).r, texture(ballDepth, gl_FragCoord.xy / canvas).r) < depth - 2e-5) fade *= look.w;
+  if (look.w < 1.0 && isBehind(depth)) fade *= look.w;
   if (alpha * fade < 0.004) discard;
   o = vec4(mix(haloColor, color.rgb, in_ / max(alpha, 1e-4)), 1.0) * alpha * fade;
 }`;
@@ -80,6 +78,7 @@ void main() {
 export class Lines {
   #data = new Float32Array(FLOATS * 1024);
   #count = 0;
+  #written = 0; /* lines in the buffer */
   readonly #gl: WebGL2RenderingContext;
   readonly #array: WebGLVertexArrayObject;
   readonly #buffer: Buffer;
@@ -91,17 +90,19 @@ export class Lines {
     this.#buffer = new Buffer(gl);
     this.#array = gl.createVertexArray()!;
     gl.bindVertexArray(this.#array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.#buffer.buffer);
-    for (const [i, n, offset] of [[0, 3, 0], [1, 3, 12], [2, 4, 24], [3, 4, 40]] as const) {
+    for (const [i] of LAYOUT) {
       gl.enableVertexAttribArray(i);
-      gl.vertexAttribPointer(i, n, gl.FLOAT, false, 4 * FLOATS, offset);
       gl.vertexAttribDivisor(i, 1);
     }
     gl.bindVertexArray(null);
   }
 
   clear(): void {
-    this.#count = 0;
+    this.#count = this.#written = 0;
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   add(a: Vec3, b: Vec3, s: Stroke): void {
@@ -121,18 +122,21 @@ export class Lines {
     for (let i = 1; i < points.length; i++) this.add(points[i - 1]!, points[i]!, s);
   }
 
-  /* Onto the target that is bound. */
-  draw(clip: Mat4, near: number, width: number, height: number, dense: number, halo: Vec3, depths: Depths | null): void {
-    if (!this.#count) return;
+  /* Those from one to before another, onto the target that is bound. `style`: what the shaders ask for. The first
+   * call writes all lines. */
+  draw(from: number, to: number, style: Record<string, Value>, depths: Depths | null): void {
+    if (from === to) return;
     const gl = this.#gl;
-    this.#buffer.set(this.#data.subarray(0, FLOATS * this.#count));
+    if (this.#written !== this.#count) this.#buffer.set(this.#data.subarray(0, FLOATS * this.#count));
+    this.#written = this.#count;
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.disable(gl.DEPTH_TEST);
-    this.#program.use({clip, near, dense, canvas: [width, height], haloColor: halo, hides: depths !== null},
-                      depths ?? {});
+    this.#program.use(style, {hides: depths !== null}, depths ?? {});
     gl.bindVertexArray(this.#array);
-    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#count);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.#buffer.buffer);
+    for (const [i, n, byte] of LAYOUT) gl.vertexAttribPointer(i, n, gl.FLOAT, false, 4 * FLOATS, 4 * FLOATS * from + byte);
+    gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, to - from);
     gl.disable(gl.BLEND);
   }
 }

@@ -2,9 +2,9 @@
 
 import type {Grid} from './decode.ts';
 import {NODE} from './decode.ts';
-import {Buffer, Program} from './gl.ts';
+import {Buffer, Program, type Value} from './gl.ts';
+import {BEHIND} from './glsl.ts';
 import type {Depths} from './lines.ts';
-import type {Mat4} from './math.ts';
 
 const VERTEX = `#version 300 es
 precision highp float;
@@ -25,16 +25,13 @@ void main() {
   color = vec4(texture(map, vec2((255.0 * t + 0.5) / 256.0, 0.5)).rgb, 0.35 + 0.65 * t);
   gl_PointSize = pixels * (0.7 + 0.6 * t);
 }`;
-const FRAGMENT = `
+const FRAGMENT = `${BEHIND}
 in float depth;
 flat in vec4 color;
-uniform vec2 canvas;
-uniform bool hides;
-uniform sampler2D solidDepth, ballDepth;
 out vec4 o;
 void main() {
   float a = clamp((1.0 - length(2.0 * gl_PointCoord - 1.0)) * 3.0, 0.0, 1.0) * color.a;
-  if (hides && min(texture(solidDepth, gl_FragCoord.xy / canvas).r, texture(ballDepth, gl_FragCoord.xy / canvas).r) < depth - 2e-5) a *= 0.12;
+  if (isBehind(depth)) a *= 0.12;
   o = vec4(color.rgb, 1.0) * a;
 }`;
 
@@ -64,14 +61,13 @@ export class Nodes {
     if (grid) this.#buffer.set(grid.nodes);
   }
 
-  draw(by: {speed: boolean; most: number; map: WebGLTexture; zUp: boolean; pixels: number}, clip: Mat4, width: number,
-       height: number, depths: Depths | null): void {
+  draw(style: Record<string, Value>, depths: Depths | null): void {
     if (!this.#count) return;
     const gl = this.#gl;
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.disable(gl.DEPTH_TEST);
-    this.#program.use({...by, clip, canvas: [width, height], hides: depths !== null}, depths ?? {});
+    this.#program.use(style, {hides: depths !== null}, depths ?? {});
     gl.bindVertexArray(this.#array);
     gl.drawArrays(gl.POINTS, 0, this.#count);
     gl.disable(gl.BLEND);

@@ -1,15 +1,19 @@
 /* Materials, objects and the colour map as the shaders read them, and the range that a map spans. */
 
-import type {SceneInfo} from '../protocol.ts';
+import type {Look, SceneInfo} from '../protocol.ts';
 import {colormap, colormapBytes, mapOf, stopsOf, type MapKind} from './colormap.ts';
 import type {Picture} from './decode.ts';
 import {texture, type Value} from './gl.ts';
-import {lookOf} from './looks.ts';
+import {PLAIN} from './looks.ts';
 import type {Bounds} from './math.ts';
 
 export type Legend = {name: string; unit: string; lo: number; hi: number; stops: string[]; kind: MapKind};
 
+const SEEN_THROUGH = 0.3; /* clarity, from which on */
+const SMOOTH = 1.5; /* spacings, from which on a surface is smooth */
 const EASE = 0.12; /* part of the way that an automatic range shrinks in a picture; it grows at once */
+
+const isSmooth = (look: Look): boolean => look.smooth >= SMOOTH;
 
 export class Palette {
   readonly #gl: WebGL2RenderingContext;
@@ -21,6 +25,7 @@ export class Palette {
   #hiding = false;
   clear = false;
   allClear = false;
+  smooth: boolean[] = []; /* materials whose surface is one, not of grains */
   plain = 0;
 
   constructor(gl: WebGL2RenderingContext) {
@@ -31,20 +36,21 @@ export class Palette {
 
   /* Four texels a material: see passes.ts. The last is for colours that mean something. */
   setScene(scene: SceneInfo, box: Bounds): void {
-    const rows = [...scene.materials.map((m) => ({color: m.color, tint: m.tint, look: lookOf(m.look)})),
-                  {color: [0.6, 0.6, 0.6] as const, tint: 0, look: {...lookOf('plain'), smooth: 1.2, gloss: 0.12}}];
+    const own = scene.materials.map((m) => ({color: m.color, tint: m.tint, look: m.look ?? PLAIN}));
+    const rows = [...own, {color: [0.6, 0.6, 0.6] as const, tint: 0, look: {...PLAIN, smooth: 1.2, gloss: 0.12}}];
     const n = rows.length, data = new Float32Array(16 * n);
     const size = Math.max(box.high[1] - box.low[1], 0.5 * (box.high[0] - box.low[0]), 8 * scene.resolution);
     rows.forEach(({color, tint, look}, i) => {
       data.set([...color, tint], 4 * i);
       data.set([look.clarity, look.depth * size, look.subsurface, look.gloss], 4 * (n + i));
       data.set([look.roughness, look.index, look.smooth, look.grain], 4 * (2 * n + i));
-      data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), 0, 0], 4 * (3 * n + i));
+      data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), isSmooth(look) ? 1 : 0, 0], 4 * (3 * n + i));
     });
     this.#gl.deleteTexture(this.#materials);
     this.#materials = texture(this.#gl, 'rgba32f', n, 4, data);
-    this.clear = scene.materials.some((m) => lookOf(m.look).clarity >= 0.3);
-    this.allClear = this.clear && scene.materials.every((m) => lookOf(m.look).clarity >= 0.3);
+    this.clear = own.some((m) => m.look.clarity >= SEEN_THROUGH);
+    this.allClear = this.clear && own.every((m) => m.look.clarity >= SEEN_THROUGH);
+    this.smooth = own.map((m) => isSmooth(m.look));
     this.plain = n - 1;
   }
 

@@ -75,7 +75,8 @@ layout(location = 2) in float value;
 layout(location = 3) in float share; /* of the full radius */
 `;
 
-const ALONE = 0.4; /* radius of a particle without company, as a share */
+const ALONE = 0.3; /* radius of a particle without company, as a share */
+export const FEW_AROUND = 0.5; /* share, up to which a particle counts as alone */
 const CROWD = 7; /* particles in two cells, from which on a body is closed */
 
 /* The share of the full radius that each particle is drawn with: particles that stand alone are small, or

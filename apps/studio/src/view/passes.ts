@@ -18,7 +18,7 @@ uniform float pointSize;
 void main() {
   gl_Position = shadowClip * vec4(placeOf(place), 1.0);
   gl_PointSize = max(pointSize * share, 1.0);
-  if (isHidden(tag)) gl_Position = vec4(2.0);
+  if (isHidden(tag, share)) gl_Position = NOWHERE;
 }`;
 export const shadowFragment = `
 void main() {
@@ -36,7 +36,7 @@ void main() {
   weight = exp(-max(p.y - groundY, 0.0) / coverBox.w);
   gl_Position = vec4((p.xz - coverBox.xy) / coverBox.z, 0.0, 1.0);
   gl_PointSize = pointSize;
-  if (isHidden(tag)) gl_Position = vec4(2.0);
+  if (isHidden(tag, share)) gl_Position = NOWHERE;
 }`;
 export const coverFragment = `
 in float weight;
@@ -167,7 +167,7 @@ void main() {
   float kelvin = glowing * mix(values.x, values.y, value);
   extra = floor(clamp(kelvin, 0.0, 4095.0)) + float((h >> 12) & 4095u) / 4096.0;
   color = vec4(sqrt(colorOf(tag, value)), float(coloring == 0 ? int(tag & 0xffffu) : plain) / 255.0);
-  if (isHidden(tag)) gl_Position = vec4(2.0);
+  if (isHidden(tag, share)) gl_Position = NOWHERE;
 }`;
 export const ballFragment = `${LENS}
 in vec3 middle;
@@ -196,7 +196,7 @@ flat out float extra;
 void main() {
   middle = (view * vec4(point, 1.0)).xyz;
   color = tint;
-  extra = floor(kelvin) + 0.5;
+  extra = floor(kelvin) + 0.5; /* tells it from balls */
   gl_Position = clipOf(middle);
 }`;
 export const meshFragment = `
@@ -350,8 +350,8 @@ vec3 shade(ivec2 q, float d, vec3 back) {
   float grainy = grain * smoothstep(1.0, 4.0, size_);
   vec3 roll = fract(hash * vec3(17.31, 91.7, 43.13) * 7.0) - 0.5;
   vec3 rough = normalize(n + 0.5 * grainy * roll);
-  /* Smooth material has smooth outlines. */
-  float ring = skin.z > 1.5 && size_ > 5.0 ? ringAt(q, 0.4 * size_) : 1.0, cut = smoothstep(0.26, 0.5, ring);
+  /* Balls of smooth material have smooth outlines. */
+  float ring = hash != 0.5 && skin.z > 1.5 && size_ > 5.0 ? ringAt(q, 0.4 * size_) : 1.0, cut = smoothstep(0.26, 0.5, ring);
   if (cut <= 0.0) return back;
   vec3 world = eye + worldOf(p), toEye = -normalize(worldOf(p));
   vec2 s = sunAt(world + (0.6 * radius) * n, 0.8 * spacing, 2.5 + (SEE == 1 ? 14.0 * clarity : 0.0));
@@ -367,15 +367,16 @@ vec3 shade(ivec2 q, float d, vec3 back) {
   vec3 c = lit;
 #if SEE
   float way = max(texture(thick, gl_FragCoord.xy / size).r, 2.0 * spacing);
-  vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-absorb * way);
+  float pure = clarity * clarity * clarity * clarity; /* water, glass */
+  vec3 absorb = -log(clamp(base, 0.02, 0.98)) / body.y, through = exp(-mix(1.0, 0.6, pure) * absorb * way);
   vec2 off = -seen.xy * min(way, 8.0 * spacing) * (index - 1.0) * 0.5 * lens.y / d * vec2(size.y / size.x, 1.0);
   vec3 beyond = textureLod(behind, clamp(gl_FragCoord.xy / size + off, 0.0, 1.0), 0.0).rgb;
   /* Light inside: of the sun, dimmed on its way in and gathered on the far side, and of the sky. */
   vec3 inward = exp(-0.6 * absorb * s.y);
   float gathered = 0.5 - 0.5 * dot(n, normalize(sun + vec3(0.0, 0.5, 0.0)));
-  vec3 within = base * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
-  float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.5, clarity * clarity);
-  c = mix(c, mix(beyond * through, within, murk), min(clarity / 0.3, 1.0));
+  vec3 within = mix(base, sqrt(base), 0.5 * pure) * (sunLight * (0.06 + 0.34 * inward) * (0.4 + 1.3 * gathered) + 0.45 * skyOn(vec3(0.0, 1.0, 0.0)));
+  float murk = (1.0 - exp(-1.4 * way / body.y)) * mix(1.0, 0.5, pure);
+  c = mix(c, mix(beyond * (1.0 + 0.25 * pure) * through, within, murk), min(clarity / 0.3, 1.0));
 #endif
   c += glow(floor(extra));
   float rim = SEE == 1 ? clarity * (1.0 - smoothstep(0.5, 1.0, ring)) : 0.0;

@@ -2,7 +2,7 @@
  * them; and how they are placed. */
 
 import type {Pose, Vec3} from '../protocol.ts';
-import {add, affine, multiply, posed, rotation, scale, sub, upright, length, type Mat4} from './math.ts';
+import {add, affine, cross, dot, length, multiply, posed, rotation, scale, sub, unit, upright, type Mat4} from './math.ts';
 
 export type DrawnShape = {
   name: string;
@@ -249,4 +249,36 @@ export function groundOf(s: DrawnShape, up: 'y' | 'z'): number | null {
   if (s.kind !== 'collider' || s.shape !== 'plane') return null;
   const m = modelOf(s), a = up === 'y' ? 1 : 2, size = Math.hypot(m[4]!, m[5]!, m[6]!);
   return m[4 + a]! / size > 0.9999 ? m[12 + a]! : null;
+}
+
+const CREASE = 0.7; /* cosine between faces, below which their edge stays sharp */
+
+/* A mesh of its own corners for each face, with the mean normal of the faces around a corner that are not beyond a
+ * crease. */
+export function meshForm(vertices: Float32Array, triangles: Uint32Array): Form {
+  const n = triangles.length, points = new Float32Array(3 * n), normals = new Float32Array(3 * n);
+  const first = new Int32Array(vertices.length / 3).fill(-1), next = new Int32Array(n);
+  const faces = new Float32Array(n); /* normals of faces, as long as twice their areas */
+  for (let c = 0; c < n; c++) {
+    const v = triangles[c]!;
+    points.set(vertices.subarray(3 * v, 3 * v + 3), 3 * c);
+    next[c] = first[v]!;
+    first[v] = c;
+  }
+  const corner = (c: number): Vec3 => [points[3 * c]!, points[3 * c + 1]!, points[3 * c + 2]!];
+  const face = (f: number): Vec3 => [faces[3 * f]!, faces[3 * f + 1]!, faces[3 * f + 2]!];
+  for (let f = 0; 3 * f < n; f++) {
+    const a = corner(3 * f);
+    faces.set(cross(sub(corner(3 * f + 1), a), sub(corner(3 * f + 2), a)), 3 * f);
+  }
+  for (let c = 0; c < n; c++) {
+    const own = unit(face(Math.floor(c / 3)));
+    let sum: Vec3 = [0, 0, 0];
+    for (let d = first[triangles[c]!]!; d >= 0; d = next[d]!) {
+      const other = face(Math.floor(d / 3));
+      if (dot(unit(other), own) >= CREASE) sum = add(sum, other);
+    }
+    normals.set(unit(sum), 3 * c);
+  }
+  return {points, normals, triangles: Uint32Array.from(triangles, (_, c) => c), outline: []};
 }

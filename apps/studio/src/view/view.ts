@@ -3,33 +3,33 @@
  * axis); inside, y is up. */
 
 import type {Pose, SceneInfo, Vec3} from '../protocol.ts';
+import {Bodies} from './bodies.ts';
 import {Camera, type CameraState, type Rect} from './camera.ts';
+import {stopsOf} from './colormap.ts';
 import {Controls} from './controls.ts';
 import {placesOf, type Grid, type Picture} from './decode.ts';
 import {Flat} from './flat.ts';
 import type {Value} from './gl.ts';
-import {drawHandles, pickHandle, type Handle} from './handles.ts';
+import {pickHandle, type Handle} from './handles.ts';
 import {Lines} from './lines.ts';
-import {drawProbe, drawTool} from './marks.ts';
-import {affine, along, bounds, clamp, dot, include, isEmpty, multiply, roundBelow, sub, transform, type Bounds, type Mat4} from './math.ts';
+import {LiveMesh} from './live_mesh.ts';
+import {along, bounds, dot, include, isEmpty, roundBelow, sub, type Bounds} from './math.ts';
 import {NetMesh} from './netmesh.ts';
-import {netsOf} from './nets.ts';
-import {paintNets} from './netpaint.ts';
 import {Nodes} from './nodes.ts';
-import {blockEdges, flowArrows, forceArrows, mostOf, velocityArrows} from './overlays.ts';
-import {stopsOf} from './colormap.ts';
+import {drawOver, type Overlays} from './over.ts';
+import {mostOf} from './overlays.ts';
+import {Pace} from './pace.ts';
 import {Palette, type Legend} from './palette.ts';
-import {boundsOf, Particles, sharesOf, wholeBoundsOf} from './particles.ts';
-import {hitForm, isWithin, pickParticle} from './pick.ts';
-import {formOf, groundOf, middleOf, modelOf, type DrawnShape, type Form} from './shapes.ts';
+import {boundsOf, FEW_AROUND, Particles, sharesOf, wholeBoundsOf} from './particles.ts';
+import {pickParticle} from './pick.ts';
+import type {DrawnShape} from './shapes.ts';
 import {Solids} from './solids.ts';
 import {themes, type ThemeName} from './theme.ts';
 import {World} from './world.ts';
 
 export type Look = 'surface' | 'points' | 'mesh';
-export type Overlays = {velocity: boolean; force: boolean; flow: boolean; grid: 'off' | 'mass' | 'speed'; blocks: boolean; colliders: boolean; ground: boolean};
 export type ToolMark = {at: Vec3; radius: number; arrow?: Vec3}; /* arrow: from `at` to its tip */
-export type {CameraState, DrawnShape, Handle, Legend, Rect};
+export type {CameraState, DrawnShape, Handle, Legend, Overlays, Rect};
 
 type Gl = {
   gl: WebGL2RenderingContext;
@@ -43,13 +43,10 @@ type Gl = {
   mesh: NetMesh;
 };
 
-/* Resolutions of 3D pictures, as parts of the canvas's. Slow machines get the later ones while things move. */
-const SCALES = [1, 0.75, 0.5, 0.35];
-const SLOW_MS = 30, QUICK_MS = 12, REST_MS = 180;
 const SURFACE_RADIUS = 0.92, POINT_RADIUS = 0.46; /* of the distance between particles */
 const FLAT_SURFACE = 0.7, FLAT_POINT = 0.4;
 
-const Z_UP = affine([1, 0, 0], [0, 0, -1], [0, 1, 0], [0, 0, 0]);
+const MOST_MESHED = 40_000; /* particles, up to which a mesh around them is quick enough */
 
 /* The browser cannot draw. */
 export class NoGraphics extends Error {}
@@ -58,6 +55,9 @@ export class View {
   readonly canvas: HTMLCanvasElement;
   readonly controls: Controls;
   readonly #camera = new Camera();
+  readonly #bodies = new Bodies();
+  readonly #pace = new Pace();
+  readonly #liveMesh = new LiveMesh();
   /* Called after the camera was moved by hand. */
   onCamera: () => void = () => {};
   /* Called when a drawing is wanted; a page that polls `needsDraw` needs it not. */
@@ -65,14 +65,10 @@ export class View {
   #theme: ThemeName;
   #gl: Gl | null = null;
   #scene: SceneInfo | null = null;
-  #shapes: DrawnShape[] = [];
   #picture: Picture | null = null;
   #tags: Uint32Array | null = null;
   #ids: Uint32Array | null = null;
   #grid: Grid | null = null;
-  #meshes = new Map<number, {vertices: Float32Array; triangles: Uint32Array}>();
-  #poses: Pose[] = [];
-  #forms = new Map<string, Form>();
   #places: Float32Array | null = null;
   #bounds: Bounds = bounds(); /* of all but stray particles */
   #box: Bounds = bounds(); /* of all */
@@ -88,17 +84,7 @@ export class View {
   #handles = true;
   #dirty = true;
   #mapsDirty = true;
-  #meshDirty = true;
-  #coarser = 1;
-  #scale = 0;
-  #moved = 0;
-  #drawnScale = -1;
-  #fence: WebGLSync | null = null;
-  #submitted = 0;
   #freed = false;
-  /* Milliseconds that the last drawings took, from their commands to their end; sampled once a frame. */
-  frameMs = 0;
-
   constructor(canvas: HTMLCanvasElement, options: {theme: ThemeName} = {theme: 'dark'}) {
     this.canvas = canvas;
     this.#theme = options.theme;
@@ -109,7 +95,7 @@ export class View {
     canvas.addEventListener('webglcontextlost', (e) => {
       if (!this.#freed) e.preventDefault();
       this.#gl = null;
-      this.#fence = null;
+      this.#pace.forget();
     });
     canvas.addEventListener('webglcontextrestored', () => this.restore());
     this.#resize();
@@ -131,11 +117,11 @@ export class View {
   setScene(s: SceneInfo, shapes: DrawnShape[]): void {
     const other = s !== this.#scene;
     this.#scene = s;
-    this.#shapes = shapes;
-    this.#camera.dimension = s.dimension;
+    this.#bodies.shapes = shapes;
+    this.#bodies.zUp = this.#zUp;
+    this.#bodies.dimension = this.#camera.dimension = s.dimension;
     if (other) {
-      this.#poses = [];
-      this.#meshes.clear();
+      this.#bodies.clear();
       this.#tags = this.#ids = null;
       this.#picture = null;
       this.#places = null;
@@ -149,7 +135,7 @@ export class View {
   }
 
   setShapes(shapes: DrawnShape[]): void {
-    this.#shapes = shapes;
+    this.#bodies.shapes = shapes;
     this.#shapesChanged();
   }
 
@@ -167,7 +153,7 @@ export class View {
     if (this.#carried) this.#gl?.palette.ease(this.#carried.name, p);
     this.#upload();
     if (first) this.#paletteChanged();
-    this.#meshDirty = this.#mapsDirty = true;
+    this.#liveMesh.dirty = this.#mapsDirty = true;
     this.#touch();
   }
 
@@ -176,24 +162,20 @@ export class View {
   }
 
   setGrid(g: Grid | null): void {
+    if (g === this.#grid) return;
     this.#grid = g;
     this.#gl?.nodes.set(g);
     this.#touch();
   }
 
   setMesh(collider: number, vertices: Float32Array, triangles: Uint32Array): void {
-    this.#meshes.set(collider, {vertices, triangles});
+    this.#bodies.setMesh(collider, vertices, triangles);
     this.#shapesChanged();
   }
 
   setPoses(poses: Pose[]): void {
-    const same = poses.length === this.#poses.length && poses.every((p, i) => {
-      const q = this.#poses[i]!;
-      return p.position.every((x, a) => x === q.position[a]) && p.rotation.every((x, a) => x === q.rotation[a]);
-    });
-    if (same) return;
-    this.#poses = poses;
-    for (const s of this.#shapes) this.#gl?.solids.place(s.name, this.#model(s));
+    if (!this.#bodies.setPoses(poses)) return;
+    for (const s of this.#bodies.shapes) this.#gl?.solids.place(s.name, this.#bodies.model(s));
     this.#mapsDirty = true;
     this.#touch();
   }
@@ -205,7 +187,7 @@ export class View {
   set look(l: Look) {
     this.#look = l;
     this.#upload();
-    this.#meshDirty = this.#mapsDirty = true;
+    this.#liveMesh.dirty = this.#mapsDirty = true;
     this.#touch();
   }
 
@@ -216,7 +198,7 @@ export class View {
 
   set colorBy(name: string | null) {
     this.#colorBy = name;
-    this.#meshDirty = true;
+    this.#liveMesh.dirty = true;
     this.#touch();
   }
 
@@ -233,7 +215,7 @@ export class View {
 
   set range(r: [number, number] | null) {
     this.#range = r;
-    this.#meshDirty = true;
+    this.#liveMesh.dirty = true;
     this.#touch();
   }
 
@@ -365,7 +347,7 @@ export class View {
     const {origin, direction} = this.#camera.ray(x, y), l = this.#camera.lens();
     const target = this.#camera.target, across = dot(sub(target, origin), l.back) / dot(direction, l.back);
     if (l.flat) return this.#outer(along(origin, direction, across));
-    let t = this.#shapeHit(origin, direction).t;
+    let t = this.#bodies.hit(origin, direction).t;
     const i = this.pick(x, y);
     if (i >= 0) {
       const d = sub(this.#place(i), origin), mid = dot(d, direction), r = this.#radius();
@@ -398,7 +380,7 @@ export class View {
 
   /* Name of the object or collider under the cursor. */
   pickShape(x: number, y: number): string | null {
-    const {origin, direction} = this.#camera.ray(x, y), i = this.pick(x, y), hit = this.#shapeHit(origin, direction);
+    const {origin, direction} = this.#camera.ray(x, y), i = this.pick(x, y), hit = this.#bodies.hit(origin, direction);
     if (i >= 0) {
       const t = this.#camera.dimension === 2 ? 0 : dot(sub(this.#place(i), origin), direction) - this.#radius();
       const object = this.#scene?.objects[(this.#tags?.[i] ?? 0) >>> 16]?.name;
@@ -408,8 +390,8 @@ export class View {
   }
 
   pickHandle(x: number, y: number): Handle | null {
-    const s = this.#selected();
-    return s && this.#handles && !this.#isGround(s) ? pickHandle(x, y, this.#middle(s), this.#camera, this.#zUp) : null;
+    const at = this.#handlesAt();
+    return at && pickHandle(x, y, at, this.#camera, this.#zUp);
   }
 
   /* ---- drawing ---- */
@@ -419,34 +401,33 @@ export class View {
     this.#poll();
     if (!this.#gl || this.#gl.gl.isContextLost()) return false;
     if (this.#resize()) this.#dirty = true;
-    return this.#dirty || this.#refines();
+    return this.#dirty || this.#pace.refines;
   }
 
   /* Whether the last drawing is still under way. */
   get busy(): boolean {
     this.#poll();
-    return this.#fence !== null;
+    return this.#pace.busy;
+  }
+
+  /* Milliseconds that the last drawings took. */
+  get frameMs(): number {
+    return this.#pace.frameMs;
   }
 
   /* Part of the canvas's resolution that 3D pictures have while things move. */
   get movingScale(): number {
-    return SCALES[this.#scale]!;
+    return this.#pace.movingScale;
   }
 
   /* Draws, unless the last drawing is still under way: then needsDraw stays true. */
   draw(): void {
     this.#poll();
     this.#resize();
-    if (!this.#gl || this.#fence) return;
-    const moving = performance.now() - this.#moved < REST_MS;
-    const scale = this.#camera.dimension === 2 ? 0 : moving ? this.#scale : 0;
-    this.#render(this.canvas.width, this.canvas.height, SCALES[scale]!);
-    this.#drawnScale = scale;
+    if (!this.#gl || this.#pace.busy) return;
+    this.#render(this.canvas.width, this.canvas.height, this.#pace.next(this.#camera.dimension === 2));
     this.#dirty = false;
-    const {gl} = this.#gl;
-    this.#fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-    gl.flush();
-    this.#submitted = performance.now();
+    this.#pace.submit(this.#gl.gl);
   }
 
   /* Draws at a part of the resolution, at once. */
@@ -498,8 +479,8 @@ export class View {
       gl, particles: new Particles(gl), palette: new Palette(gl), solids: new Solids(gl), lines: new Lines(gl),
       nodes: new Nodes(gl), flat: new Flat(gl), world: new World(gl), mesh: new NetMesh(gl),
     };
-    this.#fence = null;
-    this.#meshDirty = this.#mapsDirty = true;
+    this.#pace.forget();
+    this.#liveMesh.dirty = this.#mapsDirty = true;
     this.#gl.nodes.set(this.#grid);
     this.#paletteChanged();
     this.#shapesChanged();
@@ -523,7 +504,7 @@ export class View {
 
   #touch(): void {
     this.#dirty = true;
-    this.#moved = performance.now();
+    this.#pace.moved();
     this.onChange();
   }
 
@@ -540,31 +521,12 @@ export class View {
     return true;
   }
 
-  #refines(): boolean {
-    return this.#drawnScale > 0 && performance.now() - this.#moved >= REST_MS && !this.#fence;
-  }
-
-  /* Looks whether the last drawing has ended, and learns from how long it took. */
   #poll(): void {
-    const gl = this.#gl?.gl;
-    if (!gl || !this.#fence) return;
-    const done = gl.getSyncParameter(this.#fence, gl.SYNC_STATUS) === gl.SIGNALED;
-    const ms = performance.now() - this.#submitted;
-    if (!done && ms < 2000) return;
-    gl.deleteSync(this.#fence);
-    this.#fence = null;
-    this.frameMs = this.frameMs ? 0.7 * this.frameMs + 0.3 * ms : ms;
-    if (this.#drawnScale !== this.#scale) return; /* a fine one after a rest says nothing about the others */
-    if (ms > SLOW_MS) this.#scale = Math.min(this.#scale + (ms > 4 * SLOW_MS ? 2 : 1), SCALES.length - 1);
-    else if (this.frameMs < QUICK_MS && this.#scale > 0) this.#scale--;
-  }
-
-  #hiddenNames(): Set<string> {
-    return new Set(this.#shapes.filter((s) => s.kind === 'object' && !s.visible).map((s) => s.name));
+    if (this.#gl) this.#pace.poll(this.#gl.gl);
   }
 
   #hiddenParticles(): (i: number) => boolean {
-    const names = this.#hiddenNames(), hidden = (this.#scene?.objects ?? []).map((o) => names.has(o.name));
+    const names = this.#bodies.hiddenObjects(), hidden = (this.#scene?.objects ?? []).map((o) => names.has(o.name));
     const tags = this.#tags;
     if (!tags || !hidden.includes(true)) return () => false;
     return (i) => hidden[tags[i]! >>> 16] ?? false;
@@ -598,34 +560,14 @@ export class View {
     this.#touch();
   }
 
-  #pose(s: DrawnShape): Pose | undefined {
-    return s.kind === 'collider' && s.collider !== undefined ? this.#poses[s.collider] : undefined;
-  }
-
-  #model(s: DrawnShape): Mat4 {
-    const m = modelOf(s, this.#pose(s));
-    return this.#zUp ? multiply(Z_UP, m) : m;
-  }
-
-  #middle(s: DrawnShape): Vec3 {
-    return this.#inner(middleOf(s, this.#pose(s)));
-  }
-
-  #selected(): DrawnShape | undefined {
-    return this.#shapes.find((s) => s.selected);
+  /* Where the selected shape's handles are, if it has any. */
+  #handlesAt(): Vec3 | null {
+    const s = this.#bodies.selected();
+    return s && this.#handles && !this.#bodies.isGround(s) ? this.#inner(this.#bodies.middle(s)) : null;
   }
 
   #groundY(): number | null {
-    if (!this.#overlays.ground) return null;
-    for (const s of this.#shapes) {
-      const y = s.visible ? groundOf(s, this.#zUp ? 'z' : 'y') : null;
-      if (y !== null) return y;
-    }
-    return null;
-  }
-
-  #isGround(s: DrawnShape): boolean {
-    return groundOf(s, this.#zUp ? 'z' : 'y') !== null;
+    return this.#overlays.ground ? this.#bodies.groundY() : null;
   }
 
   /* Half of what is shown of a plane. */
@@ -635,44 +577,18 @@ export class View {
   }
 
   #shapesChanged(): void {
-    const gl = this.#gl, {dimension} = this.#camera, reach = this.#reach();
-    const names = this.#hiddenNames();
-    this.#forms.clear();
+    const gl = this.#gl, bodies = this.#bodies, hidden = bodies.hiddenObjects();
+    bodies.remake(this.#reach());
     gl?.solids.clear();
-    gl?.palette.setObjects((this.#scene?.objects ?? []).map((o) => !names.has(o.name)));
-    for (const s of this.#shapes) {
-      const mesh = s.collider !== undefined && s.kind === 'collider' ? this.#meshes.get(s.collider) : undefined;
-      const form = mesh ? {points: mesh.vertices, normals: null, triangles: mesh.triangles, outline: []}
-                        : formOf(s, dimension, reach);
-      if (!form) continue;
-      this.#forms.set(s.name, form);
-      const solid = s.kind === 'collider' && s.visible && this.#overlays.colliders && dimension === 3 &&
-                    s.shape !== 'inside' && !this.#isGround(s);
-      if (solid) gl?.solids.set(s.name, form, this.#model(s), s.color ?? null);
+    gl?.palette.setObjects((this.#scene?.objects ?? []).map((o) => !hidden.has(o.name)));
+    for (const s of bodies.shapes) {
+      const form = bodies.form(s);
+      const solid = s.kind === 'collider' && s.visible && this.#overlays.colliders && bodies.dimension === 3 &&
+                    s.shape !== 'inside' && !bodies.isGround(s);
+      if (form && solid) gl?.solids.set(s.name, form, bodies.model(s), s.color ?? null);
     }
-    this.#mapsDirty = true;
+    this.#liveMesh.dirty = this.#mapsDirty = true;
     this.#touch();
-  }
-
-  /* The nearest shape on a ray. Only what is drawn as a solid, or selected, is in the way. */
-  #shapeHit(origin: Vec3, direction: Vec3): {t: number; name: string | null} {
-    let best = Infinity, name: string | null = null;
-    for (const s of this.#shapes) {
-      const form = this.#forms.get(s.name);
-      if (!form || !s.visible || this.#isGround(s)) continue;
-      if (s.kind === 'object' && !s.selected) continue;
-      if (this.#camera.dimension === 2) {
-        if (s.shape !== 'inside' && isWithin(form, this.#model(s), origin[0], origin[1])) return {t: 1, name: s.name};
-        continue;
-      }
-      if (s.shape === 'inside') continue;
-      const t = hitForm(form, this.#model(s), origin, direction);
-      if (t < best) {
-        best = t;
-        name = s.name;
-      }
-    }
-    return {t: best, name};
   }
 
   #everything(): Bounds {
@@ -681,15 +597,7 @@ export class View {
       include(b, this.#bounds.low);
       include(b, this.#bounds.high);
     }
-    for (const s of this.#shapes) {
-      const form = this.#forms.get(s.name);
-      if (!form || !s.visible || s.shape === 'plane' || s.kind === 'sink') continue;
-      const m = this.#model(s);
-      for (const line of form.outline) for (const p of line) include(b, transform(m, p));
-      for (let i = 0; i < form.points.length; i += 3) {
-        include(b, transform(m, [form.points[i]!, form.points[i + 1]!, form.points[i + 2]!]));
-      }
-    }
+    this.#bodies.includeAll(b);
     const ground = this.#groundY();
     if (ground !== null && !isEmpty(b)) include(b, [0.5 * (b.low[0] + b.high[0]), ground, 0.5 * (b.low[2] + b.high[2])]);
     if (isEmpty(b)) {
@@ -708,111 +616,60 @@ export class View {
       include(b, all.low.map((x) => x - room) as Vec3);
       include(b, all.high.map((x) => x + room) as Vec3);
     }
-    for (const s of this.#shapes) {
-      const form = this.#forms.get(s.name);
-      if (!form || s.kind !== 'collider' || !s.visible || s.shape === 'plane' || s.shape === 'inside') continue;
-      const m = this.#model(s), step = 3 * Math.max(1, Math.floor(form.points.length / 3000));
-      for (let i = 0; i < form.points.length; i += step) {
-        include(b, transform(m, [form.points[i]!, form.points[i + 1]!, form.points[i + 2]!]));
-      }
-    }
+    this.#bodies.includeSolid(b);
     return b;
   }
 
+  /* Whether smooth materials are drawn as a mesh, the others as balls. */
+  get #mixes(): boolean {
+    return this.#look === 'surface' && this.#picture !== null && this.#picture.count <= MOST_MESHED &&
+           this.#gl!.palette.smooth.includes(true);
+  }
+
   #makeMesh(): void {
-    const g = this.#gl!, p = this.#picture, places = this.#places, scene = this.#scene;
-    if (!p || !places || !scene || !this.#meshDirty) return;
-    const start = performance.now(), by = this.#colorBy;
-    const nets = netsOf(places, this.#hiddenParticles(), this.#box, this.#spacing(), this.#coarser);
-    const {tints, kelvins} = paintNets(nets, p, this.#tags, scene, g.palette, by, this.#carried?.name ?? null, this.#range);
-    g.mesh.set(nets, tints, kelvins);
-    const ms = performance.now() - start;
-    if (ms > SLOW_MS && this.#coarser < 3) this.#coarser *= 1.2;
-    else if (ms < 0.4 * SLOW_MS && this.#coarser > 1) this.#coarser = Math.max(1, this.#coarser / 1.2);
-    this.#meshDirty = false;
+    const g = this.#gl!, hidden = this.#hiddenParticles(), {smooth} = g.palette, tags = this.#tags;
+    const without = !this.#mixes ? hidden : (i: number): boolean =>
+      hidden(i) || !smooth[(tags?.[i] ?? 0) & 0xffff];
+    this.#liveMesh.make({
+      picture: this.#picture!, places: this.#places!, tags, scene: this.#scene!, without, box: this.#box, spacing: this.#spacing(),
+      colorBy: this.#colorBy, carried: this.#carried?.name ?? null, range: this.#range,
+    }, g.palette, g.mesh);
   }
 
   #render(width: number, height: number, scale: number): void {
-    const g = this.#gl!, theme = themes[this.#theme], lens = this.#camera.lens(), p = this.#picture;
+    const g = this.#gl!, theme = themes[this.#theme], lens = this.#camera.lens(), p = this.#picture, mixes = !lens.flat && this.#mixes;
     const paint: Record<string, Value> = {
       ...g.palette.uniforms(p, this.#colorBy, this.#carried?.name ?? null, this.#range),
-      origin: p?.origin ?? [0, 0, 0], unit: p?.step ?? 1, zUp: this.#zUp,
+      origin: p?.origin ?? [0, 0, 0], unit: p?.step ?? 1, zUp: this.#zUp, meshing: mixes ? FEW_AROUND : 1,
     };
     if (lens.flat) {
       g.flat.draw({lens, theme, particles: g.particles, groundY: this.#groundY(), radius: this.#radius(),
                    merged: this.#look !== 'points', paint, stale: this.#stale}, width, height);
     } else {
-      const meshed = this.#look === 'mesh' && p !== null;
+      const all = this.#look === 'mesh' && p !== null, meshed = all || mixes;
       const sees = this.#look !== 'points' && paint['coloring'] === 0;
       if (meshed) this.#makeMesh();
       g.world.draw({
-        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, solids: g.solids, box: this.#box, bounds: () => this.#lit(),
-        groundY: this.#groundY(), spacing: this.#spacing(), radius: this.#radius(),
-        smooth: this.#look === 'points' ? 0 : meshed ? 0.5 : 1,
+        lens, theme, particles: g.particles, mesh: meshed ? g.mesh : null, balls: !all, solids: g.solids, box: this.#box,
+        bounds: () => this.#lit(), groundY: this.#groundY(), spacing: this.#spacing(), radius: this.#radius(),
+        smooth: this.#look === 'points' ? 0 : all || (mixes && !g.palette.smooth.includes(false)) ? 0.5 : 1,
         clear: g.palette.clear && sees, allClear: g.palette.allClear && sees, paint, plain: g.palette.plain,
         stale: this.#stale, mapsChanged: this.#mapsDirty,
       }, Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)), width, height,
          scale > 0.6 ? 12 : 6);
       this.#mapsDirty = false;
     }
-    this.#drawOver(width, height);
+    this.#drawOver(width, height, lens.flat);
   }
 
-  #drawOver(width: number, height: number): void {
-    const g = this.#gl!, theme = themes[this.#theme], lens = this.#camera.lens(), {lines} = g, o = this.#overlays;
-    const dense = height / this.#camera.height, depths = lens.flat ? null : g.world.depths, flat = lens.flat;
-    const finish = (): void => lines.draw(lens.clip, lens.near, width, height, dense, theme.halo, depths);
-    lines.clear();
-    if (flat && this.#groundY() !== null) {
-      const y = this.#groundY()!, x = this.#camera.target[0], far = 1e3 * lens.distance;
-      lines.add([x - far, y, 0], [x + far, y, 0], {color: theme.faint, width: 1.25});
-    }
-    if (o.blocks && this.#grid) {
-      blockEdges(lines, this.#grid, flat ? 2 : 3, this.#zUp, {color: theme.faint, alpha: flat ? 0.9 : 0.75, width: 1, hidden: 0.15});
-    }
-    finish();
-    if (o.grid !== 'off' && this.#grid) {
-      const speed = o.grid === 'speed', cell = this.#grid.cell / this.#camera.pixel;
-      g.nodes.draw({speed, most: mostOf(this.#grid, speed), map: g.palette.map('sequential'), zUp: this.#zUp,
-                    pixels: dense * clamp(0.4 * cell, 2, 6)}, lens.clip, width, height, depths);
-    }
-    lines.clear();
-    if (o.force && this.#grid) forceArrows(lines, this.#grid, this.#zUp, this.#camera, {color: theme.changed, width: 1.5, head: 7, halo: 0.7});
-    if (o.flow && this.#grid) flowArrows(lines, this.#grid, this.#zUp, this.#camera, {color: theme.accent, width: 1.5, head: 7, halo: 0.7});
-    if (o.velocity && this.#picture?.velocity && this.#places) {
-      velocityArrows(lines, this.#places, this.#picture.velocity, this.#zUp, this.#camera, {color: theme.ink, width: 1.5, head: 7, halo: 0.75});
-    }
-    this.#drawShapes();
-    this.#drawMarks();
-    finish();
-  }
-
-  #drawShapes(): void {
-    const {lines} = this.#gl!, theme = themes[this.#theme], flat = this.#camera.dimension === 2;
-    for (const s of this.#shapes) {
-      const form = this.#forms.get(s.name);
-      if (!form || !s.visible) continue;
-      const outlined = s.selected || (s.kind === 'collider' ? this.#overlays.colliders && (flat || s.shape === 'inside')
-                                                            : s.kind !== 'object');
-      if (!outlined || (this.#isGround(s) && !s.selected)) continue;
-      if (this.#isGround(s) && flat) continue;
-      const m = this.#model(s), color = s.selected ? theme.accent : theme.ink;
-      const alpha = s.selected ? 1 : flat ? 0.8 : 0.5;
-      for (const line of form.outline) {
-        lines.path(line.map((p) => transform(m, p)), {color, alpha, width: s.selected ? 2 : 1.5, hidden: 0.25});
-      }
-    }
-    const chosen = this.#selected();
-    if (chosen && this.#handles && !this.#isGround(chosen)) {
-      drawHandles(lines, this.#middle(chosen), this.#camera, this.#zUp, theme, this.#hot);
-    }
-  }
-
-  #drawMarks(): void {
-    const {lines} = this.#gl!, camera = this.#camera, t = this.#tool;
-    if (this.#highlight >= 0 && this.#places && this.#highlight < this.#places.length / 3) {
-      drawProbe(lines, camera, this.#place(this.#highlight), this.#radius());
-    }
-    if (t) drawTool(lines, camera, this.#inner(t.at), t.radius, t.arrow ? this.#inner(t.arrow) : null);
+  #drawOver(width: number, height: number, flat: boolean): void {
+    const g = this.#gl!, t = this.#tool, middle = this.#handlesAt(), probe = this.#highlight;
+    drawOver({
+      lines: g.lines, nodes: g.nodes, map: g.palette.map('sequential'), camera: this.#camera, theme: themes[this.#theme],
+      bodies: this.#bodies, overlays: this.#overlays, groundY: this.#groundY(), grid: this.#grid, places: this.#places,
+      velocity: this.#picture?.velocity ?? null, radius: this.#radius(), handles: middle && {middle, hot: this.#hot},
+      probe: probe >= 0 && this.#places && probe < this.#places.length / 3 ? this.#place(probe) : null,
+      tool: t && {at: this.#inner(t.at), radius: t.radius, arrow: t.arrow ? this.#inner(t.arrow) : null},
+    }, width, height, flat ? null : g.world.depths);
   }
 }

@@ -16,7 +16,8 @@ export type Frame = {
   lens: Lens;
   theme: Theme;
   particles: Particles;
-  mesh: NetMesh | null; /* in place of balls */
+  mesh: NetMesh | null;
+  balls: boolean; /* particles are drawn as well */
   solids: Solids;
   box: Bounds; /* of all material */
   bounds: () => Bounds; /* of what throws shadows */
@@ -136,7 +137,8 @@ export class World {
       const model = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
       this.#program('solidShadow', pass.solidShadowFragment, pass.solidShadowVertex).use({...toSun, model});
       f.mesh.draw();
-    } else {
+    }
+    if (f.balls) {
       this.#program('shadow', pass.shadowFragment, pass.shadowVertex).use(f.paint, toSun, {pointSize});
       f.particles.draw();
     }
@@ -151,7 +153,7 @@ export class World {
     gl.enable(gl.BLEND);
     gl.blendEquation(gl.MAX);
     this.#program('cover', pass.coverFragment, pass.coverVertex)
-      .use(f.paint, low, {pointSize: Math.max(2, (1.5 * f.radius * COVER) / this.#box[2])});
+      .use(f.paint, low, {pointSize: Math.max(2, (1.5 * f.radius * COVER) / this.#box[2]), meshing: 1});
     f.particles.draw(true);
     const under = this.#program('solidCover', pass.coverFragment, pass.solidCoverVertex);
     f.solids.draw((model) => under.use({...low, model}));
@@ -224,7 +226,8 @@ export class World {
     if (f.mesh) {
       this.#program('mesh', pass.meshFragment, pass.meshVertex).use(camera, {sceneDepth});
       f.mesh.draw();
-    } else {
+    }
+    if (f.balls) {
       this.#program('ball', pass.ballFragment, pass.ballVertex)
         .use(camera, f.paint, {radius: f.radius, high: this.#balls!.height, plain: f.plain, sceneDepth});
       f.particles.draw();
@@ -238,7 +241,8 @@ export class World {
     if (f.mesh) {
       this.#program('meshThick', pass.meshThickFragment, pass.meshVertex).use(camera, f.paint);
       f.mesh.draw();
-    } else {
+    }
+    if (f.balls) {
       const fullness = f.spacing ** 3 / ((4 / 3) * Math.PI * f.radius ** 3);
       this.#program('thick', pass.thickFragment, pass.thickVertex)
         .use(camera, f.paint, {radius: f.radius, high: this.#thick!.height, plain: f.plain, fullness});
