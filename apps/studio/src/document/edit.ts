@@ -21,8 +21,14 @@ export class Raw {
 }
 export type Value = string | number | boolean | Raw | Value[] | {[key: string]: Value};
 
+let parsed: {text: string; doc: Document} | null = null;
+
+/* The last one serves again: a change asks for the text that was read after the change before. Edits are of the text,
+ * so that nobody writes to a document. */
 export function parseText(text: string): Document {
-  return parseDocument(text, {keepSourceTokens: false, prettyErrors: false, uniqueKeys: true});
+  if (parsed?.text !== text)
+    parsed = {text, doc: parseDocument(text, {keepSourceTokens: false, prettyErrors: false, uniqueKeys: true})};
+  return parsed.doc;
 }
 
 /* In flow style, on one line. */

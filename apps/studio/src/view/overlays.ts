@@ -34,13 +34,13 @@ function lengthen(typical: number, camera: Camera): number {
 }
 
 /* A value that few exceed. */
-function typicalOf(values: number[]): number {
-  values.sort((a, b) => a - b);
+function typicalOf(values: Float32Array): number {
+  values.sort();
   return values[Math.floor(0.95 * (values.length - 1))] ?? 0;
 }
 
 function arrows(lines: Lines, count: number, at: (i: number) => Vec3, vector: (i: number) => Vec3, camera: Camera, s: Stroke): void {
-  const chosen = thinned(count, at, camera), k = lengthen(typicalOf(chosen.map((i) => length(vector(i)))), camera);
+  const chosen = thinned(count, at, camera), k = lengthen(typicalOf(Float32Array.from(chosen, (i) => length(vector(i)))), camera);
   for (const i of chosen) {
     const v = vector(i), size = length(v) * k;
     if (size < 3 * camera.pixel) continue;
@@ -64,41 +64,63 @@ export function flowArrows(lines: Lines, g: Grid, zUp: boolean, camera: Camera, 
   arrows(lines, g.count, (i) => turned(g.nodes, NODE * i, zUp), (i) => turned(g.nodes, NODE * i + 4, zUp), camera, s);
 }
 
-/* Blocks of four nodes a side that hold a node: their edges, each once. */
-export function blockEdges(lines: Lines, g: Grid, dimension: 2 | 3, zUp: boolean, s: Stroke): void {
-  const side = 4 * g.cell, seen = new Set<string>(), edges = new Set<string>();
-  for (let i = 0; i < g.count && seen.size < MOST_BLOCKS; i++) {
-    const at = [0, 1, 2].map((a) => Math.floor((g.nodes[NODE * i + a]! + 0.01 * g.cell) / side));
-    if (dimension === 2) at[2] = 0;
-    const key = at.join();
-    if (seen.has(key)) continue;
-    seen.add(key);
+/* Low corners of the edges of blocks of four nodes a side that hold a node, each edge once: in blocks, with the axis
+ * that it runs along. */
+function edgesOf(g: Grid, dimension: 2 | 3): Int32Array {
+  const side = 4 * g.cell, FAR = 1 << 15, seen = new Set<number>(), edges: number[] = [];
+  /* Exact up to 2^53: 16 bits an axis, and two for the kind. */
+  const isNew = (x: number, y: number, z: number, kind: number): boolean => {
+    const key = (((x + FAR) * 65536 + (y + FAR)) * 65536 + (z + FAR)) * 4 + kind, before = seen.size;
+    return seen.add(key).size > before;
+  };
+  const at = [0, 0, 0];
+  for (let i = 0, blocks = 0; i < g.count && blocks < MOST_BLOCKS; i++) {
+    for (let a = 0; a < dimension; a++) at[a] = Math.floor((g.nodes[NODE * i + a]! + 0.01 * g.cell) / side);
+    if (!isNew(at[0]!, at[1]!, at[2]!, 3)) continue;
+    blocks++;
     for (let a = 0; a < dimension; a++) {
       const j = (a + 1) % 3, k = (a + 2) % 3;
-      for (const [u, v] of [[0, 0], [1, 0], [0, 1], [1, 1]] as const) {
+      for (let corner = 0; corner < 4; corner++) {
         const from = [...at];
-        from[j]! += u;
-        from[k]! += v;
+        from[j]! += corner & 1;
+        from[k]! += corner >> 1;
         if (dimension === 2 && from[2] !== 0) continue;
-        edges.add(`${a},${from.join()}`);
+        if (isNew(from[0]!, from[1]!, from[2]!, a)) edges.push(from[0]!, from[1]!, from[2]!, a);
       }
     }
   }
-  for (const e of edges) {
-    const [a, ...from] = e.split(',').map(Number) as [number, number, number, number];
-    const p = new Float32Array(from.map((x) => x * side)), q = new Float32Array(p);
-    q[a]! += side;
-    if (dimension === 2) p[2] = q[2] = 0;
-    lines.add(turned(p, 0, zUp), turned(q, 0, zUp), s);
+  return new Int32Array(edges);
+}
+
+/* What is found out about a grid, once: it is drawn many times. */
+type Known = {edges?: Int32Array; mass?: number; speed?: number};
+const known = new WeakMap<Grid, Known>();
+
+function about(g: Grid): Known {
+  let k = known.get(g);
+  if (!k) known.set(g, (k = {}));
+  return k;
+}
+
+export function blockEdges(lines: Lines, g: Grid, dimension: 2 | 3, zUp: boolean, s: Stroke): void {
+  const side = 4 * g.cell, edges = (about(g).edges ??= edgesOf(g, dimension)), ends = new Float32Array(6);
+  for (let i = 0; i < edges.length; i += 4) {
+    for (let a = 0; a < 3; a++) ends[a] = ends[a + 3] = side * edges[i + a]!;
+    ends[3 + edges[i + 3]!]! += side;
+    lines.add(turned(ends, 0, zUp), turned(ends, 3, zUp), s);
   }
 }
 
 /* A large value of mass or speed at the nodes, for their colours. */
 export function mostOf(g: Grid, speed: boolean): number {
-  const some: number[] = [], step = Math.max(1, Math.floor(g.count / 5000));
-  for (let i = 0; i < g.count; i += step) {
+  return (about(g)[speed ? 'speed' : 'mass'] ??= largeOf(g, speed));
+}
+
+function largeOf(g: Grid, speed: boolean): number {
+  const step = Math.max(1, Math.floor(g.count / 5000)), some = new Float32Array(Math.ceil(g.count / step));
+  for (let i = 0, k = 0; i < g.count; i += step, k++) {
     const n = NODE * i;
-    some.push(speed ? Math.hypot(g.nodes[n + 4]!, g.nodes[n + 5]!, g.nodes[n + 6]!) : g.nodes[n + 3]!);
+    some[k] = speed ? Math.hypot(g.nodes[n + 4]!, g.nodes[n + 5]!, g.nodes[n + 6]!) : g.nodes[n + 3]!;
   }
   return typicalOf(some) || 1;
 }

@@ -247,6 +247,7 @@ export class View {
 
   /* A ring about a particle, by its number in the picture; -1: none. */
   highlight(index: number): void {
+    if (index === this.#highlight) return;
     this.#highlight = index;
     this.#touch();
   }
