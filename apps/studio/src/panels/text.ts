@@ -149,6 +149,7 @@ export class TextPanel {
         button({label: 'Undo the edit', text: 'Undo the edit', class: 'small'}, () => this.app.undo()),
     );
     line.after(fix);
+    if (document.activeElement !== this.element) fix.scrollIntoView({block: 'center'});
   }
 
   /* ---- the caret, as offsets of the text ---- */

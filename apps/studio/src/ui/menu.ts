@@ -95,6 +95,12 @@ function item(entry: Entry, menu: HTMLElement): Child {
   }
 }
 
+/* The right panel's left edge, if a menu of that width fits over the panel: there it hides no part of the view. */
+function overPanel(width: number): number {
+  const panel = document.querySelector('.panel.right:not(.folded, [hidden])')?.getBoundingClientRect();
+  return panel && panel.width >= width ? panel.left : 0;
+}
+
 /* A second call with the same opener closes the menu. */
 export function showMenu(
   label: string,
@@ -117,7 +123,8 @@ export function showMenu(
   const box = opener ? opener.getBoundingClientRect() : new DOMRect((at as {x: number}).x, (at as {y: number}).y, 0, 0);
   const below = box.bottom + gap,
     above = box.top - gap - h;
-  menu.style.left = clamp(box.left, gap, innerWidth - w - gap) + 'px';
+  const left = opener?.closest('.top') ? Math.max(box.left, overPanel(w)) : box.left;
+  menu.style.left = clamp(left, gap, innerWidth - w - gap) + 'px';
   menu.style.top =
     clamp(below + h > innerHeight && above > gap ? above : below, gap, Math.max(gap, innerHeight - h - gap)) + 'px';
 
