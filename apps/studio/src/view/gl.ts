@@ -74,7 +74,7 @@ export class Program {
   }
 }
 
-export type Format = 'r8' | 'rgba8' | 'r32f' | 'rg32f' | 'r16f' | 'rgba32f' | 'hdr' | 'depth';
+export type Format = 'r8' | 'rgba8' | 'r32f' | 'rg32f' | 'r16f' | 'rgba16f' | 'rgba32f' | 'hdr' | 'depth';
 
 function formatOf(gl: WebGL2RenderingContext, f: Format): [number, number, number] {
   switch (f) {
@@ -83,6 +83,7 @@ function formatOf(gl: WebGL2RenderingContext, f: Format): [number, number, numbe
     case 'r32f': return [gl.R32F, gl.RED, gl.FLOAT];
     case 'rg32f': return [gl.RG32F, gl.RG, gl.FLOAT];
     case 'r16f': return [gl.R16F, gl.RED, gl.HALF_FLOAT];
+    case 'rgba16f': return [gl.RGBA16F, gl.RGBA, gl.HALF_FLOAT];
     case 'rgba32f': return [gl.RGBA32F, gl.RGBA, gl.FLOAT];
     case 'hdr': return [gl.R11F_G11F_B10F, gl.RGB, gl.FLOAT];
     case 'depth': return [gl.DEPTH_COMPONENT24, gl.DEPTH_COMPONENT, gl.UNSIGNED_INT];
@@ -95,7 +96,7 @@ export function texture(gl: WebGL2RenderingContext, format: Format, width: numbe
   gl.activeTexture(gl.TEXTURE0);
   gl.bindTexture(gl.TEXTURE_2D, t);
   gl.texImage2D(gl.TEXTURE_2D, 0, inside, width, height, 0, order, type, data);
-  const smooth = format === 'r8' || format === 'rgba8' || format === 'r16f' || format === 'hdr';
+  const smooth = format === 'r8' || format === 'rgba8' || format === 'r16f' || format === 'rgba16f' || format === 'hdr';
   const filter = smooth ? gl.LINEAR : gl.NEAREST;
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter);
   gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter);

@@ -11,6 +11,7 @@ export type Legend = {name: string; unit: string; lo: number; hi: number; stops:
 
 const SEEN_THROUGH = 0.3; /* clarity, from which on */
 const SMOOTH = 1.5; /* spacings, from which on a surface is smooth */
+const LONE_GRAIN = 1.6; /* power of a share of the radius: grains that stand alone are finer than drops */
 const EASE = 0.12; /* part of the way that an automatic range shrinks in a picture; it grows at once */
 
 const isSmooth = (look: Look): boolean => look.smooth >= SMOOTH;
@@ -44,7 +45,7 @@ export class Palette {
       data.set([...color, tint], 4 * i);
       data.set([look.clarity, look.depth * size, look.subsurface, look.gloss], 4 * (n + i));
       data.set([look.roughness, look.index, look.smooth, look.grain], 4 * (2 * n + i));
-      data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), isSmooth(look) ? 1 : 0, 0], 4 * (3 * n + i));
+      data.set([look.glint, 1 + 0.2 * Math.min(look.smooth / 2.5, 1), isSmooth(look) ? 1 : 0, isSmooth(look) ? 1 : LONE_GRAIN], 4 * (3 * n + i));
     });
     this.#gl.deleteTexture(this.#materials);
     this.#materials = texture(this.#gl, 'rgba32f', n, 4, data);

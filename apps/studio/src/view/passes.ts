@@ -158,7 +158,8 @@ flat out float extra, ball;
 void main() {
   middle = (view * vec4(placeOf(place), 1.0)).xyz;
   gl_Position = clipOf(middle);
-  float full = radius * share * texelFetch(materials, ivec2(int(tag & 0xffffu), 3), 0).y;
+  vec4 m = texelFetch(materials, ivec2(int(tag & 0xffffu), 3), 0);
+  float full = radius * pow(share, m.w) * m.y;
   float pixels = full * lens.y * high / -middle.z;
   gl_PointSize = max(pixels, 1.5);
   ball = full * max(pixels, 1.5) / pixels;

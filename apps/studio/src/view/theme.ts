@@ -42,7 +42,7 @@ export const themes: Record<ThemeName, Theme> = {
   light: {
     sun: [1.6, 1.44, 1.22], zenith: [0.28, 0.44, 0.72], horizon: [0.74, 0.79, 0.84],
     skyTop: [0.27, 0.41, 0.6], skyLow: [0.56, 0.64, 0.72], fill: 0.72,
-    ground: [0.2, 0.22, 0.25], groundLine: [0.16, 0.19, 0.24], lineStrength: 0.34,
+    ground: [0.2, 0.22, 0.25], groundLine: [0.72, 0.76, 0.8], lineStrength: 0.3,
     solid: [0.34, 0.37, 0.42], exposure: 0.88,
     paper: hex(0xeef1f5), earth: hex(0xdfe4ea), faint: hex(0xb3bdc9), ink: hex(0x14191f), halo: hex(0xfdfdfe),
     accent: hex(0x09649c), changed: hex(0x944d00), axes: [hex(0xb83227), hex(0x35761a), hex(0x1f5fc0)],
