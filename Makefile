@@ -71,6 +71,7 @@ wasm = $(emscripten) emcmake cmake -G Ninja -DCMAKE_BUILD_TYPE=Release -S . -B
 # index.html and its files for any web server; studio.html is all of them in one, for a disk.
 web: apps/studio/node_modules/.package-lock.json
 	@tools/deps.sh build web
+	@mkdir -p $(BUILD)
 	@$(wasm) $(BUILD)/wasm -DFIRN_PARALLEL=serial >$(BUILD)/wasm.log 2>&1 || { cat $(BUILD)/wasm.log; exit 1; }
 	@$(wasm) $(BUILD)/wasm_threads -DFIRN_PARALLEL=pthread >$(BUILD)/wasm.log 2>&1 || { cat $(BUILD)/wasm.log; exit 1; }
 	@$(emscripten) $(build) $(BUILD)/wasm -j$(JOBS)

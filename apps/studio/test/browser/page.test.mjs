@@ -4,53 +4,18 @@ import {execFileSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {after, before, test} from 'node:test';
-import {Browser, get, openScene, pixels, ready, root, servePage, until, web} from './studio.mjs';
+import {test} from 'node:test';
+import {get, openScene, pixels, placeOf, ready, root, SQUARE, step, studio, until, web} from './studio.mjs';
 
-const SQUARE = `firn: 1
-name: square
-dimension: 2
-resolution: 0.02
-frames: {end: 30}
-materials:
-  soft: {preset: jelly_soft}
-objects:
-  - {name: block, material: soft, shape: {rectangle: {center: [0, 0.5], size: [0.4, 0.4]}}}
-colliders:
-  - {name: ground, shape: {plane: {}}, friction: 0.4}
-`;
+const s = studio(), {claim, press, button} = s;
+const scene = text => openScene(s.page, text);
 
-let server, browser, page;
-before(async () => {
-  server = await servePage();
-  browser = await Browser.launch();
-  page = await browser.open(server.address);
-  await ready(page);
-});
-after(async () => {
-  await browser?.close();
-  await server?.stop();
-});
-
-/* A test that also claims that nothing went wrong on the way. */
-function claim(name, body) {
-  test(name, async () => {
-    page.problems.length = 0;
-    await body();
-    assert.deepEqual(page.problems, []);
-  });
-}
-
-const press = key => page.keyboard.press(key);
-const scene = text => openScene(page, text);
-const button = name => page.getByRole('button', {name, exact: true}).first();
-
-claim('the first scene is there and the engine says what it is', async () => {
+claim('the first scene is there and the engine says what it is', async page => {
   assert.ok((await get(page, 'scene')).objects.length > 0);
   assert.match(await page.locator('.badge').innerText(), /WebAssembly, \d+ threads?/);
 });
 
-claim('play moves things, pause stops them', async () => {
+claim('play moves things, pause stops them', async page => {
   await scene(SQUARE);
   const still = await pixels(page);
   await press('Space');
@@ -63,7 +28,7 @@ claim('play moves things, pause stops them', async () => {
   assert.equal(await get(page, 'time'), time);
 });
 
-claim('a step is one frame, a substep one step of the engine', async () => {
+claim('a step is one frame, a substep one step of the engine', async page => {
   await scene(SQUARE);
   const first = await get(page, 'frame');
   await press('ArrowRight');
@@ -74,14 +39,11 @@ claim('a step is one frame, a substep one step of the engine', async () => {
   assert.equal((await get(page, 'shown')).steps, 1);
 });
 
-claim('stepped frames have the state that firn run has', async t => {
+claim('stepped frames have the state that firn run has', async (page, t) => {
   const firn = process.env.FIRN ?? join(root, 'build/firn');
-  if (!existsSync(firn)) return t?.skip?.('no build/firn');
+  if (!existsSync(firn)) return t.skip('no build/firn');
   await scene(SQUARE);
-  for (let i = 1; i <= 5; i++) {
-    await press('ArrowRight');
-    await until(page, f => window.firn.app.state.get('frame') === f, 1 + i);
-  }
+  await step(page, 5);
   const isa = await page.evaluate(() => window.firn.engine.hello.isa);
   const there = await page.evaluate(() => window.firn.engine.points(['P']).then(p => {
     const bytes = p.columns?.[0]?.data ?? p.column('P');
@@ -101,18 +63,16 @@ claim('stepped frames have the state that firn run has', async t => {
   }
 });
 
-claim('reset goes back to the first frame', async () => {
+claim('reset goes back to the first frame', async page => {
   await scene(SQUARE);
-  await press('ArrowRight');
-  await until(page, () => window.firn.app.state.get('time') > 0);
+  await step(page);
   await press('r');
   await until(page, () => window.firn.app.state.get('time') === 0);
 });
 
-claim('a material slider acts at once, is marked, and undo takes it back', async () => {
+claim('a material slider acts at once, is marked, and undo takes it back', async page => {
   await scene(SQUARE);
-  await press('ArrowRight');
-  await until(page, () => window.firn.app.state.get('time') > 0);
+  await step(page);
   await page.getByRole('treeitem', {name: /soft/}).last().click();
   const field = page.getByLabel(/^Young's modulus/).last();
   const before = await get(page, 'scene');
@@ -129,10 +89,9 @@ claim('a material slider acts at once, is marked, and undo takes it back', async
   assert.equal(await page.locator('.row.changed').count(), 0);
 });
 
-claim('what cannot act at once waits for a restart', async () => {
+claim('what cannot act at once waits for a restart', async page => {
   await scene(SQUARE);
-  await press('ArrowRight');
-  await until(page, () => window.firn.app.state.get('time') > 0);
+  await step(page);
   const count = (await get(page, 'shown')).particles;
   await page.evaluate(t => window.firn.app.change(t, 'Resolution'), SQUARE.replace('0.02', '0.04'));
   await until(page, () => window.firn.app.state.get('waiting').length === 1);
@@ -141,7 +100,7 @@ claim('what cannot act at once waits for a restart', async () => {
   assert.deepEqual(await get(page, 'waiting'), []);
 });
 
-claim('an object is added, dragged, duplicated and removed', async () => {
+claim('an object is added, dragged, duplicated and removed', async page => {
   await scene(SQUARE);
   const objects = () => page.evaluate(() => window.firn.app.state.get('scene').objects.map(o => o.name));
   await button('Add an object').click();
@@ -149,15 +108,15 @@ claim('an object is added, dragged, duplicated and removed', async () => {
   await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
   const added = (await objects())[1];
   const was = await page.evaluate(() => window.firn.document.text);
-  const at = await page.evaluate(name => {
+  /* A particle of it that no handle covers, once there is a picture with it. */
+  const at = await until(page, name => {
     const {app, view} = window.firn, r = document.querySelector('canvas').getBoundingClientRect();
-    /* A particle that no handle covers. */
     for (let i = 0; app.objectOf(i) !== null; i++) {
       const [x, y] = view.project(app.placeOf(i));
       if (app.objectOf(i) === name && !view.pickHandle(x, y)) return {x: x + r.left, y: y + r.top};
     }
     return null;
-  }, added);
+  }, added).then(found => found.jsonValue());
   await page.mouse.move(at.x, at.y);
   await page.mouse.down();
   await page.mouse.move(at.x + 30, at.y - 20, {steps: 4});
@@ -171,7 +130,7 @@ claim('an object is added, dragged, duplicated and removed', async () => {
   await until(page, () => window.firn.app.state.get('scene').objects.length === 3);
 });
 
-claim('an error stands at its line, the scene stays, and mending it goes on', async () => {
+claim('an error stands at its line, the scene stays, and mending it goes on', async page => {
   await scene(SQUARE);
   await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE.replace('0.4}', '-0.6}'));
   await until(page, () => window.firn.app.state.get('error'));
@@ -180,7 +139,7 @@ claim('an error stands at its line, the scene stays, and mending it goes on', as
   await until(page, () => !window.firn.app.state.get('error'));
 });
 
-claim('scene text that is no YAML is an error with a line', async () => {
+claim('scene text that is no YAML is an error with a line', async page => {
   await scene(SQUARE);
   for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 13], [`${SQUARE}firn: 1\n`, 12], [`${SQUARE}seed: &b 1\n`, 12]]) {
     await page.evaluate(t => window.firn.app.change(t, 'Edit'), text);
@@ -191,7 +150,7 @@ claim('scene text that is no YAML is an error with a line', async () => {
   }
 });
 
-claim('a text with a mistake that is opened shows the mistake', async () => {
+claim('a text with a mistake that is opened shows the mistake', async page => {
   const empty = 'firn: 1\nname: nothing\n';
   for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
     await page.evaluate(t => window.firn.app.open(t, 'Test'), text);
@@ -204,12 +163,9 @@ claim('a text with a mistake that is opened shows the mistake', async () => {
   await page.locator('.empty').waitFor();
 });
 
-claim('seeking back and playing again gives the same state', async () => {
+claim('seeking back and playing again gives the same state', async page => {
   await scene(SQUARE);
-  for (let f = 2; f <= 7; f++) {
-    await press('ArrowRight');
-    await until(page, n => window.firn.app.state.get('frame') === n, f);
-  }
+  await step(page, 6);
   const end = await page.evaluate(() => window.firn.engine.hash());
   await page.evaluate(() => window.firn.engine.send({do: 'seek', frame: 3}));
   await until(page, () => window.firn.app.state.get('frame') === 3);
@@ -220,34 +176,31 @@ claim('seeking back and playing again gives the same state', async () => {
   assert.equal(await page.evaluate(() => window.firn.engine.hash()), end);
 });
 
-claim('a shared link opens the same scene', async () => {
+claim('a shared link opens the same scene', async page => {
   await scene(SQUARE);
   await page.evaluate(() => window.firn.app.share());
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(link, /#s=/);
-  const other = await browser.open(link);
+  const other = await s.browser.open(link);
   await ready(other);
   assert.equal(await other.evaluate(() => window.firn.document.text), SQUARE);
   assert.deepEqual(other.problems, []);
   await other.close();
 });
 
-claim('save gives the YAML that firn run accepts', async () => {
+claim('save gives the YAML that firn run accepts', async page => {
   await scene(SQUARE);
   const [download] = await Promise.all([page.waitForEvent('download'), press('Control+s')]);
   assert.match(download.suggestedFilename(), /\.yaml$/);
   assert.equal(readFileSync(await download.path(), 'utf8'), SQUARE);
 });
 
-claim('the tools grab, push, cut, emit and heat what is under the pointer', async () => {
+claim('the tools grab, push, cut, emit and heat what is under the pointer', async page => {
   await scene(SQUARE.replace('frames', 'heat: {speed: 1}\nframes'));
   const count = () => page.evaluate(() => window.firn.app.state.get('shown').particles);
   const many = await count();
-  const at = await page.evaluate(() => {
-    const {app, view} = window.firn, [x, y] = view.project([0, 0.5, 0]), r = document.querySelector('canvas').getBoundingClientRect();
-    app.state.set({radius: 0.08});
-    return {x: x + r.left, y: y + r.top};
-  });
+  const at = await placeOf(page, [0, 0.5, 0]);
+  await page.evaluate(() => window.firn.app.state.set({radius: 0.08}));
   const hold = async key => {
     await press(key);
     await page.mouse.move(at.x, at.y);
@@ -270,13 +223,10 @@ claim('the tools grab, push, cut, emit and heat what is under the pointer', asyn
   await until(page, () => !window.firn.app.state.get('playing'));
 });
 
-claim('the probe reads a particle', async () => {
+claim('the probe reads a particle', async page => {
   await scene(SQUARE);
   await press('p');
-  const at = await page.evaluate(() => {
-    const {view} = window.firn, [x, y] = view.project([0, 0.5, 0]), r = document.querySelector('canvas').getBoundingClientRect();
-    return {x: x + r.left, y: y + r.top};
-  });
+  const at = await placeOf(page, [0, 0.5, 0]);
   await page.mouse.click(at.x, at.y);
   await until(page, () => window.firn.app.state.get('probe') !== null);
   await page.locator('.probe', {hasText: 'block'}).first().waitFor();
@@ -284,12 +234,9 @@ claim('the probe reads a particle', async () => {
   await press('Escape');
 });
 
-claim('overlays and colours change the picture', async () => {
+claim('overlays and colours change the picture', async page => {
   await scene(SQUARE);
-  for (let f = 2; f <= 4; f++) {
-    await press('ArrowRight');
-    await until(page, n => window.firn.app.state.get('frame') === n, f);
-  }
+  await step(page, 3);
   const seen = new Set([await pixels(page)]);
   const states = [{color: 'speed'}, {overlays: {velocity: true, force: false, grid: 'off', blocks: false, colliders: true}},
     {overlays: {velocity: false, force: true, grid: 'mass', blocks: true, colliders: false}}, {look: 'points'}];
@@ -302,7 +249,7 @@ claim('overlays and colours change the picture', async () => {
   await page.evaluate(() => window.firn.app.state.set({color: '', look: 'surface', overlays: {velocity: false, force: false, grid: 'off', blocks: false, colliders: true}}));
 });
 
-claim('leaving an edited scene offers the way back, and one opened in haste is the one shown', async () => {
+claim('leaving an edited scene offers the way back, and one opened in haste is the one shown', async page => {
   await scene(SQUARE);
   await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE.replace('name: block', 'name: brick'));
   await page.evaluate(t => {
@@ -314,7 +261,7 @@ claim('leaving an edited scene offers the way back, and one opened in haste is t
   await until(page, () => window.firn.app.state.get('scene')?.objects[0].name === 'brick');
 });
 
-claim('the gallery, the help card and the theme open and close by keys', async () => {
+claim('the gallery, the help card and the theme open and close by keys', async page => {
   for (const [key, name] of [['o', '.gallery'], ['?', '.scrim']]) {
     await press(key);
     await page.locator(name).first().waitFor();
@@ -327,7 +274,7 @@ claim('the gallery, the help card and the theme open and close by keys', async (
   await page.evaluate(() => window.firn.app.toggleTheme());
 });
 
-claim('nothing sticks out at any width', async () => {
+claim('nothing sticks out at any width', async page => {
   await scene(SQUARE);
   for (const [width, height] of [[390, 844], [720, 800], [1100, 800], [1440, 900]]) {
     await page.setViewportSize({width, height});
@@ -341,14 +288,14 @@ claim('nothing sticks out at any width', async () => {
   await page.setViewportSize({width: 900, height: 640});
 });
 
-claim('every control has a name', async () => {
+claim('every control has a name', async page => {
   const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select')]
     .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.length || e.type === 'file'))
     .map(e => e.outerHTML.slice(0, 120)));
   assert.deepEqual(nameless, []);
 });
 
-claim('a lost WebGL context comes back', async () => {
+claim('a lost WebGL context comes back', async page => {
   await scene(SQUARE);
   const before = await pixels(page);
   await page.evaluate(() => {
@@ -363,7 +310,7 @@ claim('a lost WebGL context comes back', async () => {
 });
 
 test('the page in one file runs from a disk', async () => {
-  const one = await browser.open(`file://${web}/studio.html`);
+  const one = await s.browser.open(`file://${web}/studio.html`);
   await ready(one);
   await one.keyboard.press('ArrowRight');
   await until(one, () => window.firn.app.state.get('time') > 0);

@@ -1,10 +1,12 @@
 /* The studio in headless Chromium, for tests: serves build/web, opens pages, and fails on what a console shows.
  * WEB names another folder with the page. */
+import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {dirname, join} from 'node:path';
+import {after, before, test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {chromium} from 'playwright-core';
 
@@ -51,8 +53,12 @@ export class Browser {
   }
 
   /* A page whose `problems` collects errors, and requests that leave the address it came from. */
-  async open(address, {width = 900, height = 640, theme = 'dark'} = {}) {
+  async open(address, {width = 900, height = 640, theme = 'dark', touch = false} = {}) {
     const page = await this.context.newPage();
+    if (touch) {
+      page.fingers = await this.context.newCDPSession(page);
+      await page.fingers.send('Emulation.setTouchEmulationEnabled', {enabled: true, maxTouchPoints: 5});
+    }
     page.problems = [];
     page.on('console', m => {
       if (m.type() === 'error') page.problems.push(`console: ${m.text()}`);
@@ -73,6 +79,43 @@ export class Browser {
   }
 }
 
+/* One page for all tests of a file. A `claim` is a test that also claims that nothing went wrong on the way. */
+export function studio(options) {
+  const s = {server: null, browser: null, page: null};
+  before(async () => {
+    s.server = await servePage();
+    s.browser = await Browser.launch();
+    s.page = await s.browser.open(s.server.address, options);
+    await ready(s.page);
+  });
+  after(async () => {
+    await s.browser?.close();
+    await s.server?.stop();
+  });
+  s.claim = (name, body) => test(name, async t => {
+    s.page.problems.length = 0;
+    await body(s.page, t);
+    assert.deepEqual(s.page.problems, []);
+  });
+  s.press = key => s.page.keyboard.press(key);
+  s.button = name => s.page.getByRole('button', {name, exact: true}).first();
+  return s;
+}
+
+/* A block of jelly over a floor. */
+export const SQUARE = `firn: 1
+name: square
+dimension: 2
+resolution: 0.02
+frames: {end: 30}
+materials:
+  soft: {preset: jelly_soft}
+objects:
+  - {name: block, material: soft, shape: {rectangle: {center: [0, 0.5], size: [0.4, 0.4]}}}
+colliders:
+  - {name: ground, shape: {plane: {}}, friction: 0.4}
+`;
+
 /* ---- what tests ask of a page ---- */
 
 /* Waits until `test`, which runs in the page with window.firn at hand, is true. */
@@ -92,6 +135,21 @@ export async function openScene(page, text, title = 'Test') {
 }
 
 export const get = (page, key) => page.evaluate(k => window.firn.app.state.get(k), key);
+
+/* Where a point of the scene is in the window. */
+export const placeOf = (page, point) => page.evaluate(p => {
+  const [x, y] = window.firn.view.project(p), r = document.querySelector('canvas').getBoundingClientRect();
+  return {x: x + r.left, y: y + r.top};
+}, point);
+
+/* Goes on by whole frames, one at a time. */
+export async function step(page, frames = 1) {
+  for (let i = 0; i < frames; i++) {
+    const next = Math.floor(await get(page, 'frame')) + 1;
+    await page.keyboard.press('ArrowRight');
+    await until(page, f => window.firn.app.state.get('shown')?.frame === f && window.firn.app.state.get('frame') === f, next);
+  }
+}
 
 /* The view's pixels, as one number that changes with them. */
 export async function pixels(page) {
