@@ -83,7 +83,10 @@ export class OutlineDrawing {
   private finish(): void {
     const kind = this.app.state.get('drawing'),
       {doc} = this.app;
-    const points = simplify(this.points, doc.model.resolution / 2);
+    const points = simplify(this.points, doc.model.resolution / 2),
+      [first, last] = [points[0], points[points.length - 1]];
+    /* A drag that ends where it began has that corner twice. */
+    if (Math.hypot(first[0] - last[0], first[1] - last[1]) < doc.model.resolution) points.pop();
     this.app.state.set({drawing: null});
     if (!kind || points.length < 3) return;
     this.app.add(addOutline(doc.text, doc.model, kind, points), 'Draw an outline');

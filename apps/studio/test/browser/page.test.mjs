@@ -130,6 +130,44 @@ claim('an object is added, dragged, duplicated and removed', async page => {
   await until(page, () => window.firn.app.state.get('scene').objects.length === 3);
 });
 
+claim('an outline is drawn by hand, freely or by corners, and what it makes runs', async page => {
+  await scene(SQUARE);
+  const draw = async () => {
+    await button('Add an object').click();
+    await page.getByRole('menuitem', {name: 'Draw an outline'}).click();
+    await until(page, () => window.firn.app.state.get('drawing') === 'object');
+    await page.evaluate(() => {
+      window.firn.view.frame('all');
+      window.firn.view.zoom(2);
+    });
+    return Promise.all([[-0.2, 0.75], [0.2, 0.75], [0.2, 1.15], [-0.2, 1.15]].map(p => placeOf(page, [...p, 0])));
+  };
+  let corners = await draw();
+  for (const c of [...corners, corners[0]]) await page.mouse.click(c.x, c.y);
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
+  await page.evaluate(() => window.firn.app.undo());
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 1);
+  corners = await draw();
+  await page.mouse.move(corners[0].x, corners[0].y);
+  await page.mouse.down();
+  for (const c of [...corners.slice(1), corners[0]]) await page.mouse.move(c.x, c.y, {steps: 10});
+  await page.mouse.up();
+  await until(page, () => window.firn.app.state.get('scene').objects.length === 2);
+  const drawn = (await get(page, 'scene')).objects[1];
+  assert.ok(Math.abs(drawn.count - 0.4 * 0.4 / 0.02 ** 2) < 60, `${drawn.count} particles`);
+  const middle = () => page.evaluate(name => {
+    const {app} = window.firn;
+    let sum = 0, n = 0;
+    for (let i = 0; app.objectOf(i) !== null; i++) if (app.objectOf(i) === name && ++n) sum += app.placeOf(i)[1];
+    return sum / n;
+  }, drawn.name);
+  await until(page, n => window.firn.app.state.get('shown').particles > n, drawn.count);
+  const high = await middle();
+  await step(page, 4);
+  assert.ok(await middle() < high - 0.05, 'it falls');
+  await press('Escape');
+});
+
 claim('an error stands at its line, the scene stays, and mending it goes on', async page => {
   await scene(SQUARE);
   await page.evaluate(t => window.firn.app.change(t, 'Edit'), SQUARE.replace('0.4}', '-0.6}'));

@@ -41,11 +41,11 @@ export async function startServer(command, args) {
 export const servePage = () => startServer(process.execPath, [join(here, '../../serve.mjs'), web, '0']);
 
 export class Browser {
-  static async launch() {
+  static async launch({touch = false} = {}) {
     const b = new Browser();
     b.folder = mkdtempSync(join(tmpdir(), 'firn_browser.'));
     b.context = await chromium.launchPersistentContext(b.folder, {
-      executablePath: BROWSER, headless: true, args: FLAGS, viewport: {width: 900, height: 640}, acceptDownloads: true,
+      executablePath: BROWSER, headless: true, args: FLAGS, viewport: {width: 900, height: 640}, acceptDownloads: true, hasTouch: touch,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     b.context.setDefaultTimeout(PATIENCE);
@@ -53,12 +53,8 @@ export class Browser {
   }
 
   /* A page whose `problems` collects errors, and requests that leave the address it came from. */
-  async open(address, {width = 900, height = 640, theme = 'dark', touch = false} = {}) {
+  async open(address, {width = 900, height = 640, theme = 'dark'} = {}) {
     const page = await this.context.newPage();
-    if (touch) {
-      page.fingers = await this.context.newCDPSession(page);
-      await page.fingers.send('Emulation.setTouchEmulationEnabled', {enabled: true, maxTouchPoints: 5});
-    }
     page.problems = [];
     page.on('console', m => {
       if (m.type() === 'error') page.problems.push(`console: ${m.text()}`);
@@ -84,7 +80,7 @@ export function studio(options) {
   const s = {server: null, browser: null, page: null};
   before(async () => {
     s.server = await servePage();
-    s.browser = await Browser.launch();
+    s.browser = await Browser.launch(options);
     s.page = await s.browser.open(s.server.address, options);
     await ready(s.page);
   });
