@@ -1,20 +1,22 @@
 /* The page: holds scene, engine, view and state together, and does what panels, tools and keys ask for. */
-import type {SceneInfo, Vec3} from './protocol.ts';
+import type {Command, SceneInfo} from './protocol.ts';
 import {Store} from './store.ts';
-import {firstState, remember, type Speed, type State, type ToolName} from './app_state.ts';
+import {firstState, remember, type State, type ToolName} from './app_state.ts';
 import {AppFiles} from './app_files.ts';
 import {AppLayout} from './app_layout.ts';
 import {CompareMode} from './app_compare.ts';
+import {carriedColor, watchLooks} from './app_looks.ts';
 import {cameraOf, drawnShapes, emptyScene} from './app_scene.ts';
+import {Time} from './app_time.ts';
 import {SceneDocument} from './document/document.ts';
 import {setValue} from './document/edit.ts';
 import {newScene, type Made} from './document/make.ts';
 import {isEmptyModel, SCENE, type Item, type ItemKind} from './document/model.ts';
 import {placeOf} from './document/place.ts';
 import {Dock, playButton} from './dock/dock.ts';
-import {Engine, type FrameEvent, type SceneEvent} from './engine/engine.ts';
+import {Engine, type FrameEvent, type SceneEvent, type StateEvent} from './engine/engine.ts';
 import {Graphs} from './graphs.ts';
-import {History} from './history.ts';
+import {Pane} from './pane.ts';
 import {EmptyCard} from './panels/empty.ts';
 import {Gallery} from './panels/gallery.ts';
 import {Help} from './panels/help.ts';
@@ -31,16 +33,9 @@ import {Toolbar} from './tools/toolbar.ts';
 import {el} from './ui/dom.ts';
 import {closeMenu, type Entry} from './ui/menu.ts';
 import {Toasts} from './ui/toast.ts';
-import {placeOf as placeInPicture, type Grid, type Mesh, type Picture, type Tags} from './view/decode.ts';
+import type {Grid, Picture, Tags} from './view/decode.ts';
 import type {CameraState} from './view/camera.ts';
 import {View, type DrawnShape} from './view/view.ts';
-
-const bytesOf = (part: Tags | Picture | Grid): number =>
-  'places' in part
-    ? part.places.buffer.byteLength
-    : 'nodes' in part
-      ? part.nodes.buffer.byteLength
-      : part.ids.buffer.byteLength;
 
 type Due = {frame: FrameEvent; picture: Picture; tags: Tags | null; grid: Grid | null};
 
@@ -59,24 +54,20 @@ export class App {
   readonly compare: CompareMode;
   readonly dock: Dock;
   readonly graphs: Graphs;
-  readonly history = new History<Tags, Picture, Grid>(bytesOf);
+  readonly time: Time;
+  pane: Pane;
   readonly textPanel: TextPanel;
   readonly properties: Properties;
   readonly layout: AppLayout;
   readonly tools: PointerTools;
   readonly top: TopBar;
+  readonly probe: ProbeCard;
   private readonly gallery: Gallery;
   private readonly help: Help;
   private readonly legend: Legend;
-  private readonly probe: ProbeCard;
   private readonly axes: AxesGizmo;
   private readonly gravity: GravityArrow;
-  private tags: Tags | null = null;
-  private grid: Grid | null = null;
-  private readonly meshes = new Map<number, Mesh>();
   private latest: {frame: FrameEvent; picture: Picture} | null = null; /* the engine's newest */
-  private onScreen: Picture | null = null;
-  private shownTags: Tags | null = null; /* of the picture on screen */
   private due: Due[] = []; /* not shown yet */
   private opened = false; /* the engine has a scene */
   private opening = false; /* ... or is about to */
@@ -92,9 +83,12 @@ export class App {
     document.getElementById('root')!.append(this.element);
     document.documentElement.dataset.theme = this.state.get('theme');
     this.view = new View(canvas, {theme: this.state.get('theme')});
+    this.pane = new Pane(this.view);
+    this.pane.listen(this.engine);
 
     this.files = new AppFiles(this);
     this.compare = new CompareMode(this);
+    this.time = new Time(this);
     this.gallery = new Gallery(this);
     this.help = new Help(this);
     this.top = new TopBar(this);
@@ -104,7 +98,7 @@ export class App {
     this.dock = new Dock(this);
     this.graphs = new Graphs(this.dock.graphs, {
       graphs: ['energy', 'momentum', 'step', 'rate'],
-      onSeek: t => this.scrubToTime(t),
+      onSeek: t => this.time.scrubToTime(t),
     });
     this.legend = new Legend(this);
     this.tools = new PointerTools(this);
@@ -282,82 +276,6 @@ export class App {
     this.textPanel.reveal(this.files.lineOf(item));
   }
 
-  /* ---- time ---- */
-
-  togglePlay(): void {
-    if (!this.canRun() && !this.state.get('playing')) return;
-    if (this.compare.on) return this.compare.togglePlay();
-    if (this.state.get('playing')) {
-      this.engine.send({do: 'pause'});
-      return;
-    }
-    if (this.state.get('done') && this.state.get('scrub') === null) this.restart();
-    this.leaveScrub();
-    this.engine.send({do: 'play', speed: Number(this.state.get('speed'))});
-  }
-
-  setSpeed(speed: Speed): void {
-    this.state.set({speed});
-    if (this.compare.on) this.compare.setSpeed(Number(speed));
-    else if (this.state.get('playing')) this.engine.send({do: 'play', speed: Number(speed)});
-  }
-
-  step(unit: 'frame' | 'substep'): void {
-    if (!this.canRun()) return;
-    if (this.compare.on) return this.compare.step();
-    if (this.state.get('playing')) this.engine.send({do: 'pause'});
-    this.leaveScrub();
-    this.engine.send({do: 'step', unit});
-  }
-
-  back(): void {
-    if (!this.canRun()) return;
-    const place = this.state.get('scrub') ?? this.state.get('frame');
-    this.scrubTo(Math.max(this.state.get('kept')[0], Math.ceil(place) - 1));
-  }
-
-  restart(): void {
-    if (this.state.get('connection') !== 'ready' || this.state.get('error') !== null || this.isEmpty()) return;
-    if (this.compare.on) return this.compare.restart();
-    this.forget();
-    this.state.set({waiting: [], scrub: null});
-    this.engine.send({do: 'restart'});
-  }
-
-  /* Shows a frame that is kept here, or asks the engine for it. */
-  scrubTo(frame: number): void {
-    if (this.compare.on) return this.compare.seek(frame);
-    if (this.state.get('playing')) this.engine.send({do: 'pause'});
-    const kept = this.history.at(frame);
-    if (!kept || Math.abs(kept.frame.frame + kept.frame.part - frame) > 0.999) {
-      this.state.set({scrub: null});
-      this.engine.send({do: 'seek', frame});
-      return;
-    }
-    this.state.set({scrub: frame});
-    this.present(kept.frame, kept.picture, kept.tags, kept.grid);
-    this.graphs.setPlayhead(kept.frame.time);
-  }
-
-  private scrubToTime(time: number): void {
-    const scene = this.state.get('scene'),
-      [low, high] = this.state.get('kept');
-    if (scene && this.canRun()) this.scrubTo(Math.max(low, Math.min(high, Math.round(scene.first + time * scene.fps))));
-  }
-
-  /* Time goes on from the frame that is shown; the later ones are discarded. */
-  leaveScrub(): void {
-    const scrub = this.state.get('scrub');
-    if (scrub === null) return;
-    this.state.set({scrub: null});
-    const scene = this.state.get('scene');
-    if (Math.abs(scrub - this.state.get('frame')) < 1e-6) return;
-    this.engine.send({do: 'seek', frame: scrub});
-    this.history.discardAfter(scrub);
-    this.dock.strip.discard(scrub);
-    if (scene) this.graphs.discardAfter((scrub - scene.first) / scene.fps);
-  }
-
   /* Particle-steps a second, as measured. */
   measuredRate(): number | null {
     return this.rate;
@@ -394,34 +312,34 @@ export class App {
     return materials.includes(wish) ? wish : (materials[0] ?? '');
   }
 
-  setProbe(index: number | null): void {
-    const id = index === null ? null : (this.shownTags?.ids[index] ?? null);
+  /* Follows a particle by its number in the pane's picture. */
+  setProbe(index: number | null, pane = this.pane): void {
+    const id = index === null ? null : pane.idOf(index);
+    this.probe.pane = pane;
     this.state.set({probe: id});
-    this.engine.send({do: 'probe', id});
+    this.sendAll({do: 'probe', id});
   }
 
-  objectOf(index: number): string | null {
-    const tag = this.shownTags?.objectMaterial[index];
-    return tag === undefined ? null : (this.state.get('scene')?.objects[tag >>> 16]?.name ?? null);
+  /* ---- panes ---- */
+
+  get views(): View[] {
+    return this.compare.pane ? [this.view, this.compare.pane.view] : [this.view];
   }
 
-  /* The particle's place in the picture; ids rise, and it seldom moves. */
-  indexOf(id: number, guess: number): number {
-    const ids = this.shownTags?.ids;
-    if (!ids) return -1;
-    if (ids[guess] === id) return guess;
-    let low = 0,
-      high = ids.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (ids[middle] < id) low = middle + 1;
-      else high = middle;
-    }
-    return ids[low] === id ? low : -1;
+  /* The one that the page's text is for. */
+  get editPane(): Pane {
+    return this.compare.pane ?? this.pane;
   }
 
-  placeOf(index: number): Vec3 | null {
-    return this.onScreen && index < this.onScreen.count ? placeInPicture(this.onScreen, index) : null;
+  /* The one at a place of the view element. */
+  paneAt(x: number, y: number): Pane {
+    return this.compare.paneAt(x, y) ?? this.pane;
+  }
+
+  /* To the engines of all panes. */
+  sendAll(c: Command): void {
+    this.engine.send(c);
+    this.compare.send(c);
   }
 
   /* ---- page ---- */
@@ -523,24 +441,12 @@ export class App {
         state.set({error: e});
         if (!this.opened) this.showNothing();
       } else {
+        this.time.leaveFrames();
         this.toasts.show(e.text, {bad: true});
       }
     });
-    engine.on('state', e => {
-      state.set({playing: e.playing, done: e.done, kept: e.kept, time: e.time});
-      if (!this.latest || Math.floor(state.get('frame')) !== e.frame) state.set({frame: e.frame});
-    });
+    engine.on('state', e => this.takeState(e));
     engine.on('log', e => console.info(e.text));
-    engine.on('tags', t => {
-      this.tags = t;
-    });
-    engine.on('grid', g => {
-      this.grid = g;
-    });
-    engine.on('mesh', m => {
-      this.meshes.set(m.collider, m);
-      this.view.setMesh(m.collider, m.vertices, m.triangles);
-    });
     engine.on('picture', p => this.takePicture(p.frame, p.picture));
     doc.on('change', ({opened}) => {
       if (opened) this.state.set({scene: null});
@@ -577,8 +483,15 @@ export class App {
   private showNothing(): void {
     this.forget();
     this.state.set({scene: null, waiting: [], frame: 0, time: 0, kept: [0, 0]});
-    this.onScreen = this.latest = null;
+    this.latest = null;
+    this.pane.clear();
     this.setView(emptyScene(this.doc.model));
+  }
+
+  private takeState(e: StateEvent): void {
+    const {state} = this;
+    state.set({playing: this.time.isPlaying(e.playing), done: e.done, kept: e.kept, time: e.time});
+    if (!this.latest || Math.floor(state.get('frame')) !== e.frame) state.set({frame: e.frame});
   }
 
   private takeScene(e: SceneEvent): void {
@@ -589,46 +502,60 @@ export class App {
     this.state.set({error: null, scene: e.scene, waiting: e.restart});
     if (first) {
       this.forget();
-      this.meshes.clear();
       this.framing = true;
-      this.onScreen = this.latest = null;
-      this.tags = this.shownTags = this.grid = null;
+      this.latest = null;
+      this.pane.clear();
       this.graphs.reset((e.scene.last - e.scene.first) / e.scene.fps, e.scene.dimension, e.scene.heat);
       if (!this.fits(this.state.get('tool'), e.scene)) this.state.set({tool: 'select'});
       this.state.set({frame: e.scene.first, time: 0, radius: +(e.scene.resolution * 4).toPrecision(2)});
-      this.setView(e.scene);
-    } else {
-      if (e.live.length && this.state.get('frame') > e.scene.first) this.dock.strip.mark();
-      this.setView(e.scene);
-      /* The view forgets pictures with the scene; this one still holds until the next. */
-      for (const m of this.meshes.values()) this.view.setMesh(m.collider, m.vertices, m.triangles);
-      if (this.shownTags) this.view.setTags(this.shownTags.objectMaterial, this.shownTags.ids);
-      if (this.onScreen && this.shownTags?.count === this.onScreen.count) this.view.setPicture(this.onScreen);
-      this.view.setGrid(this.grid);
-      if (this.latest) this.view.setPoses(this.latest.frame.poses);
+    } else if (e.live.length && this.state.get('frame') > e.scene.first) {
+      this.dock.strip.mark();
     }
+    this.setView(e.scene);
     this.want();
     const probe = this.state.get('probe');
     if (probe !== null) this.engine.send({do: 'probe', id: probe});
   }
 
   private setView(scene: SceneInfo): void {
-    this.view.setScene(scene, this.shapes());
+    this.pane.setScene(scene, this.shapes());
+  }
+
+  /* Goes on with another engine and what it has sent, in the page's view. */
+  takeOver(engine: Engine, pane: Pane, told: StateEvent | null): void {
+    this.due = [];
+    this.engine.takeOver(engine);
+    this.pane.leave();
+    pane.view = this.view;
+    pane.listen(this.engine);
+    this.pane = pane;
+    this.dock.strip.clear();
+    for (const f of pane.history.frames()) this.dock.strip.add(f.frame, f.totals?.kinetic ?? 0);
+    this.latest = pane.history.latest();
+    if (told) this.takeState(told);
+    if (!pane.scene || !this.latest) return;
+    this.state.set({scene: pane.scene});
+    this.setView(pane.scene);
+    const {frame, picture, tags, grid} = pane.history.latest()!;
+    this.state.set({frame: frame.frame + frame.part, time: frame.time});
+    this.present(frame, picture, tags, grid);
   }
 
   private shapes(): DrawnShape[] {
     const {cache} = this.files;
     if (cache && !cache.withScene) return []; /* the scene's are not the cache's */
+    if (this.compare.model) return drawnShapes(this.compare.model, '', this.state.get('hidden'));
     return drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden'));
   }
 
-  private showShapes(): void {
+  showShapes(): void {
     this.view.setShapes(this.shapes());
+    this.compare.showShapes();
   }
 
   /* Forgets the past: a scene begins. */
-  private forget(): void {
-    this.history.clear();
+  forget(): void {
+    this.pane.history.clear();
     this.graphs.clear();
     this.dock.clear();
     this.dock.strip.clear();
@@ -650,11 +577,12 @@ export class App {
       before = this.latest ? this.latest.frame.frame + this.latest.frame.part : place;
     this.latest = {frame, picture};
     if (place < before) this.acknowledge();
-    const grid = this.grid && this.grid.number === picture.number ? this.grid : null;
-    this.due.push({frame, picture, tags: this.tags, grid});
+    const {tags} = this.pane,
+      grid = this.pane.gridOf(picture);
+    this.due.push({frame, picture, tags, grid});
     /* Two that keep in step do not wait for a slow drawing. */
     if (this.compare.on) this.engine.shown(picture.number);
-    if (this.tags) this.history.add(frame, this.tags, picture, grid);
+    if (tags) this.pane.history.add(frame, tags, picture, grid);
     if (frame.seconds > 0 && frame.steps > 0) {
       const rate = (frame.steps * frame.particles) / frame.seconds;
       this.rate = this.rate === null ? rate : 0.9 * this.rate + 0.1 * rate;
@@ -665,15 +593,10 @@ export class App {
     this.state.set({frame: place, time: frame.time});
   }
 
-  private present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
-    this.onScreen = picture;
-    this.shownTags = tags;
-    if (tags) this.view.setTags(tags.objectMaterial, tags.ids);
-    this.view.setGrid(grid);
-    this.view.setPoses(frame.poses);
-    this.view.setPicture(picture);
+  present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
+    this.pane.show(frame, picture, tags, grid);
     this.state.set({shown: frame});
-    this.probe.show(frame.probe);
+    this.probe.show(frame.probe, this.pane);
     if (this.framing && picture.count > 0) {
       this.framing = false;
       this.frameFirst();
@@ -703,7 +626,7 @@ export class App {
     if (this.due.length && !(records && (this.view.busy || !this.files.readyToRecord))) {
       drawn = this.due[records ? 0 : this.due.length - 1];
       if (this.state.get('scrub') === null)
-        this.present(drawn.frame, drawn.picture, drawn.tags, drawn.grid ?? (this.needsGrid() ? this.grid : null));
+        this.present(drawn.frame, drawn.picture, drawn.tags, drawn.grid ?? (this.needsGrid() ? this.pane.grid : null));
     }
     if (!this.view.needsDraw && !drawn) {
       this.compare.frame();
@@ -716,6 +639,7 @@ export class App {
         this.files.recordFrame(drawn.frame);
         this.due.shift();
         this.engine.shown(drawn.picture.number);
+        this.time.taken(drawn.frame);
       } else {
         this.acknowledge();
       }
@@ -733,56 +657,29 @@ export class App {
   }
 
   private want(): void {
-    const {state, view} = this,
-      color = state.get('color'),
-      heat = state.get('scene')?.heat ?? false;
-    const carried = color !== '' && color !== 'object' ? color : heat ? 'temperature' : '';
-    const attribute = state.get('schema')?.colors.find(a => a.name === carried);
-    view.colorBy = color === '' ? null : color;
-    view.carried = carried ? {name: carried, unit: attribute?.unit ?? ''} : null;
     const command = {
       do: 'want' as const,
-      color: carried,
-      velocity: state.get('overlays').velocity,
+      color: carriedColor(this),
+      velocity: this.state.get('overlays').velocity,
       grid: this.needsGrid(),
       totals: true,
     };
     this.engine.send(command);
     this.compare.want(command);
-    if (!this.needsGrid()) {
-      this.grid = null;
-      view.setGrid(null);
-    }
+    if (this.needsGrid()) return;
+    this.pane.grid = null;
+    this.view.setGrid(null);
   }
-
-  /* ---- state to view ---- */
 
   private watch(): void {
     const {state, view} = this;
+    watchLooks(this);
     state.watch(['theme'], () => {
       document.documentElement.dataset.theme = state.get('theme');
-      view.setTheme(state.get('theme'));
       this.graphs.setTheme();
     });
-    state.watch(['look'], () => {
-      view.look = state.get('look');
-    });
-    state.watch(['range'], () => {
-      const r = state.get('range');
-      view.range = r ? [r[0], r[1]] : null;
-    });
-    state.watch(['color', 'overlays'], () => {
-      const o = state.get('overlays');
-      view.overlays = {...o, ground: o.colliders};
-      this.want();
-    });
+    state.watch(['color', 'overlays'], () => this.want());
     state.watch(['selection', 'hidden'], () => this.showShapes());
-    state.watch(['error'], () => {
-      view.stale = state.get('error') !== null;
-    });
-    state.watch(['tool', 'mode', 'playing'], () => {
-      view.handles = state.get('tool') === 'select' && this.canEdit();
-    });
     state.watch(['graphs'], () => this.graphs.refresh());
     view.onCamera = () => this.compare.cameraMoved(view);
   }

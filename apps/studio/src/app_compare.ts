@@ -1,23 +1,29 @@
 /* Two sets of values side by side: a second engine and a second view, a divider between them, and a table of
- * what differs in place of the properties. A is the scene as it was opened, B has the page's changes. */
+ * what differs in place of the properties. A is the scene as it was opened, B has the page's changes. Looks, tools and
+ * the camera are the same for both. */
 import type {App} from './app.ts';
+import {applyLooks} from './app_looks.ts';
 import {drawnShapes} from './app_scene.ts';
 import type {Command} from './protocol.ts';
 import {Compare, type Side, type ValueRow} from './compare.ts';
-import {setValue, Raw} from './document/edit.ts';
-import {Engine} from './engine/engine.ts';
+import {parseText, setValue, Raw} from './document/edit.ts';
+import {readModel, type Model} from './document/model.ts';
+import {Engine, type StateEvent} from './engine/engine.ts';
+import {Pane} from './pane.ts';
 import {labelOf} from './panels/params.ts';
 import {SectionView} from './panels/rows.ts';
 import {button, clamp, el, isPhone, replace, Segment, setText} from './ui/dom.ts';
 import {readNumber, show, parse, showWithUnit} from './ui/units.ts';
-import {View, type Rect} from './view/view.ts';
+import {View, type DrawnShape, type Rect} from './view/view.ts';
 
 const FEW = 8; /* rows that are shown before all */
 
 export class CompareMode {
-  private model: Compare | null = null;
+  pane: Pane | null = null; /* B's */
+  model: Model | null = null; /* of A's text */
+  private run: Compare | null = null;
   private engine: Engine | null = null;
-  private view: View | null = null;
+  private told: StateEvent | null = null;
   private canvas: HTMLCanvasElement | null = null;
   private divider: HTMLElement | null = null;
   private panel: HTMLElement | null = null;
@@ -32,11 +38,16 @@ export class CompareMode {
   private stage: Rect | null = null;
   private drawn = '';
   private unfold = false;
+  private inB: (x: number, y: number) => boolean = () => false;
 
   constructor(private readonly app: App) {}
 
   get on(): boolean {
-    return this.model !== null;
+    return this.run !== null;
+  }
+
+  get isPlaying(): boolean {
+    return this.run?.isPlaying ?? false;
   }
 
   begin(): void {
@@ -47,25 +58,30 @@ export class CompareMode {
     const engine = (this.engine = new Engine());
     this.canvas = el('canvas', {class: 'second', role: 'img', 'aria-label': 'The scene with the values of B'});
     app.viewElement.append(this.canvas);
-    const view = (this.view = new View(this.canvas, {theme: app.state.get('theme')}));
+    const view = new View(this.canvas, {theme: app.state.get('theme')}),
+      pane = (this.pane = new Pane(view));
     view.onCamera = () => this.cameraMoved(view);
+    applyLooks(view, app);
+    pane.listen(engine);
     engine.on('scene', e => {
-      view.setScene(e.scene, drawnShapes(app.doc.model, '', app.state.get('hidden')));
-      view.colorBy = app.view.colorBy;
-      view.look = app.view.look;
+      app.state.set({error: null});
+      pane.setScene(e.scene, this.shapes());
       engine.send(this.wanted ?? {do: 'want', totals: true});
     });
-    engine.on('tags', t => view.setTags(t.objectMaterial, t.ids));
-    engine.on('mesh', m => view.setMesh(m.collider, m.vertices, m.triangles));
-    engine.on('grid', g => view.setGrid(g));
-    engine.on('picture', p => {
-      view.setPoses(p.frame.poses);
-      view.setPicture(p.picture);
-      app.graphs.add(p.frame, 'B');
-      engine.shown(p.picture.number);
+    engine.on('state', e => {
+      this.told = e;
+    });
+    engine.on('picture', ({frame, picture}) => {
+      const {tags} = pane,
+        grid = pane.gridOf(picture);
+      if (tags) pane.history.add(frame, tags, picture, grid);
+      pane.show(frame, picture, tags, grid);
+      app.probe.show(frame.probe, pane);
+      app.graphs.add(frame, 'B');
+      engine.shown(picture.number);
     });
     engine.on('hello', () => {
-      if (!this.model) this.start(opened, text);
+      if (!this.run) this.start(opened, text);
     });
     app.state.set({playing: false, scrub: null, comparing: true, selection: '', probe: null, tool: 'select'});
     this.unfold = !app.state.get('foldLeft');
@@ -80,42 +96,58 @@ export class CompareMode {
     const {app} = this;
     app.graphs.clear();
     app.graphs.setCompare(true);
-    this.model = new Compare(app.engine, this.engine!, b, {
+    this.run = new Compare(app.engine, this.engine!, b, {
       change: () => this.show(),
-      error: (side, e) => app.toasts.show(`${side}: ${e.text}`, {bad: true}),
+      error: (side, e) => {
+        if (side === 'B' && e.from === 'scene') app.state.set({error: e});
+        app.toasts.show(`${side}: ${e.text}`, {bad: true});
+      },
       playing: playing => app.state.set({playing}),
     });
-    if (a !== b) this.model.edit('A', a);
-    this.model.restart();
+    this.model = readModel(parseText(a));
+    if (a !== b) this.run.edit('A', a);
+    this.run.restart();
+    app.showShapes();
     app.layout.stageChanged();
-    this.view!.camera = app.view.camera;
+    this.pane!.view.camera = app.view.camera;
     app.frameAll();
     this.show();
   }
 
-  /* Back to one: B's values are the page's, and stay unless A is kept. */
+  /* Back to one, which goes on from where it is: B, whose values are the page's, unless A is kept. */
   end(keep: Side = 'B'): void {
-    const {app, model} = this;
-    if (!this.engine) return;
-    const a = model?.text('A') ?? app.doc.text;
-    if (model) model.keep('A');
-    else this.engine.close();
-    this.model = null;
-    this.engine = null;
-    this.view?.free();
+    const {app, run, engine, pane} = this,
+      view = pane?.view,
+      plays = this.isPlaying;
+    if (!engine || !pane || !view) return;
+    run?.end();
+    this.run = this.engine = this.model = this.pane = null;
+    app.state.set({comparing: false, playing: false});
+    if (run && keep === 'B') {
+      app.graphs.keepB();
+      app.view.camera = view.camera;
+      app.takeOver(engine, pane, this.told);
+    } else {
+      pane.leave();
+      engine.close();
+    }
+    view.free();
     this.canvas?.remove();
     this.divider?.remove();
     this.panel?.remove();
     this.labels.forEach(l => l.remove());
     this.labels = [];
-    this.view = this.canvas = this.divider = this.panel = null;
+    this.canvas = this.divider = this.panel = this.told = null;
     app.graphs.setCompare(false);
-    app.state.set({comparing: false, playing: false});
+    applyLooks(app.view, app);
+    if (app.probe.pane !== app.pane) app.setProbe(null);
     if (this.unfold) app.state.set({foldLeft: false});
     app.properties.element.hidden = false;
-    if (keep === 'A' && a !== app.doc.text) app.change(a, 'Keep A');
-    else app.engine.sendText({do: 'edit', text: app.doc.text});
-    app.restart();
+    const text = run && keep === 'A' ? run.text('A') : app.doc.text;
+    if (text !== app.doc.text) app.change(text, 'Keep A');
+    else app.engine.sendText({do: 'edit', text});
+    if (plays) app.time.toggle();
+    app.showShapes();
     app.layout.stageChanged();
     app.properties.update();
   }
@@ -123,85 +155,106 @@ export class CompareMode {
   /* ---- time, to both ---- */
 
   togglePlay(): void {
-    if (this.model?.isPlaying) this.model.pause();
-    else this.model?.play(Number(this.app.state.get('speed')));
+    if (this.run?.isPlaying) this.run.pause();
+    else this.run?.play(Number(this.app.state.get('speed')));
   }
 
   setSpeed(speed: number): void {
-    if (this.model?.isPlaying) this.model.play(speed);
+    if (this.run?.isPlaying) this.run.play(speed);
   }
 
   step(): void {
-    this.model?.step();
+    this.run?.step();
   }
 
   restart(): void {
     this.app.graphs.clear();
-    this.model?.restart();
+    this.app.pane.history.clear();
+    this.pane?.history.clear();
+    this.run?.restart();
   }
 
   seek(frame: number): void {
-    this.model?.seek(frame);
+    this.run?.seek(frame);
   }
 
   /* The page's text is B's. */
   edited(text: string): void {
-    this.model?.edit('B', text);
+    this.run?.edit('B', text);
   }
 
   put(file: string, bytes: ArrayBuffer): void {
     this.engine?.put(file, bytes);
   }
 
+  send(command: Command): void {
+    this.engine?.send(command);
+  }
+
   want(command: Command): void {
     this.wanted = command;
-    if (!this.view) return;
-    this.engine?.send(command);
-    this.view.colorBy = this.app.view.colorBy;
-    this.view.look = this.app.view.look;
-    this.view.overlays = this.app.view.overlays;
-    const carried = 'color' in command ? (command.color ?? '') : '';
-    this.view.carried = carried
-      ? {name: carried, unit: this.app.state.get('schema')?.colors.find(c => c.name === carried)?.unit ?? ''}
-      : null;
+    this.send(command);
   }
 
   /* ---- view ---- */
 
+  private shapes(): DrawnShape[] {
+    const {doc, state} = this.app;
+    return drawnShapes(doc.model, state.get('selection'), state.get('hidden'));
+  }
+
+  showShapes(): void {
+    this.pane?.view.setShapes(this.shapes());
+  }
+
+  paneAt(x: number, y: number): Pane | null {
+    return this.inB(x, y) ? this.pane : null;
+  }
+
   frame(): void {
-    if (!this.view) return;
-    if (this.view.theme !== this.app.state.get('theme')) this.view.setTheme(this.app.state.get('theme'));
-    if (this.view.needsDraw) this.view.draw();
+    const {app, pane} = this;
+    if (!pane) return;
+    if (app.state.get('range') === null) {
+      /* One range for both, so that their colours mean the same. */
+      const a = app.view.automaticRange,
+        b = pane.view.automaticRange,
+        both: [number, number] | null = a && b ? [Math.min(a[0], b[0]), Math.max(a[1], b[1])] : null;
+      for (const view of app.views) view.range = both;
+    }
+    if (pane.view.needsDraw) pane.view.draw();
   }
 
   cameraMoved(by: View): void {
-    if (!this.view || !this.shared) return;
-    const other = by === this.view ? this.app.view : this.view;
+    if (!this.pane || !this.shared) return;
+    const other = by === this.pane.view ? this.app.view : this.pane.view;
     other.camera = by.camera;
   }
 
   /* Both canvases fill the view; the second is cut off at the divider. */
   stageChanged(stage: Rect): void {
     this.stage = stage;
-    if (!this.view || !this.canvas || !this.divider) return;
+    const view = this.pane?.view;
+    if (!view || !this.canvas || !this.divider) return;
     const v = this.app.viewElement.getBoundingClientRect(),
       [a, b] = this.labels;
     if (isPhone()) {
       const h = Math.round(v.height / 2);
+      this.inB = (_, y) => y >= h;
       this.app.view.setStage({...stage, y: 0, height: h});
-      this.view.setStage({...stage, y: h, height: v.height - h});
+      view.setStage({...stage, y: h, height: v.height - h});
       this.canvas.style.clipPath = `inset(${h}px 0 0 0)`;
       this.divider.style.cssText = `left:0;top:${h}px;width:100%;height:2px;bottom:auto`;
       b.style.cssText = `left:0;top:${h - stage.y + 8}px`;
       return;
     }
     const x = Math.round(stage.x + stage.width * this.at);
+    this.inB = left => left >= x;
     if (this.layout === 'wipe') {
       this.app.view.setStage(stage);
-      this.view.setStage(stage);
+      view.setStage(stage);
     } else {
       this.app.view.setStage({...stage, width: x - stage.x});
-      this.view.setStage({...stage, x, width: stage.x + stage.width - x});
+      view.setStage({...stage, x, width: stage.x + stage.width - x});
     }
     this.canvas.style.clipPath = `inset(0 0 0 ${x}px)`;
     this.divider.style.cssText = `left:${x}px`;
@@ -315,9 +368,9 @@ export class CompareMode {
   }
 
   private show(): void {
-    const {model} = this;
-    if (!model) return;
-    const rows = model.rows(),
+    const {run} = this;
+    if (!run) return;
+    const rows = run.rows(),
       differ = rows.filter(r => r.differs).length;
     const signature = JSON.stringify([rows, this.all]);
     if (signature !== this.drawn && !this.table.contains(document.activeElement)) {
@@ -357,8 +410,8 @@ export class CompareMode {
       );
       setText(this.labels[1].querySelector('.sub')!, differ === 1 ? '1 value differs' : `${differ} values differ`);
     }
-    const a = model.result('A'),
-      b = model.result('B');
+    const a = run.result('A'),
+      b = run.result('B');
     const line = (name: string, of: (r: NonNullable<typeof a>) => string) => [
       el('span', {class: 'lab'}, name),
       el('span', {class: 'r'}, a ? of(a) : '–'),
@@ -415,6 +468,11 @@ export class CompareMode {
   private give(path: string, side: Side, value: Raw): void {
     const steps = [...path.matchAll(/([^.[\]]+)|\[(\d+)\]/g)].map(m => (m[2] !== undefined ? Number(m[2]) : m[1]));
     if (side === 'B') this.app.change(setValue(this.app.doc.text, steps, value), `Change ${steps[steps.length - 1]}`);
-    else if (this.model) this.model.edit('A', setValue(this.model.text('A'), steps, value));
+    else if (this.run) {
+      const text = setValue(this.run.text('A'), steps, value);
+      this.run.edit('A', text);
+      this.model = readModel(parseText(text));
+      this.app.showShapes();
+    }
   }
 }

@@ -255,7 +255,6 @@ export class AppFiles {
       const scene = app.state.get('scene');
       this.recording = await startRecording(app.view.canvas, {fps: scene?.playback || 30});
       app.state.set({recording: true});
-      if (!app.state.get('playing') && app.canRun()) app.togglePlay();
     } catch (e) {
       app.toasts.show(messageOf(e), {bad: true});
     }
@@ -309,7 +308,6 @@ export class AppFiles {
     const {clientWidth: w, clientHeight: h} = app.view.canvas;
     this.pictures = new PngSequence(app.view, fileName(app.title, ''), w, h);
     app.state.set({recording: true});
-    if (!app.state.get('playing') && app.canRun()) app.togglePlay();
   }
 
   entries(): Entry[] {

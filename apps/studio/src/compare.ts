@@ -14,7 +14,6 @@ export interface ComparedEngine {
   on(name: 'state', listener: (e: Of<'state'>) => void): () => void;
   on(name: 'error', listener: (e: Of<'error'>) => void): () => void;
   on(name: 'picture', listener: (e: {frame: FrameEvent}) => void): () => void;
-  close(): void;
 }
 
 /* ---- values ---- */
@@ -193,17 +192,10 @@ export class Compare {
     }
   }
 
-  send(c: Command): void { /* tools and wishes, to both */
-    for (const h of Object.values(this.halves)) h.engine.send(c);
-  }
-
-  /* Ends the comparison: the other engine is closed, and the one that stays goes on from its frame. */
-  keep(side: Side): {engine: ComparedEngine; text: string} {
+  /* The engines stay as they are. */
+  end(): void {
     this.pause();
     for (const h of Object.values(this.halves)) for (const stop of h.stop) stop();
-    this.halves[side === 'A' ? 'B' : 'A'].engine.close();
-    const {engine, text} = this.halves[side];
-    return {engine, text};
   }
 
   /* ---- clock ---- */

@@ -326,6 +326,13 @@ export class Graphs {
     this.later();
   }
 
+  /* What was B's is A's. */
+  keepB(): void {
+    const {A, B} = this.shared.traces;
+    Object.assign(this.shared.traces, {A: B, B: A});
+    this.later();
+  }
+
   clear(): void {
     for (const trace of Object.values(this.shared.traces)) trace.clear();
     this.later();

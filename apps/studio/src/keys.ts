@@ -31,10 +31,10 @@ export function listenToKeys(app: App): void {
   const toggle = (key: 'velocity' | 'force' | 'flow' | 'blocks' | 'colliders') => () =>
     state.set({overlays: {...state.get('overlays'), [key]: !state.get('overlays')[key]}});
   const plain: Record<string, (e: KeyboardEvent) => void> = {
-    ' ': () => app.togglePlay(),
-    ArrowRight: e => app.step(e.shiftKey ? 'substep' : 'frame'),
-    ArrowLeft: () => app.back(),
-    r: () => app.restart(),
+    ' ': () => app.time.toggle(),
+    ArrowRight: e => app.time.step(e.shiftKey ? 'substep' : 'frame'),
+    ArrowLeft: () => app.time.back(),
+    r: () => app.time.restart(),
     o: () => app.openGallery(),
     l: () => overlaysMenu(app, app.top.overlays),
     k: () => state.set({graphs: !state.get('graphs')}),
@@ -68,6 +68,11 @@ export function listenToKeys(app: App): void {
   plain.Backspace = plain.Delete;
   for (const t of TOOLS) plain[t.key.toLowerCase()] = () => app.setTool(t.name);
 
+  /* Any key makes a button that was clicked :focus-visible, so it counts what it was at first. */
+  let reached: EventTarget | null = null;
+  addEventListener('focusin', e => {
+    reached = (e.target as HTMLElement).matches(':focus-visible') ? e.target : null;
+  });
   addEventListener('keydown', e => {
     if (app.modal) {
       /* Wherever the focus is: a click beside its controls takes it away from a dialog. */
@@ -99,7 +104,7 @@ export function listenToKeys(app: App): void {
     /* Space presses the button that the keyboard has reached, not the one clicked last; arrows move a slider. */
     const target = e.target as HTMLElement;
     if (e.key === ' ' && target.tagName === 'BUTTON') {
-      if (target.matches(':focus-visible')) return;
+      if (target === reached) return;
       target.blur();
     }
     if (/^Arrow/.test(e.key) && (target as HTMLInputElement).type === 'range') return;

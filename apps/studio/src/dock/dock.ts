@@ -33,10 +33,10 @@ export class Dock {
     this.playButton = playButton(app);
     const make = (name: 'reset' | 'back' | 'frame' | 'sub', label: string, key: string, run: () => void) =>
       button({icon: name, label, key, do: `transport-${name}`}, run);
-    const reset = make('reset', 'Reset to the start', 'R', () => app.restart());
-    const back = make('back', 'Back one frame', '←', () => app.back());
-    const frame = make('frame', 'Step one frame', '→', () => app.step('frame'));
-    const sub = make('sub', 'Step one substep', 'Shift →', () => app.step('substep'));
+    const reset = make('reset', 'Reset to the start', 'R', () => app.time.restart());
+    const back = make('back', 'Back one frame', '←', () => app.time.back());
+    const frame = make('frame', 'Step one frame', '→', () => app.time.step('frame'));
+    const sub = make('sub', 'Step one substep', 'Shift →', () => app.time.step('substep'));
     this.controls = [reset, back, frame, sub];
     this.speed = new Segment<Speed>(
       'Speed',
@@ -47,7 +47,7 @@ export class Dock {
         {value: '0', text: 'Max', label: 'As fast as possible'},
       ],
       app.state.get('speed'),
-      speed => app.setSpeed(speed),
+      speed => app.time.setSpeed(speed),
     );
     const figure = (label: Node | string, title: string) => {
       const b = el('b', {}, '–');
@@ -181,7 +181,7 @@ export const ratioText = (r: number): string =>
 
 /* One in the dock, one beside the tabs of a phone. */
 export function playButton(app: App): HTMLButtonElement {
-  const b = el('button', {type: 'button', class: 'play', 'data-do': 'play', onclick: () => app.togglePlay()});
+  const b = el('button', {type: 'button', class: 'play', 'data-do': 'play', onclick: () => app.time.toggle()});
   app.state.watch(['playing', 'error', 'scene', 'connection'], () => {
     const playing = app.state.get('playing');
     b.disabled = !app.canRun() && !playing;

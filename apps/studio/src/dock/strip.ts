@@ -139,7 +139,7 @@ export class Strip {
         [first, last] = this.ends(),
         [low, high] = this.app.state.get('kept');
       const frame = Math.round(first + clamp((m.clientX - box.left) / box.width, 0, 1) * (last - first));
-      this.app.scrubTo(clamp(frame, low, high));
+      this.app.time.scrubTo(clamp(frame, low, high));
     };
     const up = () => {
       this.element.removeEventListener('pointermove', move);
@@ -160,7 +160,7 @@ export class Strip {
     if (to === undefined || e.shiftKey) return;
     e.preventDefault();
     e.stopPropagation();
-    if (to > high) this.app.step('frame');
-    else this.app.scrubTo(clamp(to, low, high));
+    if (to > high) this.app.time.step('frame');
+    else this.app.time.scrubTo(clamp(to, low, high));
   }
 }

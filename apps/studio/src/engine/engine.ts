@@ -62,6 +62,18 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
     this.transport?.send(c);
   }
 
+  /* Goes on with the other's transport in place of its own, which ends. */
+  takeOver(other: Engine): void {
+    this.transport?.close();
+    this.up();
+    this.transport = other.transport;
+    other.transport = null;
+    this.transport?.hand?.(this);
+    this.hello = other.hello;
+    for (const [number, frame] of other.frames) this.frames.set(number, frame);
+    this.setConnection(other.connection);
+  }
+
   /* A whole text: open or edit. */
   sendText(c: {do: 'open' | 'edit'; text: string}): void {
     if (this.waiting) {

@@ -12,6 +12,8 @@ export interface Transport {
   send(c: Command): void;
   /* A file that the page's scenes may name. Only an engine within the page takes some. */
   put?(file: string, bytes: ArrayBuffer): void;
+  /* Serves the page's own engine from now on. */
+  hand?(to: Receiver): void;
   close(): void;
 }
 
@@ -25,14 +27,19 @@ function workerAddress(): string {
 export class WorkerTransport implements Transport {
   private readonly worker: Worker;
 
-  constructor(to: Receiver) {
+  constructor(private to: Receiver) {
     this.worker = new Worker(workerAddress());
     this.worker.onmessage = m => {
-      if (m.data instanceof ArrayBuffer) to.bytes(m.data);
-      else to.event((typeof m.data === 'string' ? JSON.parse(m.data) : m.data) as Event);
+      if (m.data instanceof ArrayBuffer) this.to.bytes(m.data);
+      else this.to.event((typeof m.data === 'string' ? JSON.parse(m.data) : m.data) as Event);
     };
-    this.worker.onerror = e => to.down(e.message?.replace(/^Uncaught (\w*Error: )?/, '') || 'The engine did not load.');
+    this.worker.onerror = e =>
+      this.to.down(e.message?.replace(/^Uncaught (\w*Error: )?/, '') || 'The engine did not load.');
     to.up();
+  }
+
+  hand(to: Receiver): void {
+    this.to = to;
   }
 
   send(c: Command): void {
@@ -76,14 +83,21 @@ export class SocketTransport implements Transport {
   private wait = FIRST_WAIT_MS;
   private timer = 0;
   private closed = false;
+  private session = 0;
 
   /* `own`: a session of its own, beside the page's. */
   constructor(
     private readonly pass: Pass,
-    private readonly own: boolean,
-    private readonly to: Receiver,
+    private own: boolean,
+    private to: Receiver,
   ) {
     this.connect();
+  }
+
+  hand(to: Receiver): void {
+    this.to = to;
+    this.own = false;
+    this.remember();
   }
 
   send(c: Command): void {
@@ -128,8 +142,12 @@ export class SocketTransport implements Transport {
     const e = JSON.parse(text) as Event | {event: 'session'; secret: string; session: number; resumed: boolean};
     if (e.event !== 'session') return this.to.event(e);
     this.pass.secret = e.secret;
-    if (this.own) return;
-    this.pass.session = e.session;
+    this.session = e.session;
+    if (!this.own) this.remember();
+  }
+
+  private remember(): void {
+    this.pass.session = this.session;
     try {
       sessionStorage.setItem(KEPT, JSON.stringify(this.pass));
     } catch {

@@ -692,7 +692,7 @@ export class Properties {
           waiting.length === 1 ? '1 change is waiting' : `${waiting.length} changes are waiting`,
         ),
         button({label: 'Undo', text: 'Undo', class: 'small', do: 'undo-waiting'}, () => app.undo()),
-        button({label: 'Restart', text: 'Restart', class: 'small primary', do: 'restart'}, () => app.restart()),
+        button({label: 'Restart', text: 'Restart', class: 'small primary', do: 'restart'}, () => app.time.restart()),
       );
       this.foot.title = waiting.join('\n');
     } else if (state) {

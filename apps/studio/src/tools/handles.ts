@@ -3,6 +3,7 @@
 import type {App} from '../app.ts';
 import type {Vec3} from '../protocol.ts';
 import type {Handle} from '../view/handles.ts';
+import type {View} from '../view/view.ts';
 import type {Item} from '../document/model.ts';
 import {
   add,
@@ -39,6 +40,7 @@ export class HandleDrag {
 
   constructor(
     private readonly app: App,
+    private readonly view: View,
     private readonly handle: Handle,
     x: number,
     y: number,
@@ -46,11 +48,11 @@ export class HandleDrag {
     this.item = app.selected();
     this.text = app.doc.text;
     this.pivot = placeOf(this.item).pivot;
-    this.normal = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(app.view, this.pivot);
-    this.from = onPlane(app.view, x, y, this.pivot, this.normal);
+    this.normal = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(view, this.pivot);
+    this.from = onPlane(view, x, y, this.pivot, this.normal);
     const axis = handle.axis >= 0 ? UNIT[handle.axis] : this.normal;
-    this.fromAlong = alongAxis(app.view, x, y, this.pivot, axis) ?? 0;
-    this.fromAngle = angleAbout(app.view, x, y, this.pivot, axis) ?? 0;
+    this.fromAlong = alongAxis(view, x, y, this.pivot, axis) ?? 0;
+    this.fromAngle = angleAbout(view, x, y, this.pivot, axis) ?? 0;
   }
 
   move(x: number, y: number, snap: boolean): void {
@@ -61,10 +63,10 @@ export class HandleDrag {
     if (handle.do === 'move') {
       let by: Vec3 | null;
       if (handle.axis >= 0) {
-        const t = alongAxis(app.view, x, y, this.pivot, axis);
+        const t = alongAxis(this.view, x, y, this.pivot, axis);
         by = t === null ? null : times(axis, t - this.fromAlong);
       } else {
-        const hit = onPlane(app.view, x, y, this.pivot, this.normal);
+        const hit = onPlane(this.view, x, y, this.pivot, this.normal);
         by = hit && this.from ? sub(hit, this.from) : null;
       }
       if (!by) return;
@@ -72,7 +74,7 @@ export class HandleDrag {
       if (snap) to = to.map(v => Math.round(v / model.resolution) * model.resolution) as Vec3;
       app.change(moveTo(this.text, model, item, to), `Move ${item.name}`, tag);
     } else if (handle.do === 'turn') {
-      const angle = angleAbout(app.view, x, y, this.pivot, axis);
+      const angle = angleAbout(this.view, x, y, this.pivot, axis);
       if (angle === null) return;
       let degrees = ((angle - this.fromAngle) * 180) / Math.PI;
       if (snap) degrees = Math.round(degrees / SNAP_DEGREES) * SNAP_DEGREES;
@@ -81,11 +83,11 @@ export class HandleDrag {
     } else if (canScale(item)) {
       let factor: Vec3 = [1, 1, 1];
       if (handle.axis >= 0) {
-        const t = alongAxis(app.view, x, y, this.pivot, axis);
+        const t = alongAxis(this.view, x, y, this.pivot, axis);
         if (t === null || Math.abs(this.fromAlong) < 1e-9) return;
         factor[handle.axis as 0 | 1 | 2] = Math.max(0.05, t / this.fromAlong);
       } else {
-        const hit = onPlane(app.view, x, y, this.pivot, this.normal);
+        const hit = onPlane(this.view, x, y, this.pivot, this.normal);
         if (!hit || !this.from) return;
         const f = Math.max(0.05, length(sub(hit, this.pivot)) / Math.max(1e-9, length(sub(this.from, this.pivot))));
         factor = [f, f, f];

@@ -1,11 +1,13 @@
 /* What the pointer does on the view: select and drag shapes, probe, and tools that act while held. The view
  * turns the camera with whatever is left to it. */
 import type {App} from '../app.ts';
+import type {Pane} from '../pane.ts';
 import type {Tool, Vec3} from '../protocol.ts';
 import {add, length, sub, times} from '../document/place.ts';
 import {el, setText} from '../ui/dom.ts';
 import {showWithUnit} from '../ui/units.ts';
 import type {Handle} from '../view/handles.ts';
+import type {ToolMark, View} from '../view/view.ts';
 import {HandleDrag} from './handles.ts';
 import {OutlineDrawing} from './outline_drawing.ts';
 import {inwards, onPlane} from './screen.ts';
@@ -15,6 +17,7 @@ const SEND_EVERY_MS = 30;
 const AIM_LEAST_PX = 12; /* a shorter drag does not aim a push */
 
 type Held = {
+  view: View; /* that it is held in */
   tool: Tool;
   id: number;
   start: Vec3;
@@ -82,7 +85,9 @@ export class PointerTools {
       document.activeElement.blur();
     const [x, y] = this.at(e),
       {app} = this,
-      tool = app.state.get('tool');
+      tool = app.state.get('tool'),
+      pane = app.paneAt(x, y),
+      {view} = pane;
     if (this.drawing.active) {
       this.own(e);
       this.drawing.down(x, y);
@@ -90,22 +95,23 @@ export class PointerTools {
     }
     this.press = {x, y, id: e.pointerId};
     if (tool === 'select') {
-      const handle = app.canEdit() ? (app.view.pickHandle(x, y) ?? this.body(x, y)) : null;
+      const handle = app.canEdit() ? (view.pickHandle(x, y) ?? this.body(pane, x, y)) : null;
       if (handle) {
         this.own(e);
         this.press = null;
-        this.drag = new HandleDrag(app, handle, x, y);
+        this.drag = new HandleDrag(app, view, handle, x, y);
       }
       return;
     }
     if (tool === 'probe' || !app.canRun() || app.state.get('mode') !== 'scene') return;
-    const at = app.view.pointAt(x, y);
-    if (!at || (tool === 'grab' && app.view.pick(x, y) < 0 && app.doc.model.dimension === 3)) return;
+    const at = view.pointAt(x, y);
+    if (!at || (tool === 'grab' && view.pick(x, y) < 0 && app.doc.model.dimension === 3)) return;
     this.own(e);
     this.press = null;
-    app.leaveScrub();
-    const normal: Vec3 = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(app.view, at);
+    app.time.leaveScrub();
+    const normal: Vec3 = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(view, at);
     this.held = {
+      view,
       tool,
       id: e.pointerId,
       start: at,
@@ -124,12 +130,12 @@ export class PointerTools {
   }
 
   /* Before the first step, the selected object itself is a handle. */
-  private body(x: number, y: number): Handle | null {
+  private body(pane: Pane, x: number, y: number): Handle | null {
     const {app} = this,
       item = app.selected();
-    if (item.kind !== 'object' || app.state.get('time') > 0) return null;
-    const index = app.view.pick(x, y);
-    return index >= 0 && app.objectOf(index) === item.name ? {do: 'move', axis: -1} : null;
+    if (item.kind !== 'object' || app.state.get('time') > 0 || pane !== app.editPane) return null;
+    const index = pane.view.pick(x, y);
+    return index >= 0 && pane.objectOf(index) === item.name ? {do: 'move', axis: -1} : null;
   }
 
   private move(e: PointerEvent): void {
@@ -149,8 +155,8 @@ export class PointerTools {
       e.stopPropagation();
       h.x = x;
       h.y = y;
-      const free = h.tool === 'cut' || h.tool === 'heat' || h.tool === 'emit' ? this.app.view.pointAt(x, y) : null;
-      const to = free ?? onPlane(this.app.view, x, y, h.start, h.normal);
+      const free = h.tool === 'cut' || h.tool === 'heat' || h.tool === 'emit' ? h.view.pointAt(x, y) : null;
+      const to = free ?? onPlane(h.view, x, y, h.start, h.normal);
       if (to && h.tool !== 'push') h.at = to;
     }
     if (!this.hoverDue) {
@@ -185,19 +191,19 @@ export class PointerTools {
 
   private click(x: number, y: number): void {
     const {app} = this,
-      tool = app.state.get('tool');
+      tool = app.state.get('tool'),
+      pane = app.paneAt(x, y),
+      index = pane.view.pick(x, y);
     if (tool === 'probe') {
-      const index = app.view.pick(x, y);
-      app.setProbe(index < 0 ? null : index);
+      app.setProbe(index < 0 ? null : index, pane);
     } else if (tool === 'select') {
-      const name = app.view.pickShape(x, y),
-        index = app.view.pick(x, y);
-      const object = index >= 0 ? app.objectOf(index) : null;
+      const name = pane.view.pickShape(x, y),
+        object = index >= 0 ? pane.objectOf(index) : null;
       app.selectNamed(object ?? name);
     }
   }
 
-  /* What a tool does now, to the engine. */
+  /* What a tool does now, to the engines: two that are compared feel the same. */
   private send(): void {
     const h = this.held,
       {app} = this;
@@ -212,20 +218,20 @@ export class PointerTools {
       strength = app.state.get('strength');
     if (h.tool === 'push') {
       const aim = this.aim(h);
-      app.engine.send({do: 'tool', tool: 'push', at: h.at, radius, velocity: aim, strength: strength.push});
+      app.sendAll({do: 'tool', tool: 'push', at: h.at, radius, velocity: aim, strength: strength.push});
     } else if (h.tool === 'heat') {
-      app.engine.send({do: 'tool', tool: 'heat', at: h.at, radius, strength: strength.heat});
+      app.sendAll({do: 'tool', tool: 'heat', at: h.at, radius, strength: strength.heat});
     } else if (h.tool === 'emit') {
-      app.engine.send({do: 'tool', tool: 'emit', at: h.at, radius, velocity: [0, 0, 0], material: app.emitMaterial()});
+      app.sendAll({do: 'tool', tool: 'emit', at: h.at, radius, velocity: [0, 0, 0], material: app.emitMaterial()});
     } else {
-      app.engine.send({do: 'tool', tool: h.tool, at: h.at, radius, velocity: h.velocity});
+      app.sendAll({do: 'tool', tool: h.tool, at: h.at, radius, velocity: h.velocity});
     }
     this.showRing();
   }
 
   /* The direction of a push: along the drag, or into the screen. */
   private aim(h: Held): Vec3 {
-    const to = onPlane(this.app.view, h.x, h.y, h.start, h.normal),
+    const to = onPlane(h.view, h.x, h.y, h.start, h.normal),
       by = to ? sub(to, h.start) : ([0, 0, 0] as Vec3);
     if (Math.hypot(h.x - h.x0, h.y - h.y0) < AIM_LEAST_PX || length(by) === 0)
       return this.app.doc.model.dimension === 2 ? [0, -1, 0] : h.normal;
@@ -235,32 +241,34 @@ export class PointerTools {
   private release(): void {
     clearInterval(this.timer);
     this.held = null;
-    this.app.engine.send({do: 'tool', tool: null});
+    this.app.sendAll({do: 'tool', tool: null});
     this.showRing();
   }
 
   private showRing(): void {
     const {app} = this,
       tool = app.state.get('tool'),
-      h = this.held;
+      h = this.held,
+      view = h?.view ?? (this.hover ? app.paneAt(this.hover.x, this.hover.y).view : app.view),
+      mark = (m: ToolMark | null) => app.views.forEach(v => v.setTool(m));
     if (tool === 'select' || tool === 'probe') {
-      app.view.setTool(null);
+      mark(null);
       if (tool === 'select' && this.hover && !this.press && !this.drag) {
-        const handle = app.canEdit() ? app.view.pickHandle(this.hover.x, this.hover.y) : null;
-        app.view.hotHandle = handle;
+        const handle = app.canEdit() ? view.pickHandle(this.hover.x, this.hover.y) : null;
+        view.hotHandle = handle;
         app.viewElement.style.cursor = handle ? 'grab' : '';
       }
       this.label.hidden = true;
       return;
     }
-    const at = h?.at ?? (this.hover && app.view.pointAt(this.hover.x, this.hover.y));
+    const at = h?.at ?? (this.hover && view.pointAt(this.hover.x, this.hover.y));
     if (!at) {
-      app.view.setTool(null);
+      mark(null);
     } else {
       const radius = app.state.get('radius'),
         strength = app.state.get('strength');
       const arrow = h?.tool === 'push' ? times(this.aim(h), radius * 2.5) : undefined;
-      app.view.setTool({at, radius, arrow});
+      mark({at, radius, arrow});
       if (h?.tool === 'push' || h?.tool === 'heat') {
         setText(
           this.label,
@@ -268,11 +276,11 @@ export class PointerTools {
             ? showWithUnit(+strength.push.toPrecision(2), 'N')
             : `${strength.heat > 0 ? '+' : ''}${strength.heat.toFixed(0)} K/s`,
         );
-        const [x, y] = app.view.project(at),
+        const [x, y] = view.project(at),
           v = app.viewElement.getBoundingClientRect(),
           s = app.stage.getBoundingClientRect();
         this.label.style.left = `${x + v.left - s.left}px`;
-        this.label.style.top = `${y + v.top - s.top - radius / app.view.pixelAt(at) - 28}px`;
+        this.label.style.top = `${y + v.top - s.top - radius / view.pixelAt(at) - 28}px`;
       }
     }
     this.label.hidden = !at || (h?.tool !== 'push' && h?.tool !== 'heat');

@@ -3,6 +3,7 @@ import type {App} from '../app.ts';
 import {el, button, clamp, replace, setText, isPhone} from '../ui/dom.ts';
 import {figures, showWithUnit} from '../ui/units.ts';
 import {labelOf} from '../panels/params.ts';
+import type {Pane} from '../pane.ts';
 
 type Values = Record<string, number | number[] | string>;
 
@@ -28,11 +29,13 @@ export class ProbeCard {
   private readonly line = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   private readonly title = el('span', {class: 'grow'});
   private readonly list = el('dl');
+  pane: Pane; /* that the particle was chosen in */
   private fields = new Map<string, HTMLElement>();
   private last = 0;
   private index = -1;
 
   constructor(private readonly app: App) {
+    this.pane = app.pane;
     this.line.setAttribute('class', 'leadline');
     app.viewElement.append(this.line);
     this.element.append(
@@ -50,7 +53,7 @@ export class ProbeCard {
       if (id === null) {
         this.line.innerHTML = '';
         this.index = -1;
-        app.view.highlight(-1);
+        for (const view of app.views) view.highlight(-1);
       } else {
         setText(this.title, `Particle ${id.toLocaleString('en')}`);
         this.element.setAttribute('aria-label', `Particle ${id}`);
@@ -58,8 +61,8 @@ export class ProbeCard {
     });
   }
 
-  show(values: Values | undefined): void {
-    if (!values || this.element.hidden || performance.now() - this.last < UPDATE_EVERY_MS) return;
+  show(values: Values | undefined, pane: Pane): void {
+    if (!values || pane !== this.pane || this.element.hidden || performance.now() - this.last < UPDATE_EVERY_MS) return;
     this.last = performance.now();
     const rows = ROWS.filter(([key]) => values[key] !== undefined);
     if (rows.some(([key]) => !this.fields.has(key)) || rows.length !== this.fields.size) {
@@ -87,15 +90,15 @@ export class ProbeCard {
   follow(): void {
     const id = this.app.state.get('probe');
     if (id === null) return;
-    this.index = this.app.indexOf(id, this.index);
-    const at = this.index >= 0 ? this.app.placeOf(this.index) : null;
-    this.app.view.highlight(this.index);
+    this.index = this.pane.indexOf(id, this.index);
+    const at = this.index >= 0 ? this.pane.placeOf(this.index) : null;
+    this.pane.view.highlight(this.index);
     this.pin.hidden = !at || isPhone();
     if (!at) {
       this.line.innerHTML = '';
       return;
     }
-    const [x, y] = this.app.view.project(at),
+    const [x, y] = this.pane.view.project(at),
       v = this.app.viewElement.getBoundingClientRect(),
       s = this.app.stage.getBoundingClientRect();
     const px = x + v.left - s.left,

@@ -214,6 +214,7 @@ export class View {
   }
 
   set range(r: [number, number] | null) {
+    if (r?.[0] === this.#range?.[0] && r?.[1] === this.#range?.[1]) return;
     this.#range = r;
     this.#liveMesh.dirty = true;
     this.#touch();
@@ -263,6 +264,12 @@ export class View {
     const by = this.#colorBy;
     if (!by || !this.#gl || by !== this.#carried?.name) return null;
     return this.#gl.palette.legend(by, this.#carried.unit, this.#range);
+  }
+
+  /* The range of the colours that are shown if none is set. */
+  get automaticRange(): [number, number] | null {
+    const by = this.#colorBy;
+    return by && by === this.#carried?.name ? (this.#gl?.palette.range(by, null) ?? null) : null;
   }
 
   /* Of the grid's nodes, if they are shown. */

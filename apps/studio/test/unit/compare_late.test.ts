@@ -17,8 +17,6 @@ class Scripted {
     return () => {};
   }
 
-  close(): void {}
-
   picture(frame: number): void {
     const event = {frame: {frame, part: 0, time: 0, steps: 1, seconds: 0}};
     this.listeners['picture']!(event as never);
