@@ -107,7 +107,8 @@ export class Bodies {
   includeAll(b: Bounds): void {
     for (const s of this.shapes) {
       const form = this.form(s);
-      if (!form || !s.visible || s.shape === 'plane' || s.kind === 'sink') continue;
+      const holds = s.shape === 'inside'; /* what moves stays within it, drawn or not */
+      if (!form || !(s.visible || holds) || s.shape === 'plane' || s.kind === 'sink') continue;
       const m = this.model(s);
       for (const line of form.outline) for (const p of line) include(b, transform(m, p));
       includeSome(b, form, m, 1);
