@@ -183,7 +183,8 @@ export class Outline {
           : item.kind === 'source'
             ? 'flame'
             : shapeIcon(item.shape?.word ?? 'box'));
-    const color = (of: string) => el('i', {class: 'sw', style: `background:${swatchColor(scene, of)}`, title: of});
+    const color = (of: string, object?: string) =>
+      el('i', {class: 'sw', style: `background:${swatchColor(scene, of, object)}`, title: of});
     /* Objects of the only material need not name it. */
     const all = app.doc.model.items.filter(i => i.kind === 'material');
     const material =
@@ -209,7 +210,7 @@ export class Outline {
       item.kind === 'material' && color(item.name),
       el('span', {class: 't'}, item.name),
       this.note(item),
-      material !== '' && color(material),
+      material !== '' && color(material, item.name),
       hides
         ? el(
             'button',
