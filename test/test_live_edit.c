@@ -158,8 +158,11 @@ static void a_change_forgets_the_frames_after_it(void **state)
     page_settle(p);
     page_send(p, "{'do': 'seek', 'frame': 3}");
     page_settle(p);
-    page_scene(p, "edit", replaced(jelly, "preset: jelly}", "preset: jelly, look: {name: clay}}"));
+    page_scene(
+        p, "edit",
+        replaced(jelly, "preset: jelly}", "preset: jelly, look: {name: clay, roughness: 0.9}}"));
     page_expect(p, "state", "'kept':[1,9]"); /* nothing but the look */
+    page_expect(p, "scene", "'gloss':0.25,'roughness':0.9");
     page_scene(p, "edit", replaced(jelly, "preset: jelly}", "preset: jelly, young: 5e4}"));
     page_expect(p, "state", "'kept':[1,3]");
     page_send(p, "{'do': 'seek', 'frame': 5}");

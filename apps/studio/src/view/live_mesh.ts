@@ -1,6 +1,6 @@
 /* The mesh around the particles of a picture: made when one is drawn, coarser if that takes long. */
 
-import type {SceneInfo} from '../protocol.ts';
+import type {SceneInfo, Vec3} from '../protocol.ts';
 import type {Picture} from './decode.ts';
 import type {Bounds} from './math.ts';
 import type {NetMesh} from './netmesh.ts';
@@ -25,6 +25,7 @@ export type Meshed = {
 
 export class LiveMesh {
   #coarser = 1;
+  #cell = 0; /* of the last mesh, m */
   /* Something that it shows has changed. */
   dirty = true;
 
@@ -32,7 +33,10 @@ export class LiveMesh {
     if (!this.dirty) return;
     this.dirty = false;
     const start = performance.now();
-    const nets = netsOf(m.places, m.without, m.box, m.spacing, this.#coarser);
+    /* Cells stay where they are while the box moves with the particles, or the surface would shimmer. */
+    const low = this.#cell > 0 ? m.box.low.map((x) => Math.floor(x / this.#cell) * this.#cell) as Vec3 : m.box.low;
+    const nets = netsOf(m.places, m.without, {low, high: m.box.high}, m.spacing, this.#coarser);
+    this.#cell = nets.cell;
     const {tints, kelvins} = paintNets(nets, m.picture, m.tags, m.scene, palette, m.colorBy, m.carried, m.range);
     into.set(nets, tints, kelvins);
     const ms = performance.now() - start;
