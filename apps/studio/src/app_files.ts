@@ -10,10 +10,11 @@ import {Cache, type Sequence} from './files/cache.ts';
 import {CacheTransport} from './files/cache_transport.ts';
 import {readPoints, writePoints, type SavedFormat} from './files/formats.ts';
 import type {Points} from './files/points.ts';
-import {PngSequence, startRecording, videoExtension, type Recording} from './files/recorder.ts';
+import {FileSequence, startRecording, videoExtension, type Recording} from './files/recorder.ts';
 import {makeLink} from './files/share.ts';
 import {addParticleObject} from './files/state_object.ts';
 import {fileName, OPEN_ACCEPT, pickFiles, saveFile, saveScene, sortFiles, watchDrops} from './files/yaml_file.ts';
+import type {IconName} from './ui/icons.ts';
 import type {Entry} from './ui/menu.ts';
 
 const MESH_ACCEPT = '.obj,.ply,.stl';
@@ -30,8 +31,7 @@ export class AppFiles {
   cache: {name: string; withScene: boolean} | null = null; /* that the page plays itself */
   private readonly kept = new Map<string, ArrayBuffer>(); /* files that scenes may name, for every engine */
   private recording: Recording | null = null;
-  private pictures: PngSequence | null = null;
-  private pending: Promise<void> = Promise.resolve();
+  private sequence: {of: 'picture' | 'particle'; files: FileSequence} | null = null;
 
   constructor(private readonly app: App) {
     watchDrops(document.body, {
@@ -187,12 +187,17 @@ export class AppFiles {
     }
   }
 
+  /* Of the engine's newest state. */
+  private async points(format: SavedFormat): Promise<Uint8Array<ArrayBuffer>> {
+    const points = await this.app.engine.points();
+    return writePoints(format, points as unknown as Points, this.app.state.get('scene')?.fps);
+  }
+
   async savePoints(format: SavedFormat): Promise<void> {
     const {app} = this;
     try {
-      const points = await app.engine.points();
       const frame = String(Math.floor(app.state.get('frame'))).padStart(4, '0');
-      const bytes = await writePoints(format, points as unknown as Points, app.state.get('scene')?.fps);
+      const bytes = await this.points(format);
       app.toasts.show(`Saved ${saveFile(fileName(app.title, `.${frame}.${format}`), bytes)}`);
     } catch (e) {
       app.toasts.show(messageOf(e), {bad: true});
@@ -231,8 +236,8 @@ export class AppFiles {
   /* Starts a video, or ends whatever is recorded. */
   async toggleRecord(): Promise<void> {
     const {app} = this;
-    if (this.pictures) {
-      await this.togglePictures();
+    if (this.sequence) {
+      await this.endSequence();
       if (!this.recording) return;
     }
     if (this.recording) {
@@ -262,7 +267,7 @@ export class AppFiles {
 
   /* What is recorded keeps up; if not, the next picture waits. */
   get readyToRecord(): boolean {
-    return (this.recording?.ready ?? true) && (this.pictures?.ready ?? true);
+    return (this.recording?.ready ?? true) && (this.sequence?.files.ready ?? true);
   }
 
   /* Right after the view was drawn. */
@@ -273,10 +278,10 @@ export class AppFiles {
       this.recording.frame(scene ? (frame.time * scene.fps) / scene.playback : undefined);
       app.top.showRecording(this.recording.seconds);
     }
-    if (this.pictures && frame.part < WHOLE) {
-      const added = this.pictures.add(frame.frame);
-      this.pending = Promise.allSettled([this.pending, added]).then(() => undefined);
-      app.top.showRecording(this.pictures.count / (scene?.playback || 30));
+    if (this.sequence && frame.part < WHOLE) {
+      const {files} = this.sequence;
+      files.add(frame.frame);
+      app.top.showRecording(files.count / (scene?.playback || 30));
     }
   }
 
@@ -291,38 +296,48 @@ export class AppFiles {
     }
   }
 
-  private async togglePictures(): Promise<void> {
-    const {app} = this;
-    if (this.pictures) {
-      const pictures = this.pictures;
-      this.pictures = null;
-      await this.pending;
-      app.state.set({recording: this.recording !== null});
-      if (pictures.count)
-        app.toasts.show(
-          `Saved ${saveFile(fileName(app.title, '.zip'), pictures.finish())}, ${pictures.count} pictures`,
-        );
-      else app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
-      return;
-    }
-    const {clientWidth: w, clientHeight: h} = app.view.canvas;
-    this.pictures = new PngSequence(app.view, fileName(app.title, ''), w, h);
+  private async toggleSequence(of: 'picture' | 'particle'): Promise<void> {
+    if (this.sequence) return this.endSequence();
+    const {app} = this,
+      {clientWidth: w, clientHeight: h} = app.view.canvas,
+      name = fileName(app.title, '');
+    const picture = async () => new Uint8Array(await (await app.view.screenshot(w, h)).arrayBuffer());
+    const files =
+      of === 'picture' ? new FileSequence(name, 'png', picture) : new FileSequence(name, 'prt', () => this.points('prt'));
+    this.sequence = {of, files};
     app.state.set({recording: true});
+  }
+
+  private async endSequence(): Promise<void> {
+    const {app} = this,
+      {of, files} = this.sequence!;
+    this.sequence = null;
+    app.state.set({recording: this.recording !== null});
+    try {
+      const zip = await files.finish();
+      if (files.count)
+        app.toasts.show(`Saved ${saveFile(fileName(app.title, '.zip'), zip)}, ${files.count} ${of} files`);
+      else app.toasts.show('Nothing was recorded: press play while recording.', {bad: true});
+    } catch (e) {
+      app.toasts.show(messageOf(e), {bad: true});
+    }
   }
 
   entries(): Entry[] {
     const off = this.app.state.get('scene') === null;
+    const entry = (of: 'picture' | 'particle', icon: IconName, text: string): Entry => ({
+      kind: 'do',
+      text: this.sequence?.of === of ? `Stop the ${of} sequence` : text,
+      icon,
+      off: off || (this.sequence !== null && this.sequence.of !== of),
+      run: () => void this.toggleSequence(of),
+    });
     return [
       {kind: 'do', text: 'Save a picture (PNG)', icon: 'camera', off, run: () => void this.savePicture()},
-      {
-        kind: 'do',
-        text: this.pictures ? 'Stop the picture sequence' : 'Record a picture sequence',
-        icon: 'layers',
-        off,
-        run: () => void this.togglePictures(),
-      },
+      entry('picture', 'layers', 'Record a picture sequence'),
       {kind: 'do', text: 'Save particles (PRT)', icon: 'points', off, run: () => void this.savePoints('prt')},
       {kind: 'do', text: 'Save particles (geo)', icon: 'points', off, run: () => void this.savePoints('geo')},
+      entry('particle', 'points', 'Record a particle sequence (PRT)'),
     ];
   }
 }

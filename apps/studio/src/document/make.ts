@@ -14,7 +14,8 @@ import {
 } from './edit.ts';
 import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
 import type {Path} from './path.ts';
-import {add, moveTo, placeOf} from './place.ts';
+import {moveTo, placeOf} from './place.ts';
+import {add} from '../view/math.ts';
 
 export function newScene(dimension: 2 | 3): string {
   return `firn: 1

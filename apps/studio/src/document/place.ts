@@ -5,13 +5,12 @@
 import type {Vec3} from '../protocol.ts';
 import {setValue, type Value} from './edit.ts';
 import {vector, type Item, type Model} from './model.ts';
+import {add, DEGREE, length, scale, sub} from '../view/math.ts';
 
 export type Matrix = [Vec3, Vec3, Vec3]; /* rows */
 
-const rad = Math.PI / 180;
-
 export function rotation(degrees: Vec3): Matrix {
-  const [a, b, c] = degrees.map(d => d * rad);
+  const [a, b, c] = degrees.map(d => d * DEGREE);
   const [ca, sa, cb, sb, cc, sc] = [Math.cos(a), Math.sin(a), Math.cos(b), Math.sin(b), Math.cos(c), Math.sin(c)];
   return [
     [cb * cc, sa * sb * cc - ca * sc, ca * sb * cc + sa * sc],
@@ -23,31 +22,25 @@ export function rotation(degrees: Vec3): Matrix {
 /* Degrees about x, then y, then z. */
 export function anglesOf(m: Matrix): Vec3 {
   const y = Math.asin(Math.max(-1, Math.min(1, -m[2][0])));
-  if (Math.abs(m[2][0]) > 0.999999) return [Math.atan2(-m[1][2], m[1][1]) / rad, y / rad, 0];
-  return [Math.atan2(m[2][1], m[2][2]) / rad, y / rad, Math.atan2(m[1][0], m[0][0]) / rad];
+  if (Math.abs(m[2][0]) > 0.999999) return [Math.atan2(-m[1][2], m[1][1]) / DEGREE, y / DEGREE, 0];
+  return [Math.atan2(m[2][1], m[2][2]) / DEGREE, y / DEGREE, Math.atan2(m[1][0], m[0][0]) / DEGREE];
 }
 
 export const multiply = (a: Matrix, b: Matrix): Matrix =>
   a.map(r => [0, 1, 2].map(j => r[0] * b[0][j] + r[1] * b[1][j] + r[2] * b[2][j])) as Matrix;
 export const apply = (m: Matrix, v: Vec3): Vec3 => m.map(r => r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) as Vec3;
-export const add = (a: Vec3, b: Vec3): Vec3 => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
-export const sub = (a: Vec3, b: Vec3): Vec3 => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
-export const times = (a: Vec3, s: number): Vec3 => [a[0] * s, a[1] * s, a[2] * s];
-export const dot = (a: Vec3, b: Vec3): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-export const length = (a: Vec3): number => Math.hypot(...a);
-export const normalize = (a: Vec3): Vec3 => times(a, 1 / (length(a) || 1));
 
 /* The middle of a shape in its own frame. */
 function middle(item: Item): Vec3 {
   const p = item.shape?.params ?? {};
   switch (item.shape?.word) {
     case 'capsule':
-      return times(add(vector(p.from, [0, -0.5, 0]), vector(p.to, [0, 0.5, 0])), 0.5);
+      return scale(add(vector(p.from, [0, -0.5, 0]), vector(p.to, [0, 0.5, 0])), 0.5);
     case 'plane':
       return vector(p.point);
     case 'polygon': {
       const points = (Array.isArray(p.points) ? p.points : []).map(q => vector(q));
-      return points.length ? times(points.reduce(add, [0, 0, 0]), 1 / points.length) : [0, 0, 0];
+      return points.length ? scale(points.reduce(add, [0, 0, 0]), 1 / points.length) : [0, 0, 0];
     }
     default:
       return vector(p.center);

@@ -1,6 +1,6 @@
-/* Videos and pictures of the view. A video has one frame for each that was shown while it was recorded, at the time
- * it has in the video, however long it took to simulate and however many pictures a frame had. Where the browser has no encoder for that, MediaRecorder
- * records, by the clock. */
+/* Videos of the view, and files of frames. A video has one frame for each that was shown while it was recorded, at the
+ * time it has in the video, however long it took to simulate and however many pictures a frame had. Where the browser
+ * has no encoder for that, MediaRecorder records, by the clock. */
 import {ZipWriter} from './zip.ts';
 import {type EncodedFrame, writeWebm} from './webm.ts';
 
@@ -152,14 +152,13 @@ export function videoExtension(video: Video): string {
   return video.blob.type.startsWith('video/mp4') ? '.mp4' : '.webm';
 }
 
-export type Pictured = {screenshot(width: number, height: number): Promise<Blob>};
-
-/* One PNG per frame, in a zip file. */
-export class PngSequence {
+/* One file for each frame, in a zip file: `make` gives the frame that is shown now. */
+export class FileSequence {
   private zip = new ZipWriter();
   private begun = new Set<number>();
   private waiting = 0;
-  constructor(private view: Pictured, private name: string, private width: number, private height: number) {}
+  private done: Promise<void> = Promise.resolve();
+  constructor(private name: string, private extension: string, private make: () => Promise<Uint8Array<ArrayBuffer>>) {}
 
   get count(): number {
     return this.zip.count;
@@ -170,16 +169,20 @@ export class PngSequence {
     return this.waiting < 3;
   }
 
-  /* The view as it is now; a frame that is there already is left as it is. */
-  async add(frame: number): Promise<void> {
+  /* A frame that is there already is left as it is. */
+  add(frame: number): void {
     if (this.begun.has(frame)) return;
     this.begun.add(frame);
     this.waiting++;
-    const png = await this.view.screenshot(this.width, this.height).finally(() => this.waiting--);
-    this.zip.add(`${this.name}.${String(frame).padStart(4, '0')}.png`, new Uint8Array(await png.arrayBuffer()));
+    const made = this.make().finally(() => this.waiting--);
+    /* In the order of the frames. */
+    this.done = this.done.then(async () =>
+      this.zip.add(`${this.name}.${String(frame).padStart(4, '0')}.${this.extension}`, await made));
+    this.done.catch(() => undefined); /* finish() tells */
   }
 
-  finish(): Blob {
+  async finish(): Promise<Blob> {
+    await this.done;
     return this.zip.finish();
   }
 }

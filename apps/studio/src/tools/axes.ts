@@ -1,7 +1,7 @@
 /* The axes in a corner of 3D views: which way they point; a click on one looks along it. */
 import type {App} from '../app.ts';
 import type {Vec3} from '../protocol.ts';
-import {add} from '../document/place.ts';
+import {add} from '../view/math.ts';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const ARM = 21,

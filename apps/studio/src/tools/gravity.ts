@@ -3,7 +3,7 @@ import type {App} from '../app.ts';
 import type {Vec3} from '../protocol.ts';
 import {setValue} from '../document/edit.ts';
 import {valueAt, vector} from '../document/model.ts';
-import {add, length, times} from '../document/place.ts';
+import {add, length, scale} from '../view/math.ts';
 import {fromPixels} from './screen.ts';
 import {figures} from '../ui/units.ts';
 
@@ -49,7 +49,7 @@ export class GravityArrow {
       size = distance * 0.02,
       g = this.value();
     const o = app.view.project(target),
-      p = app.view.project(add(target, times(g, size / EARTH)));
+      p = app.view.project(add(target, scale(g, size / EARTH)));
     /* The length that g has on the screen, of a unit that does not depend on zoom. */
     const e = app.view.pixelAt(target),
       k = (LENGTH * e) / size,
@@ -89,7 +89,7 @@ export class GravityArrow {
     const move = (m: PointerEvent) => {
       const {target} = app.view.camera,
         perPixel = app.view.pixelAt(target);
-      const by = times(
+      const by = scale(
         fromPixels(app.view, target, m.clientX - e.clientX, m.clientY - e.clientY, perPixel * 10),
         EARTH / LENGTH / perPixel,
       );

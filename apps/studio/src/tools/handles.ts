@@ -6,7 +6,6 @@ import type {Handle} from '../view/handles.ts';
 import type {View} from '../view/view.ts';
 import type {Item} from '../document/model.ts';
 import {
-  add,
   anglesOf,
   canScale,
   moveTo,
@@ -14,12 +13,10 @@ import {
   placeOf,
   rotation,
   scaleBy,
-  sub,
-  times,
   turnTo,
-  length,
   type Matrix,
 } from '../document/place.ts';
+import {add, length, scale, sub} from '../view/math.ts';
 import {alongAxis, angleAbout, inwards, onPlane} from './screen.ts';
 
 const UNIT: Vec3[] = [
@@ -64,7 +61,7 @@ export class HandleDrag {
       let by: Vec3 | null;
       if (handle.axis >= 0) {
         const t = alongAxis(this.view, x, y, this.pivot, axis);
-        by = t === null ? null : times(axis, t - this.fromAlong);
+        by = t === null ? null : scale(axis, t - this.fromAlong);
       } else {
         const hit = onPlane(this.view, x, y, this.pivot, this.normal);
         by = hit && this.from ? sub(hit, this.from) : null;

@@ -3,7 +3,7 @@
 import type {App} from '../app.ts';
 import type {Pane} from '../pane.ts';
 import type {Tool, Vec3} from '../protocol.ts';
-import {add, length, sub, times} from '../document/place.ts';
+import {add, length, scale, sub} from '../view/math.ts';
 import {el, setText} from '../ui/dom.ts';
 import {showWithUnit} from '../ui/units.ts';
 import type {Handle} from '../view/handles.ts';
@@ -210,8 +210,8 @@ export class PointerTools {
     if (!h) return;
     const now = performance.now(),
       dt = Math.max(1e-3, (now - h.lastTime) / 1000);
-    const velocity = times(sub(h.at, h.lastAt), 1 / dt);
-    h.velocity = add(times(h.velocity, 0.4), times(velocity, 0.6));
+    const velocity = scale(sub(h.at, h.lastAt), 1 / dt);
+    h.velocity = add(scale(h.velocity, 0.4), scale(velocity, 0.6));
     h.lastAt = h.at;
     h.lastTime = now;
     const radius = app.state.get('radius'),
@@ -235,7 +235,7 @@ export class PointerTools {
       by = to ? sub(to, h.start) : ([0, 0, 0] as Vec3);
     if (Math.hypot(h.x - h.x0, h.y - h.y0) < AIM_LEAST_PX || length(by) === 0)
       return this.app.doc.model.dimension === 2 ? [0, -1, 0] : h.normal;
-    return times(by, 1 / length(by));
+    return scale(by, 1 / length(by));
   }
 
   private release(): void {
@@ -267,7 +267,7 @@ export class PointerTools {
     } else {
       const radius = app.state.get('radius'),
         strength = app.state.get('strength');
-      const arrow = h?.tool === 'push' ? times(this.aim(h), radius * 2.5) : undefined;
+      const arrow = h?.tool === 'push' ? scale(this.aim(h), radius * 2.5) : undefined;
       mark({at, radius, arrow});
       if (h?.tool === 'push' || h?.tool === 'heat') {
         setText(

@@ -1,17 +1,11 @@
 /* Between pixels and the scene: planes that drags move on, and directions along the screen. */
 import type {Vec3} from '../protocol.ts';
-import {add, dot, sub, times, normalize, length} from '../document/place.ts';
+import {add, cross, dot, length, scale, sub, unit} from '../view/math.ts';
 
 export type Screen = {
   ray(x: number, y: number): {origin: Vec3; direction: Vec3};
   project(p: Vec3): [number, number, number];
 };
-
-export const cross = (a: Vec3, b: Vec3): Vec3 => [
-  a[1] * b[2] - a[2] * b[1],
-  a[2] * b[0] - a[0] * b[2],
-  a[0] * b[1] - a[1] * b[0],
-];
 
 /* Where the ray of a pixel meets a plane; null if it runs along it. */
 export function onPlane(s: Screen, x: number, y: number, point: Vec3, normal: Vec3): Vec3 | null {
@@ -19,7 +13,7 @@ export function onPlane(s: Screen, x: number, y: number, point: Vec3, normal: Ve
     d = dot(r.direction, normal);
   if (Math.abs(d) < 1e-6) return null;
   const t = dot(sub(point, r.origin), normal) / d;
-  return t > 0 || d !== 0 ? add(r.origin, times(r.direction, t)) : null;
+  return t > 0 || d !== 0 ? add(r.origin, scale(r.direction, t)) : null;
 }
 
 /* The point of an axis nearest to the ray of a pixel, as a distance along the axis. */
@@ -36,7 +30,7 @@ export function alongAxis(s: Screen, x: number, y: number, point: Vec3, axis: Ve
 /* The direction into the screen at a point of the scene. */
 export function inwards(s: Screen, p: Vec3): Vec3 {
   const [x, y] = s.project(p);
-  return normalize(s.ray(x, y).direction);
+  return unit(s.ray(x, y).direction);
 }
 
 /* The vector of the scene, of those that look so, that is shortest: for a motion in pixels at a point. */
@@ -59,7 +53,7 @@ export function fromPixels(s: Screen, at: Vec3, dx: number, dy: number, size: nu
     c = dot(v, v),
     d = a * c - b * b;
   if (Math.abs(d) < 1e-12) return [0, 0, 0];
-  return add(times(u, (c * dx - b * dy) / d), times(v, (a * dy - b * dx) / d));
+  return add(scale(u, (c * dx - b * dy) / d), scale(v, (a * dy - b * dx) / d));
 }
 
 /* The angle of a drag around an axis, in radians. */
@@ -67,7 +61,7 @@ export function angleAbout(s: Screen, x: number, y: number, point: Vec3, axis: V
   const hit = onPlane(s, x, y, point, axis);
   const from = hit && sub(hit, point);
   if (!from || length(from) === 0) return null;
-  const u = normalize(cross(axis, Math.abs(axis[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0])),
+  const u = unit(cross(axis, Math.abs(axis[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0])),
     v = cross(axis, u);
   return Math.atan2(dot(from, v), dot(from, u));
 }

@@ -77,6 +77,7 @@ async function start(prepare) {
     if (app.compare.pane) app.compare.end();
     app.closeMenu();
     app.closeModal();
+    app.properties.find(false);
     if (app.state.get('playing')) app.time.toggle();
     app.time.setSpeed('1');
     app.state.set({left: 'outline', foldLeft: false, foldRight: false, bare: false, tool: 'select', graphs: false, look: 'surface', color: '',
@@ -165,7 +166,7 @@ claim('every item of the menus has its effect', async page => {
     },
     'scene-menu': {
       'New 3D scene': ['text'], 'New 2D scene': ['text'], 'Open a file': ['filechooser'], 'Save the scene': ['download'], 'Share a link': ['hash', 'zoomed'],
-      'Save a picture (PNG)': ['download'], 'Record a picture sequence': ['recording'], 'Save particles (PRT)': ['download'], 'Save particles (geo)': ['download'],
+      'Save a picture (PNG)': ['download'], 'Record a picture sequence': ['recording'], 'Record a particle sequence (PRT)': ['recording'], 'Save particles (PRT)': ['download'], 'Save particles (geo)': ['download'],
       'Frame everything': ['camera', 'zoomed'], 'Back to how it was opened': ['text', 'edited'],
     },
     'item-menu': {'Duplicate': ['text', 'block'], 'Delete': ['text', 'block'], 'Hide': ['hidden', 'block'], 'Show in the text': ['left', 'block']},

@@ -2,8 +2,8 @@
 import {Graphs} from '../../src/graphs.ts';
 import {Reader} from '../../src/files/reader.ts';
 import {writePrt} from '../../src/files/prt.ts';
-import {PngSequence, startRecording} from '../../src/files/recorder.ts';
+import {FileSequence, startRecording} from '../../src/files/recorder.ts';
 import {makeLink, readLink} from '../../src/files/share.ts';
 import {sortFiles} from '../../src/files/yaml_file.ts';
 
-Object.assign(window, {firnFiles: {Graphs, Reader, writePrt, PngSequence, startRecording, makeLink, readLink, sortFiles}});
+Object.assign(window, {firnFiles: {Graphs, Reader, writePrt, FileSequence, startRecording, makeLink, readLink, sortFiles}});

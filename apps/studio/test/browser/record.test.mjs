@@ -69,22 +69,25 @@ claim('a picture is a PNG of twice the size', async page => {
   assert.deepEqual(sizeOfPng(bytes), await page.evaluate(() => [2 * window.firn.view.canvas.clientWidth, 2 * window.firn.view.canvas.clientHeight]));
 });
 
-claim('a picture sequence has one PNG for each frame', async page => {
-  await openScene(page, SQUARE);
-  await page.evaluate(() => window.firn.app.time.setSpeed('0'));
-  await choose('Record a picture sequence');
-  await until(page, () => window.firn.app.state.get('shown').frame >= 9);
-  const {name, bytes} = await saved(() => choose('Stop the picture sequence'));
-  assert.equal(name, 'test.zip');
-  const files = unzip(bytes), frames = [...files.keys()].map(f => Number(f.match(/^test\.(\d{4})\.png$/)[1])).sort((a, b) => a - b);
-  assert.ok(frames.length >= 8);
-  frames.forEach((f, i) => assert.equal(f, frames[0] + i));
-  for (const png of files.values()) assert.ok(isPng(png));
-  assert.notDeepEqual(files.get('test.0003.png'), files.get('test.0009.png'));
-  await page.keyboard.press('Space');
-  await until(page, () => !window.firn.app.state.get('playing'));
-  await page.evaluate(() => window.firn.app.time.setSpeed('1'));
-});
+for (const [of, text, extension, begins] of [['picture', 'Record a picture sequence', 'png', '89504e47'],
+  ['particle', 'Record a particle sequence (PRT)', 'prt', 'c0505254']]) {
+  claim(`a ${of} sequence has one file for each frame`, async page => {
+    await openScene(page, SQUARE);
+    await page.evaluate(() => window.firn.app.time.setSpeed('0'));
+    await choose(text);
+    await until(page, () => window.firn.app.state.get('shown').frame >= 9);
+    const {name, bytes} = await saved(() => choose(`Stop the ${of} sequence`));
+    assert.equal(name, 'test.zip');
+    const files = unzip(bytes), names = [...files.keys()];
+    assert.ok(names.length >= 8);
+    names.forEach((n, i) => assert.equal(n, `test.${String(2 + i).padStart(4, '0')}.${extension}`));
+    for (const file of files.values()) assert.equal(file.toString('hex', 0, 4), begins);
+    assert.notDeepEqual(files.get(names[1]), files.get(names[7]));
+    await page.keyboard.press('Space');
+    await until(page, () => !window.firn.app.state.get('playing'));
+    await page.evaluate(() => window.firn.app.time.setSpeed('1'));
+  });
+}
 
 claim('particles are saved as PRT and geo, and PRT comes back as an object', async page => {
   await openScene(page, SQUARE);
