@@ -78,6 +78,7 @@ async function start(prepare) {
     app.closeMenu();
     app.closeModal();
     app.properties.find(false);
+    history.replaceState(null, '', location.pathname);
     if (app.state.get('playing')) app.time.toggle();
     app.time.setSpeed('1');
     app.state.set({left: 'outline', foldLeft: false, foldRight: false, bare: false, tool: 'select', graphs: false, look: 'surface', color: '',
