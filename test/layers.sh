@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Draws the include graph of src, apps and examples and fails on an arrow that points upwards, into the
-# insides of another library, or from a program to anything but public headers. base, shape and collider are
+# insides of another library, or from a program to anything but public headers and, for `firn bench
+# solver`, the solvers. base, shape and collider are
 # the ground that all libraries stand on; firn_live and firn_render also use the insides of firn_scene.
 #   test/layers.sh          check
 #   test/layers.sh --draw   print who includes whom
@@ -25,7 +26,7 @@ src/run        | base mesh shape collider io geometry scene
 src/live       | base collider io scene run
 src/render     | base mesh shape collider io scene run
 src/validation |
-apps/firn      | validation
+apps/firn      | validation base data solve
 examples       |
 '
 

@@ -22,12 +22,13 @@ static const firn_command *const benches[] = {&firn_bench_step_command,
                                               &firn_bench_busy_command,
                                               &firn_bench_voxelize_command,
                                               &firn_bench_live_command,
+                                              &firn_bench_solver_command,
                                               NULL};
 
 const firn_command firn_bench_command = {
     .name = "firn bench",
     .line = "measure speed: step, scaling, realtime, stable, files, fill, implicit, busy, "
-            "voxelize, live",
+            "voxelize, live, solver",
     .summary = "Measures how fast the engine is on this machine. Nothing stays on disk unless "
                "--csv asks for it.",
     .parts = benches};
