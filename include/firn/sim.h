@@ -71,6 +71,13 @@ typedef enum firn_integrator {
     FIRN_INTEGRATORS(FIRN_LIST_ENUM) FIRN_INTEGRATOR_COUNT
 } firn_integrator;
 
+/* How liquids resist compression. PROJECTION makes them incompressible: a step solves for the pressure
+ * that leaves no divergence, so that sound does not limit it. All materials must then be liquids. */
+#define FIRN_PRESSURES(X)                                                                          \
+    X(PRESSURE_NONE, none, "the law of the material alone: sound limits the step")                 \
+    X(PRESSURE_PROJECTION, projection, "incompressible liquids, solved for on a staggered grid")
+typedef enum firn_pressure { FIRN_PRESSURES(FIRN_LIST_ENUM) FIRN_PRESSURE_COUNT } firn_pressure;
+
 /* "implicit", or NULL when there is no such integrator. */
 FIRN_API const char *firn_integrator_name(firn_integrator integrator);
 
@@ -183,6 +190,9 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
       "implicit takes long steps, which pays for stiff material whose explicit steps are below "   \
       "2e-4 s; auto takes the cheaper",                                                            \
       "use a firn_integrator", NULL)                                                               \
+    X(CHOICE(firn_pressure), pressure, "", FIRN_PRESSURE_NONE, 0, 0,                               \
+      "projection takes long steps through incompressible liquids, the only materials it takes",   \
+      "use a firn_pressure", NULL)                                                                 \
     X(REAL, dt_implicit, "s", 4e-3, FIRN_ABOVE_0, FIRN_FINITE, "largest automatic implicit step",  \
       "the default is 0.004 s", NULL)                                                              \
     X(REAL, theta, "", 0.55, 0.5, 1,                                                               \
@@ -419,6 +429,7 @@ typedef struct firn_report {
     firn_integrator integrator; /* EXPLICIT or IMPLICIT: of the last step */
     int64_t iterations;         /* of the solver, in all steps */
     double residual;            /* largest at which it stopped, over the forces of the step */
+    double divergence;          /* projection: largest left in a cell, times dt, of all steps */
     int64_t heat_steps;         /* solves of conduction, of dye too */
     int64_t heat_iterations;    /* of their solver, in all of them */
     double phase_seconds[FIRN_PHASES];

@@ -11,6 +11,7 @@ static const char *const firn_transfer_words[] = {FIRN_TRANSFERS(FIRN_LIST_NAME)
 static const char *const firn_spline_words[] = {FIRN_SPLINES(FIRN_LIST_NAME) NULL};
 static const char *const firn_force_form_words[] = {FIRN_FORCE_FORMS(FIRN_LIST_NAME) NULL};
 static const char *const firn_path_words[] = {FIRN_PATHS(FIRN_LIST_NAME) NULL};
+static const char *const firn_pressure_words[] = {FIRN_PRESSURES(FIRN_LIST_NAME) NULL};
 static const char *const firn_integrator_words[] = {FIRN_INTEGRATORS(FIRN_LIST_NAME) NULL};
 
 const firn_param *firn_sim_param(int32_t index)
@@ -191,6 +192,43 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
+/* What projection does not serve. */
+static firn_status check_projection(const firn_sim_def *def, firn_error *error)
+{
+    if (def->pressure != FIRN_PRESSURE_PROJECTION) return FIRN_OK;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        if (def->materials[i].law == FIRN_LIQUID) continue;
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "materials[%d].law %s: pressure projection is for the law liquid "
+                               "alone; use pressure none",
+                               i, firn_law_name(def->materials[i].law));
+    }
+    if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC &&
+        def->transfer != FIRN_TRANSFER_AUTO) {
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "transfer %s: pressure projection is for apic and pic",
+                               firn_transfer_name(def->transfer));
+    }
+    if (def->integrator == FIRN_IMPLICIT) {
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "integrator implicit is not for pressure projection, which takes "
+                               "long steps anyway; use explicit");
+    }
+    if (def->force_hook) {
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "force_hook: pressure projection has no nodes to ask it for; use "
+                               "pressure none");
+    }
+    for (int32_t i = 0; i < def->object_count; i++) {
+        if (def->object_bodies[i] == def->object_bodies[0] && def->object_bodies[0] == 0) continue;
+        return firn_fail_field(error, FIRN_UNSUPPORTED,
+                               "object_bodies[%d]: with pressure projection no object separates "
+                               "from others; leave out bodies",
+                               i);
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_def(const firn_sim_def *def, firn_error *error)
 {
     firn_status st = firn_check_stamp(def->stamp, "firn_sim_def", NULL, error);
@@ -203,6 +241,7 @@ static firn_status check_def(const firn_sim_def *def, firn_error *error)
     for (int32_t i = 0; st == FIRN_OK && i < def->material_count; i++) {
         st = firn_material_check(&def->materials[i], i, error);
     }
+    if (st == FIRN_OK) st = check_projection(def, error);
     if (st == FIRN_OK) st = check_heat(def, error);
     for (int32_t i = 0; st == FIRN_OK && i < def->collider_count; i++) {
         char where[24];
@@ -407,6 +446,9 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->at = &sim->directory[1];
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
     sim->def.transfer = choose_transfer(def);
+    /* Where cubic splines would have them, stencils of all staggered lattices lie upwards of a
+     * particle's cell; heat, on nodes, then has cubic ones. */
+    if (def->pressure == FIRN_PRESSURE_PROJECTION) sim->def.spline = FIRN_CUBIC;
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = firn_sim_choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);
@@ -414,7 +456,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     for (int i = 0; i < 4; i++) {
         sim->directory[i].axis_bits =
             def->object_count && def->dimension == 3 ? FIRN_BODY_AXIS_BITS : FIRN_AXIS_BITS;
-        sim->directory[i].stencil = def->spline == FIRN_QUADRATIC ? 3 : 4;
+        sim->directory[i].stencil = sim->def.spline == FIRN_QUADRATIC ? 3 : 4;
     }
     if (st == FIRN_OK) {
         st = firn_directory_init(sim->from, def->dimension, NULL, 0, sim->allocator, error);
@@ -487,6 +529,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->implicit.inverse_mass,
     };
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
+    firn_project_free(&sim->project, &a);
     a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);
 }
 

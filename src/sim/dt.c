@@ -68,6 +68,21 @@ firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }
 
+/* Pressure sets no limit. Gravity may speed up within the step what is at rest. */
+firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
+{
+    const firn_sim_def *def = &sim->def;
+    const double h = def->cell_size, way = def->courant * h, v = sqrt((double)e->speed2);
+    double a[3], g = 0;
+    firn_grid_body_acceleration(sim, def->dt_max, a);
+    for (int i = 0; i < def->dimension; i++) g += a[i] * a[i];
+    const firn_dt limits[] = {
+        {2 * way / (v + sqrt(v * v + 4 * sqrt(g) * way)), FIRN_LIMIT_VELOCITY},
+        {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
+    };
+    return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
+}
+
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining)
 {
     firn_dt step = limit;

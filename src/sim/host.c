@@ -289,6 +289,11 @@ firn_status firn_sim_add_material(firn_sim *sim, const firn_material_def *def, i
                          "there are no implicit steps for %s; use integrator explicit or auto",
                          firn_law_name(def->law));
     }
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION && def->law != sim->materials[0].law) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "%s cannot join: pressure projection is for the law liquid alone",
+                         firn_law_name(def->law));
+    }
 #define RESERVE(pool, type)                                                                        \
     if (st == FIRN_OK)                                                                             \
     st = firn_pool_reserve_slack(sim->allocator, &sim->pool, n * sizeof(type), error)

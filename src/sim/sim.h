@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/store.h"
+#include "solve/multigrid.h"
 #include "transfer/pass.h"
 
 /* Grid channels: FIRN_NODE reals per node, by block of the current directory.
@@ -94,6 +95,18 @@ typedef struct firn_implicit {
     int32_t differential_law;        /* as in firn_pass */
 } firn_implicit;
 
+/* What steps with pressure projection need beside arenas; nothing of it outlives the step. */
+typedef struct firn_project {
+    firn_pool block;     /* firn_liquid_block; see project.h */
+    firn_pool staggered; /* as in firn_pass */
+    firn_pool wall;      /* firn_wall_block, of blocks near colliders */
+    firn_pool x, b;      /* double per cell: solution and right-hand side */
+    firn_pool partial;   /* double per block */
+    firn_pool link;      /* int32_t[6] per block, as in firn_level */
+    int32_t wall_count;
+    firn_multigrid solver;
+} firn_project;
+
 /* What heat steps need beside arenas; nothing of it outlives the step but source and curve. */
 typedef struct firn_heat {
     firn_pool source;     /* firn_heat_source, the def's */
@@ -166,6 +179,7 @@ struct firn_sim {
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
     firn_snapshot snapshot;
     firn_implicit implicit;
+    firn_project project;
     firn_heat heat;
 
     real body_density[FIRN_MAX_BODIES]; /* kg/m3, of the densest particle each body has had */
@@ -230,6 +244,9 @@ firn_dt firn_dt_limit_colliders(const firn_sim *sim, firn_dt limit);
 
 /* The same for an implicit step. */
 firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e);
+
+/* And for one with pressure projection. */
+firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e);
 
 /* Adds growth, the fixed dt, the cap after a retry and the end of the time asked for; notes in
  * dt_free what it would be but for that end. */
@@ -383,6 +400,19 @@ firn_status firn_implicit_reserve(firn_sim *sim, firn_error *error);
  * meets too hard, the solver did not converge, or a node crosses more than `crossing` of a cell. */
 firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
                                 double *dt_fit, firn_error *error);
+
+/* ---- project.c ---- */
+
+/* Room for a step with pressure projection over the current directory, and the grid's start from the
+ * arenas. */
+firn_status firn_project_open(firn_sim *sim, firn_error *error);
+
+/* Makes the velocities of a step of dt, and sets max_speed. *broken and *dt_fit as in
+ * firn_implicit_solve; the next step may be as long as it likes. */
+firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
+                               double *dt_fit, firn_error *error);
+
+void firn_project_free(firn_project *project, const firn_allocator *allocator);
 
 /* ---- heat.c ---- */
 

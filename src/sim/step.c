@@ -34,6 +34,7 @@ enum {
  * a block of 1e8 Pa bounces too low with 1.5. */
 #define GROWTH 1.1
 #define GROWTH_IMPLICIT 1.25
+#define GROWTH_PROJECTED 2
 
 static double seconds_now(void)
 {
@@ -76,6 +77,7 @@ firn_pass firn_sim_pass(const firn_sim *sim)
         .arena = sim->grid.arena.data,
         .touched = sim->grid.touched.data,
         .arena_channels = FIRN_NODE * sim->planes,
+        .staggered = sim->project.staggered.data,
         .transfer = def->transfer,
         .spline = def->spline,
         .force_form = def->force_form,
@@ -359,7 +361,7 @@ static firn_status plain_step(firn_sim *sim, double remaining, firn_error *error
     return FIRN_OK;
 }
 
-/* Steps of the plain or the implicit kind, one after the other. */
+/* Steps of the plain, the implicit or the projected kind, one after the other. */
 typedef firn_status step_function(firn_sim *sim, double remaining, firn_error *error);
 
 static firn_status advance_by(step_function *step, firn_sim *sim, double seconds, bool single,
@@ -431,6 +433,57 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
     sim->dt_next = GROWTH_IMPLICIT * sim->dt_free;
     if (step.dt >= sim->dt_free) sim->dt_next = fmin(sim->dt_next, dt_fit);
     sim->report.integrator = FIRN_IMPLICIT;
+    count_step(sim, step);
+    return FIRN_OK;
+}
+
+/* ---- projection ---- */
+
+/* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. */
+static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
+{
+    const int32_t planes = sim->store.dim + 1;
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, planes, error);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    firn_pass pass = firn_sim_pass(sim);
+    pass.arena_channels = planes * FIRN_NODE;
+    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_scatter);
+    sim->extremes = merged_extremes(sim);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
+    firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
+    firn_dt step = firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining);
+    st = firn_project_open(sim, error);
+    book(sim, FIRN_PHASE_GRID, &mark);
+    while (st == FIRN_OK) {
+        firn_limit broken;
+        double dt_fit;
+        if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
+        st = firn_project_solve(sim, step.dt, CELL_LIMIT, &broken, &dt_fit, error);
+        if (st != FIRN_OK || broken == FIRN_LIMIT_NONE) break;
+        tell_retry(sim, broken, step.dt, dt_fit);
+        sim->dt_free = dt_fit;
+        step = (firn_dt){dt_fit, sim->grid.finite ? broken : FIRN_LIMIT_FINITE};
+    }
+    book(sim, FIRN_PHASE_SOLVE, &mark);
+    if (st == FIRN_OK && sim->def.collider_count) {
+        firn_sim_pose_colliders(sim, sim->time + step.dt);
+        firn_reaction_count(sim);
+        st = firn_reaction_list(sim, error);
+    }
+    if (st != FIRN_OK) return st;
+
+    reorder_in_turn(sim, &mark);
+    set_gather_step(sim, &pass, step.dt);
+    pass.staggered = sim->project.staggered.data;
+    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_gather);
+    firn_reaction_collect(sim);
+    turn_page(sim);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
+
+    sim->dt_next = GROWTH_PROJECTED * sim->dt_free;
     count_step(sim, step);
     return FIRN_OK;
 }
@@ -768,6 +821,9 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
 
 static firn_status advance_particles(firn_sim *sim, double seconds, bool single, firn_error *error)
 {
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION) {
+        return advance_by(projected_step, sim, seconds, single, error);
+    }
     firn_integrator integrator = sim->integrator;
     if (integrator == FIRN_INTEGRATOR_AUTO) {
         firn_status st = cheaper_integrator(sim, &integrator, error);

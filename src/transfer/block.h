@@ -438,8 +438,8 @@ static void respond(const firn_pass *s, law_call call, firn_lanes *g, int n, con
 }
 
 /* The tangent of one group, whose particles may differ in material. */
-static void make_tangent(const firn_pass *s, const firn_lanes *g, const uint32_t index[W],
-                         firn_tangent *t)
+static inline void make_tangent(const firn_pass *s, const firn_lanes *g, const uint32_t index[W],
+                                firn_tangent *t)
 {
     uint32_t material[W];
     for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];

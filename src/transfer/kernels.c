@@ -4,7 +4,8 @@
 
 firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
     FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
-    FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather);
+    FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather),
+    FIRN_KERNEL(firn_staggered_scatter), FIRN_KERNEL(firn_staggered_gather);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_stress_function FIRN_KERNEL(firn_stress);
 firn_demand_function FIRN_KERNEL(firn_demand);
@@ -38,6 +39,8 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_weigh = FIRN_KERNEL(firn_plain_weigh),
     .scalar_scatter = FIRN_KERNEL(firn_scalar_scatter),
     .scalar_gather = FIRN_KERNEL(firn_scalar_gather),
+    .staggered_scatter = FIRN_KERNEL(firn_staggered_scatter),
+    .staggered_gather = FIRN_KERNEL(firn_staggered_gather),
     .energy = FIRN_KERNEL(firn_energy),
     .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},

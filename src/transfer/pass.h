@@ -22,6 +22,10 @@ enum {
 /* Reals of one superblock's arena; vector code adds zeros past the last node, into the padding. */
 #define FIRN_ARENA_REALS(dim, channels) ((size_t)(firn_pow(FIRN_ARENA, dim) * (channels) + 16))
 
+/* Channels of a staggered grid: velocities across faces, velocities that only move particles, the
+ * pressure of cells where there is liquid, and 1 there. */
+#define FIRN_STAGGERED(dim) (2 * (dim) + 2)
+
 /* An arena is cut into the parts of the blocks that it overlaps, four along each axis: the last node of
  * the block before the superblock, its own two blocks, and three nodes of the block after. Only pieces
  * that particles reach are cleared, and summed: loose particles reach a few nodes of many arenas.
@@ -115,6 +119,9 @@ typedef struct firn_pass {
     uint32_t (*cell)[FIRN_MAX_CELLS + 1]; /* by block: offsets of its cells' particles */
     int32_t differential_law;             /* a law whose differential serves all materials, or -1 */
 
+    /* Projection: by block, a number per lattice point and channel; see FIRN_STAGGERED. */
+    const real *staggered;
+
     /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
     const firn_scalar *scalar;
     firn_scalar_mean *scalar_mean;
@@ -142,6 +149,7 @@ typedef struct firn_kernels {
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_pass_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_pass_function *scalar_scatter, *scalar_gather;
+    firn_pass_function *staggered_scatter, *staggered_gather;
     firn_energy_function *energy;
     firn_stress_function *stress;
     firn_demand_function *demand;

@@ -1,0 +1,489 @@
+/* Pressure projection: the grid of a step through incompressible liquids.
+ *
+ * The scatter leaves momentum, mass and volume of faces and the volume of cells. A cell that is more than
+ * half full is liquid and gets a pressure; particles elsewhere fly free. With u* the velocity after forces,
+ * and over the faces f of each liquid cell, of which colliders leave the part A open,
+ *   sum A / (rho theta) (P - P_n) = -sum +-(A u* + (1 - A) u_wall),     P = p dt / (rho_0 h)
+ *   u = u* - (P - P_n) / (rho theta),      rho = m / V of the face, over rho_0
+ * and in air P_n = 0 at the surface, which is the part theta of a cell away (Gibou et al. 2002). How full
+ * cells are says where the surface is. A second solve with the same matrix finds a motion that makes crowded
+ * cells looser and loose ones fuller: it moves particles and leaves their velocities alone.
+ *
+ * Blocks depend on their neighbours' last stage alone, so nothing depends on the thread count. Theory and
+ * measurements: doc/liquids.md. */
+#include "sim/project.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "solve/multigrid.h"
+
+enum { GRAIN = 4, ITERATIONS = 300 };
+
+#define TOLERANCE 1e-6      /* of the pressure */
+#define TOLERANCE_MOVE 1e-3 /* of the motion that keeps the volume */
+#define LIQUID 0.5          /* part of a cell that is full */
+#define THETA_LEAST 0.1     /* cells from a liquid cell to the surface */
+#define RELAX 0.25          /* part of a cell's error in volume that a step takes away... */
+#define RELAX_MOST 0.3      /* ... and the largest that it sees */
+#define MASSLESS 1e-12      /* of a full face's mass */
+
+typedef struct project_job {
+    firn_sim *sim;
+    int dim, cells;
+    double dt, h, density; /* s, m, kg/m3 of reference */
+    double body[3], keep;  /* acceleration, and what damping leaves */
+    int first;             /* of the channels under way */
+    bool moving;           /* they are velocities, not displacements */
+    double *x, *b;
+    double *partial;
+} project_job;
+
+static void run(project_job *job, firn_task *task)
+{
+    firn_workers_run(&job->sim->workers, job->sim->at->count, GRAIN, task, job);
+}
+
+static double run_most(project_job *job, firn_task *task)
+{
+    double most = 0;
+    run(job, task);
+    for (int32_t b = 0; b < job->sim->at->count; b++) most = fmax(most, job->partial[b]);
+    return most;
+}
+
+static bool bit(uint64_t mask, int c) { return mask >> c & 1; }
+
+/* ---- from particles ---- */
+
+static void open_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_sim *sim = job->sim;
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    firn_directory_neighbours(sim->at, (int32_t)b, v->near);
+    real plane[4][FIRN_CELLS][FIRN_NODE];
+    firn_grid_sum_arenas(sim, sim->at, job->dim + 1, b, plane);
+    const double cell = pow(job->h, job->dim);
+    for (int a = 0; a < job->dim; a++) {
+        v->massive[a] = 0;
+        for (int c = 0; c < job->cells; c++) {
+            const double momentum = (double)plane[a][c][0], mass = (double)plane[a][c][1],
+                         volume = (double)plane[a][c][2];
+            const bool some = mass > MASSLESS * job->density * cell && volume > 0;
+            if (some) v->massive[a] |= (uint64_t)1 << c;
+            v->start[a][c] = some ? (real)(momentum / mass) : 0;
+            v->push[a][c] = some ? (real)((double)plane[a][c][3] / mass) : 0;
+            v->lightness[a][c] = some ? (real)(job->density * volume / mass) : 1;
+        }
+    }
+    for (int c = 0; c < job->cells; c++)
+        v->volume[c] = (real)((double)plane[job->dim][c][0] / cell);
+}
+
+static project_job make_job(firn_sim *sim, double dt)
+{
+    project_job job = {.sim = sim,
+                       .dim = sim->store.dim,
+                       .cells = firn_pow(FIRN_BLOCK, sim->store.dim),
+                       .dt = dt,
+                       .h = sim->def.cell_size,
+                       .density = sim->def.materials[0].density,
+                       .keep = exp(-sim->def.damping * dt),
+                       .x = sim->project.x.data,
+                       .b = sim->project.b.data,
+                       .partial = sim->project.partial.data};
+    firn_grid_body_acceleration(sim, dt, job.body);
+    return job;
+}
+
+/* ---- cells ---- */
+
+/* How deep below a flat surface the middle of a cell is that is this full, in cells: the inverse of a step
+ * smoothed by the quadratic spline. */
+static double depth_at(double cover)
+{
+    if (cover >= 1) return 1.5;
+    if (cover <= 0) return -1.5;
+    if (cover < 0.5) return -depth_at(1 - cover);
+    if (cover > 1 - 1.0 / 6) {
+        const double d = 1.5 - cbrt(6 * (1 - cover));
+        if (d >= 0.5) return d;
+    }
+    double d = (cover - 0.5) / 0.75;
+    for (int i = 0; i < 4; i++) d -= (0.5 + 0.75 * d - d * d * d / 3 - cover) / (0.75 - d * d);
+    return d;
+}
+
+/* The neighbour of cell c along axis a, before (way -1) or after it (1). */
+static int32_t step_from(const project_job *job, const firn_liquid_block *v, int c, int a, int way,
+                         int *cell)
+{
+    int at[3];
+    firn_cell_at(job->dim, c, at);
+    at[a] += way;
+    return firn_find_cell(v, job->dim, at, cell);
+}
+
+/* The face of a cell along axis a, the lower or the upper one: the block that has it, or -1, and its
+ * cell. */
+static int32_t face_of(const project_job *job, int64_t b, int c, int a, bool upper, int *cell)
+{
+    if (upper) return step_from(job, firn_liquid_of(job->sim, b), c, a, 1, cell);
+    *cell = c;
+    return (int32_t)b;
+}
+
+static void classify_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    v->liquid = 0;
+    for (int c = 0; c < job->cells; c++) {
+        v->depth[c] = (real)depth_at((double)v->cover[c]);
+        if (!((double)v->cover[c] > LIQUID)) continue;
+        bool open = false;
+        for (int i = 0; i < 2 * job->dim && !open; i++) {
+            int cell;
+            const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
+            open = other >= 0 && firn_liquid_of(job->sim, other)->open[i / 2][cell] > 0;
+        }
+        if (open) v->liquid |= (uint64_t)1 << c;
+    }
+}
+
+static void predict_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    for (int a = 0; a < job->dim; a++) {
+        real *u = firn_staggered_of(job->sim, b, a);
+        for (int c = 0; c < job->cells; c++) {
+            const double pushed =
+                (double)v->start[a][c] + job->dt * (job->body[a] + (double)v->push[a][c]);
+            u[c] = v->open[a][c] == 0      ? v->wall_speed[a][c]
+                   : bit(v->massive[a], c) ? (real)(job->keep * pushed)
+                                           : 0;
+        }
+    }
+}
+
+/* ---- the system ---- */
+
+/* What is beyond a face of a liquid cell. */
+typedef struct beyond {
+    int32_t block; /* that has the face, or -1: it is closed */
+    int cell;      /* the face's */
+    double open;
+    double coefficient; /* 1 / (rho theta) */
+    bool liquid;        /* there is */
+    int32_t other;      /* the cell's block and number, where there is liquid */
+    int other_cell;
+} beyond;
+
+static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool upper)
+{
+    const firn_sim *sim = job->sim;
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    beyond out = {0};
+    out.block = face_of(job, b, c, a, upper, &out.cell);
+    if (out.block < 0) return out;
+    const firn_liquid_block *f = firn_liquid_of(sim, out.block);
+    out.open = (double)f->open[a][out.cell];
+    out.coefficient = (double)f->lightness[a][out.cell];
+    out.other = step_from(job, v, c, a, upper ? 1 : -1, &out.other_cell);
+    double there = -1.5;
+    if (out.other >= 0) {
+        const firn_liquid_block *o = firn_liquid_of(sim, out.other);
+        out.liquid = bit(o->liquid, out.other_cell);
+        there = (double)o->depth[out.other_cell];
+    }
+    if (out.liquid) return out;
+    const double here = (double)v->depth[c];
+    const double theta = there >= 0 ? 1 : here / (here - there);
+    out.coefficient /= fmin(fmax(theta, THETA_LEAST), 1);
+    return out;
+}
+
+static void system_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_sim *sim = job->sim;
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    firn_level *l = sim->project.solver.level;
+    for (int c = 0; c < job->cells; c++) {
+        const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
+        job->b[place] = 0;
+        if (!bit(v->liquid, c)) continue;
+        double flow = 0;
+        for (int i = 0; i < 2 * job->dim; i++) {
+            const int a = i / 2;
+            const beyond f = look_beyond(job, b, c, a, i % 2);
+            if (f.block < 0) continue;
+            const firn_liquid_block *o = firn_liquid_of(sim, f.block);
+            const double k = f.open * f.coefficient;
+            flow +=
+                (i % 2 ? 1 : -1) * (f.open * (double)firn_staggered_of(sim, f.block, a)[f.cell] +
+                                    (1 - f.open) * (double)o->wall_speed[a][f.cell]);
+            if (f.liquid && i % 2) l->face[a][place] = (real)k;
+            if (!f.liquid) l->anchor[place] += (real)k;
+        }
+        job->b[place] = -flow;
+    }
+}
+
+/* The right-hand side of the motion that keeps volume: h times its divergence. */
+static void crowd_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    const firn_level *l = job->sim->project.solver.level;
+    for (int c = 0; c < job->cells; c++) {
+        const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
+        double excess = bit(v->liquid, c) ? (double)v->cover[c] - 1 : 0;
+        if (excess < 0 && l->anchor[place] > 0)
+            excess = 0; /* at the surface cells may be part full */
+        job->b[place] = RELAX * fmin(fmax(excess, -RELAX_MOST), RELAX_MOST) * job->h / job->dt;
+    }
+}
+
+/* Subtracts gradients of the solution from the channels under way; notes which faces they reach. */
+static void accelerate_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_sim *sim = job->sim;
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    for (int a = 0; a < job->dim; a++) {
+        real *u = firn_staggered_of(sim, b, job->first + a);
+        v->known[a] = 0;
+        for (int c = 0; c < job->cells; c++) {
+            if (!job->moving) u[c] = 0;
+            int cell;
+            const int32_t below = step_from(job, v, c, a, -1, &cell);
+            const bool upper = bit(v->liquid, c),
+                       lower = below >= 0 && bit(firn_liquid_of(sim, below)->liquid, cell);
+            if (v->open[a][c] == 0 || !(upper || lower)) continue;
+            const beyond f =
+                upper ? look_beyond(job, b, c, a, false) : look_beyond(job, below, cell, a, true);
+            const double high = upper ? job->x[(size_t)b * (size_t)job->cells + (size_t)c] : 0,
+                         low =
+                             lower ? job->x[(size_t)below * (size_t)job->cells + (size_t)cell] : 0;
+            u[c] = (real)((double)u[c] - f.coefficient * (high - low));
+            v->known[a] |= (uint64_t)1 << c;
+        }
+    }
+}
+
+/* The largest divergence times dt that is left in a liquid cell; the pressure goes to its channel. */
+static void finish_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_sim *sim = job->sim;
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    const firn_level *l = sim->project.solver.level;
+    real *pressure = firn_staggered_of(sim, b, 2 * job->dim),
+         *liquid = firn_staggered_of(sim, b, 2 * job->dim + 1);
+    double most = 0;
+    for (int c = 0; c < job->cells; c++) {
+        const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
+        const bool wet = bit(v->liquid, c) && l->inverse[place] > 0;
+        pressure[c] = wet ? (real)(job->x[place] * job->density * job->h / job->dt) : 0;
+        liquid[c] = wet;
+        if (!wet) continue;
+        double flow = 0;
+        for (int i = 0; i < 2 * job->dim; i++) {
+            int cell;
+            const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
+            if (other < 0) continue;
+            const firn_liquid_block *o = firn_liquid_of(sim, other);
+            const double open = (double)o->open[i / 2][cell];
+            flow += (i % 2 ? 1 : -1) * (open * (double)firn_staggered_of(sim, other, i / 2)[cell] +
+                                        (1 - open) * (double)o->wall_speed[i / 2][cell]);
+        }
+        most = fmax(most, fabs(flow) * job->dt / job->h);
+    }
+    job->partial[b] = most;
+}
+
+/* ---- faces around the liquid ---- */
+
+/* Gives faces next to known ones their mean, if particles ask for them: pressure has not seen those of
+ * particles in the air. */
+static void extrapolate_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_sim *sim = job->sim;
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    const int around = firn_pow(3, job->dim);
+    for (int a = 0; a < job->dim; a++) {
+        const uint64_t asked = v->massive[a] & ~v->known[a];
+        v->next[a] = v->known[a];
+        uint64_t near = 0;
+        for (int i = 0; i < around; i++) {
+            if (v->near[i] >= 0) near |= firn_liquid_of(sim, v->near[i])->known[a];
+        }
+        if (!near || !asked) continue;
+        real *u = firn_staggered_of(sim, b, job->first + a);
+        for (uint64_t left = asked; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            int at[3], count = 0;
+            firn_cell_at(job->dim, c, at);
+            double sum = 0;
+            for (int i = 0; i < around; i++) {
+                int to[3] = {0}, cell;
+                for (int k = 0, rest = around / 3; k < job->dim; k++, rest /= 3) {
+                    to[k] = at[k] + i / rest % 3 - 1;
+                }
+                const int32_t other = firn_find_cell(v, job->dim, to, &cell);
+                if (other < 0 || !bit(firn_liquid_of(sim, other)->known[a], cell)) continue;
+                sum += (double)firn_staggered_of(sim, other, job->first + a)[cell];
+                count++;
+            }
+            if (!count) continue;
+            u[c] = (real)(sum / count);
+            v->next[a] |= (uint64_t)1 << c;
+        }
+    }
+}
+
+static void know_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    firn_liquid_block *v = firn_liquid_of(((project_job *)context)->sim, b);
+    memcpy(v->known, v->next, sizeof v->known);
+}
+
+static void extend(project_job *job)
+{
+    for (int layer = 0; layer < (job->moving ? 1 : 2); layer++) {
+        run(job, extrapolate_task);
+        run(job, know_task);
+    }
+    firn_project_mirror(job->sim, job->first, job->moving);
+}
+
+/* The fastest face that particles feel. */
+static void speed_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    double most = 0, check = 0;
+    for (int a = 0; a < job->dim; a++) {
+        const real *u = firn_staggered_of(job->sim, b, a);
+        for (int c = 0; c < job->cells; c++) {
+            if (bit(v->massive[a], c)) most = fmax(most, fabs((double)u[c]));
+            check += (double)u[c] * 0; /* stays 0 while all are finite */
+        }
+    }
+    job->partial[b] = check == 0 ? most : INFINITY;
+}
+
+/* ---- the step ---- */
+
+static void link_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    int32_t *link = (int32_t *)job->sim->project.link.data + 6 * b;
+    const int middle = firn_pow(3, job->dim) / 2;
+    for (int i = 0; i < 2 * job->dim; i++) {
+        const int stride = job->dim == 3 ? (i < 2 ? 9 : i < 4 ? 3 : 1) : (i < 2 ? 3 : 1);
+        const int32_t other = v->near[middle + (i % 2 ? stride : -stride)];
+        link[i] = other < 0 ? job->sim->at->count : other;
+    }
+}
+
+firn_status firn_project_open(firn_sim *sim, firn_error *error)
+{
+    const size_t blocks = (size_t)sim->at->count + 1,
+                 cells = blocks * (size_t)firn_pow(FIRN_BLOCK, sim->store.dim);
+    firn_status st = FIRN_OK;
+#define RENEW(pool, size)                                                                          \
+    if (st == FIRN_OK) st = firn_pool_renew(sim->allocator, &sim->project.pool, size, error)
+    RENEW(block, blocks * sizeof(firn_liquid_block));
+    RENEW(staggered, cells * (size_t)FIRN_STAGGERED(sim->store.dim) * sizeof(real));
+    RENEW(x, cells * sizeof(double));
+    RENEW(b, cells * sizeof(double));
+    RENEW(partial, blocks * sizeof(double));
+    RENEW(link, blocks * 6 * sizeof(int32_t));
+#undef RENEW
+    if (st != FIRN_OK) return st;
+    project_job job = make_job(sim, 0);
+    run(&job, open_task);
+    run(&job, link_task);
+    st = firn_project_walls(sim, error);
+    if (st == FIRN_OK) run(&job, classify_task);
+    return st;
+}
+
+/* Solves for x, books what it took, and applies it to the channels under way. */
+static bool solve(project_job *job)
+{
+    firn_sim *sim = job->sim;
+    const firn_solution s = firn_multigrid_solve(
+        &sim->project.solver, job->b, job->x, job->moving ? TOLERANCE : TOLERANCE_MOVE, ITERATIONS);
+    sim->report.iterations += s.iterations;
+    if (!s.converged) return false;
+    if (job->moving) sim->report.residual = fmax(sim->report.residual, s.residual);
+    run(job, accelerate_task);
+    return true;
+}
+
+firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
+                               double *dt_fit, firn_error *error)
+{
+    firn_multigrid *solver = &sim->project.solver;
+    project_job job = make_job(sim, dt);
+    *broken = FIRN_LIMIT_SOLVER;
+    *dt_fit = dt / 2;
+    firn_status st = firn_project_walls(sim, error);
+    if (st != FIRN_OK) return st;
+    run(&job, classify_task);
+    run(&job, predict_task);
+    run(&job, link_task);
+    st =
+        firn_multigrid_reserve(solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
+                               sim->project.link.data, &sim->workers, sim->allocator, error);
+    if (st != FIRN_OK) return st;
+    run(&job, system_task);
+    st = firn_multigrid_setup(solver, sim->allocator, error);
+    if (st != FIRN_OK) return st;
+    job.moving = true;
+    if (!solve(&job)) return FIRN_OK;
+    const double divergence = run_most(&job, finish_task);
+    extend(&job);
+    sim->grid.max_speed = run_most(&job, speed_task);
+    sim->grid.finite = isfinite(sim->grid.max_speed);
+    *broken = FIRN_LIMIT_FORCE;
+    *dt_fit = fmin(crossing * job.h / sim->grid.max_speed, dt) * 0.9;
+    if (!(sim->grid.max_speed * dt <= crossing * job.h)) return FIRN_OK;
+
+    run(&job, crowd_task);
+    job.moving = false;
+    job.first = job.dim;
+    *broken = FIRN_LIMIT_SOLVER;
+    *dt_fit = dt / 2;
+    if (!solve(&job)) return FIRN_OK;
+    extend(&job);
+    sim->report.divergence = fmax(sim->report.divergence, divergence);
+    *broken = FIRN_LIMIT_NONE;
+    return FIRN_OK;
+}
+
+void firn_project_free(firn_project *p, const firn_allocator *allocator)
+{
+    firn_pool *pools[] = {&p->block, &p->staggered, &p->wall, &p->x, &p->b, &p->partial, &p->link};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(allocator, pools[i]);
+    firn_multigrid_free(&p->solver, allocator);
+}

@@ -1,0 +1,89 @@
+/* What the files of projection share: the staggered grid of a step. Nothing of it outlives the step.
+ *
+ * Cell i spans the nodes i and i + 1 along each axis; face i of an axis is its lower one. A block's arrays
+ * are by cell, the last axis fastest; where there is a component per axis, [a] is that of the faces across
+ * axis a. See doc/liquids.md. */
+#ifndef FIRN_PROJECT_H
+#define FIRN_PROJECT_H
+
+#include "sim/sim.h"
+
+enum { FIRN_CELLS = FIRN_MAX_CELLS };
+
+typedef struct firn_liquid_block {
+    int32_t near[FIRN_MAX_NEIGHBOURS]; /* as firn_directory_neighbours has them */
+    int32_t wall;                      /* its place among the blocks near colliders, or -1 */
+    uint64_t liquid;                   /* cells that have a pressure */
+    uint64_t massive[3];               /* faces that particles reach */
+    uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
+    uint64_t next[3];                  /* known after the layer under way */
+    real start[3][FIRN_CELLS];         /* m/s, before forces */
+    real push[3][FIRN_CELLS];          /* m/s2, of viscosity */
+    real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
+    real volume[FIRN_CELLS];           /* of particles, in cells */
+    real cover[FIRN_CELLS];            /* part of the cell's room that is full of them */
+    real depth[FIRN_CELLS];            /* cells below the surface that this means */
+    real corner[FIRN_CELLS];           /* cells to the nearest collider from the lowest corner */
+    real open[3][FIRN_CELLS];          /* part of a face that colliders leave open */
+    real wall_speed[3][FIRN_CELLS];    /* m/s, of the collider across the face */
+} firn_liquid_block;
+
+/* A face in a wall: where it is mirrored, and what the wall does. */
+typedef struct firn_liquid_wall {
+    real normal[3]; /* outward */
+    real depth;     /* cells */
+    real velocity[3];
+    bool mirrors, sticky;
+} firn_liquid_wall;
+
+/* Those of a block near colliders; `ghost` is the velocity under way. */
+typedef struct firn_wall_block {
+    int32_t block;
+    firn_liquid_wall face[3][FIRN_CELLS];
+    real ghost[3][FIRN_CELLS];
+} firn_wall_block;
+
+static inline firn_liquid_block *firn_liquid_of(const firn_sim *sim, int64_t block)
+{
+    return (firn_liquid_block *)sim->project.block.data + block;
+}
+
+/* Channel c of a block; see FIRN_STAGGERED. */
+static inline real *firn_staggered_of(const firn_sim *sim, int64_t block, int c)
+{
+    const int dim = sim->store.dim;
+    return (real *)sim->project.staggered.data +
+           (size_t)(block * FIRN_STAGGERED(dim) + c) * (size_t)firn_pow(FIRN_BLOCK, dim);
+}
+
+/* Numbers of a cell along the axes, and back. */
+static inline void firn_cell_at(int dim, int c, int at[3])
+{
+    at[2] = 0;
+    for (int a = dim - 1; a >= 0; a--, c /= FIRN_BLOCK) at[a] = c % FIRN_BLOCK;
+}
+
+/* The cell `at`, from -4 to 7 along the axes as counted from a block: its block, or -1 where that is
+ * missing, and *cell in it. */
+static inline int32_t firn_find_cell(const firn_liquid_block *from, int dim, const int at[3],
+                                     int *cell)
+{
+    int which = 0, inside = 0;
+    for (int a = 0; a < dim; a++) {
+        which = 3 * which + (at[a] + FIRN_BLOCK) / FIRN_BLOCK;
+        inside = FIRN_BLOCK * inside + (at[a] & (FIRN_BLOCK - 1));
+    }
+    *cell = inside;
+    return from->near[which];
+}
+
+/* ---- project_walls.c ---- */
+
+/* Distances to colliders, open parts of faces, the share of colliders in `cover`, and what mirrors. */
+firn_status firn_project_walls(firn_sim *sim, firn_error *error);
+
+/* Fills faces in walls with mirrored velocities, of channels from `first` on; slipping relative to the
+ * walls' velocities or, for displacements, to walls at rest. */
+void firn_project_mirror(firn_sim *sim, int first, bool moving);
+
+#endif

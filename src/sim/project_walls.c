@@ -1,0 +1,397 @@
+/* Colliders on the staggered grid: which part of each face and cell they leave open (Batty, Bertails and
+ * Bridson 2007), and velocities for faces within them.
+ *
+ * Everything follows from distances at the corners of cells. A velocity in a wall is the mirror image of
+ * the one in front of it: what is normal to the wall turns round, relative to it, and what is along it does
+ * too where the wall is sticky. Splines then find the wall's own velocity at the wall. */
+#include <math.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "sim/project.h"
+
+enum { SUB = 2, SIDE = FIRN_BLOCK + 3 }; /* sub-cells per axis; corners -1 to 5 of a block */
+
+#define NEAR 5.5         /* cells from a block's middle: the farthest corner that it asks for */
+#define SNAP 1e-6        /* cells: corners that a wall goes through, whichever way it rounds */
+#define LEAST_OPEN 0.02  /* of a face; less is closed */
+#define MIRROR_DEPTH 1.6 /* cells: how far into walls particles' splines reach */
+#define ON_WALL 0.1      /* cells: faces this close to the wall need no mirror */
+#define FAR 8            /* cells: no collider is near */
+
+static const firn_posed_collider *colliders(const firn_sim *sim) { return sim->posed_pool.data; }
+
+/* The collider nearest to a point, its distance in cells, and its normal there. */
+static int32_t nearest(const firn_sim *sim, const double point[3], double *distance,
+                       double normal[3])
+{
+    int32_t best = -1;
+    *distance = FAR;
+    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+        double n[3];
+        const double d = firn_collider_distance(&colliders(sim)[i], sim->store.dim, point, n) /
+                         sim->def.cell_size;
+        if (d >= *distance) continue;
+        best = i;
+        *distance = d;
+        memcpy(normal, n, sizeof n);
+    }
+    return best;
+}
+
+static real corner_distance(const firn_sim *sim, const int32_t coord[3], const int at[3])
+{
+    double point[3] = {0}, normal[3], d;
+    for (int a = 0; a < sim->store.dim; a++) {
+        point[a] = (FIRN_BLOCK * coord[a] + at[a]) * sim->def.cell_size;
+    }
+    nearest(sim, point, &d, normal);
+    return fabs(d) < SNAP ? 0 : (real)d;
+}
+
+static void corners_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const firn_sim *sim = context;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    double middle[3] = {0}, normal[3], d;
+    for (int a = 0; a < dim; a++) {
+        middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
+    }
+    nearest(sim, middle, &d, normal);
+    v->wall = d < NEAR ? 0 : -1;
+    for (int c = 0; c < cells; c++) {
+        int at[3];
+        firn_cell_at(dim, c, at);
+        v->corner[c] = v->wall < 0 ? FAR : corner_distance(sim, sim->at->coord[b], at);
+    }
+}
+
+/* Distances at the corners -1 to 5 of a block, last axis fastest. */
+static void load_corners(const firn_sim *sim, int64_t b, real phi[SIDE * SIDE * SIDE])
+{
+    const int dim = sim->store.dim;
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    for (int n = 0; n < firn_pow(SIDE, dim); n++) {
+        int at[3] = {0}, cell;
+        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= SIDE) at[a] = rest % SIDE - 1;
+        const int32_t other = firn_find_cell(v, dim, at, &cell);
+        phi[n] = other < 0 ? corner_distance(sim, sim->at->coord[b], at)
+                           : firn_liquid_of(sim, other)->corner[cell];
+    }
+}
+
+/* The part of a triangle where a linear function of these corner values is above 0. */
+static double triangle_part(double a, double b, double c)
+{
+    const int above = (a > 0) + (b > 0) + (c > 0);
+    if (above == 0) return 0;
+    if (above == 3) return 1;
+    if (above == 2) return 1 - triangle_part(-a, -b, -c);
+    if (b > 0) return b * b / ((b - a) * (b - c));
+    if (c > 0) return c * c / ((c - a) * (c - b));
+    return a * a / ((a - b) * (a - c));
+}
+
+/* The open part of a face, by the distances of its corners; one that lies in a wall is closed. */
+static real open_part(int dim, const real *phi)
+{
+    double part;
+    if (dim == 2) {
+        const double p = (double)phi[0], q = (double)phi[1];
+        part = p > 0 && q > 0     ? 1
+               : p <= 0 && q <= 0 ? 0
+               : p * q == 0       ? 1
+               : p > 0            ? p / (p - q)
+                                  : q / (q - p);
+    } else {
+        const double p[4] = {(double)phi[0], (double)phi[1], (double)phi[3], (double)phi[2]};
+        const double middle = (p[0] + p[1] + p[2] + p[3]) / 4;
+        part = 0;
+        for (int i = 0; i < 4; i++) part += triangle_part(p[i], p[(i + 1) % 4], middle) / 4;
+    }
+    return part < LEAST_OPEN ? 0 : (real)part;
+}
+
+/* How much of a cell's collider goes to the cell before, itself and the one after, along an axis: of each
+ * half, by its middle, and of both. Not the integral of the spline (1/6, 2/3, 1/6): as particles, two per
+ * axis, sample it, so that liquid in cells beside a wall is not found 1.2 % too dense and pushed away. A
+ * pool two cells deep then rises by 1.1 %. */
+static const double spread[SUB][3] = {{0.28125, 0.6875, 0.03125}, {0.03125, 0.6875, 0.28125}};
+static const double whole[3] = {0.15625, 0.6875, 0.15625};
+
+/* The collider in a cell that a wall cuts, as splines at the cells around see it. */
+static void spread_cell(int dim, const double phi[8], double share[27])
+{
+    const int layers = dim == 3 ? SUB : 1;
+    memset(share, 0, 27 * sizeof *share);
+    for (int i = 0; i < layers; i++) { /* axis 0 in 3D */
+        const double u = (i + 0.5) / SUB;
+        double face[4];
+        for (int n = 0; n < 4; n++)
+            face[n] = dim == 3 ? phi[n] + u * (phi[n + 4] - phi[n]) : phi[n];
+        double plane[9] = {0};
+        for (int j = 0; j < SUB; j++) {
+            const double s = (j + 0.5) / SUB, p = face[0] + s * (face[2] - face[0]),
+                         q = face[1] + s * (face[3] - face[1]);
+            double line[3] = {0};
+            for (int k = 0; k < SUB; k++) {
+                const double d = p + (k + 0.5) / SUB * (q - p);
+                const double solid = fmin(fmax(0.5 - SUB * d, 0), 1) / (SUB * SUB);
+                for (int n = 0; n < 3; n++) line[n] += solid * spread[k][n];
+            }
+            for (int m = 0; m < 9; m++) plane[m] += spread[j][m / 3] * line[m % 3];
+        }
+        for (int n = 0; n < firn_pow(3, dim); n++) {
+            share[n] += plane[n % 9] * (dim == 3 ? spread[i][n / 9] / SUB : 1);
+        }
+    }
+}
+
+enum { CELLS = FIRN_BLOCK + 2 }; /* -1 to 4 */
+
+/* Adds cells that are all collider, by one axis after the other: each leaves out the first and last. */
+static void spread_whole(int dim, double solid[CELLS * CELLS * CELLS], double share[FIRN_CELLS])
+{
+    int side[3] = {CELLS, CELLS, dim == 3 ? CELLS : 1};
+    for (int a = 0; a < dim; a++) {
+        const int inner = a == 0   ? side[1] * side[2]
+                          : a == 1 ? side[2]
+                                   : 1,
+                  outer = a == 0   ? 1
+                          : a == 1 ? side[0]
+                                   : side[0] * side[1];
+        for (int o = 0; o < outer; o++) {
+            for (int n = 0; n < FIRN_BLOCK * inner; n++) {
+                const double *from = solid + o * CELLS * inner + n;
+                solid[o * FIRN_BLOCK * inner + n] =
+                    whole[0] * from[0] + whole[1] * from[inner] + whole[2] * from[2 * inner];
+            }
+        }
+        side[a] = FIRN_BLOCK;
+    }
+    for (int n = 0; n < firn_pow(FIRN_BLOCK, dim); n++) share[n] += solid[n];
+}
+
+/* The part of each cell's kernel that colliders fill. */
+static void collider_share(int dim, const real *phi, double share[FIRN_CELLS])
+{
+    double solid[CELLS * CELLS * CELLS];
+    bool some = false;
+    memset(share, 0, FIRN_CELLS * sizeof *share);
+    for (int n = 0; n < firn_pow(CELLS, dim); n++) {
+        int at[3] = {0};
+        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= CELLS) at[a] = rest % CELLS;
+        double corner[8], part[27];
+        bool any = false, all = true;
+        for (int i = 0; i < 1 << dim; i++) {
+            int place = 0;
+            for (int a = 0; a < dim; a++) place = place * SIDE + at[a] + (i >> (dim - 1 - a) & 1);
+            corner[i] = (double)phi[place];
+            any |= corner[i] < 0;
+            all &= corner[i] <= 0;
+        }
+        solid[n] = any && all;
+        some |= any && all;
+        if (!any || all) continue;
+        spread_cell(dim, corner, part);
+        for (int i = 0; i < firn_pow(3, dim); i++) {
+            int to = 0;
+            bool own = true;
+            for (int a = 0, rest = firn_pow(3, dim) / 3; a < dim; a++, rest /= 3) {
+                const int k = at[a] - 2 + i / rest % 3;
+                own &= k >= 0 && k < FIRN_BLOCK;
+                to = to * FIRN_BLOCK + k;
+            }
+            if (own) share[to] += part[i];
+        }
+    }
+    if (some) spread_whole(dim, solid, share);
+}
+
+/* What a face in or at a wall needs to know of it. */
+static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liquid_wall *w,
+                         real open, real *speed)
+{
+    const int dim = sim->store.dim;
+    int at[3];
+    firn_cell_at(dim, c, at);
+    double point[3] = {0}, normal[3] = {0}, velocity[3], d;
+    for (int i = 0; i < dim; i++) {
+        point[i] =
+            (FIRN_BLOCK * sim->at->coord[b][i] + at[i] + (i == a ? 0 : 0.5)) * sim->def.cell_size;
+    }
+    const int32_t which = nearest(sim, point, &d, normal);
+    *w = (firn_liquid_wall){0};
+    if (which < 0) return;
+    firn_collider_surface_velocity(&colliders(sim)[which], point, velocity);
+    *speed = (real)velocity[a];
+    w->mirrors = open == 0 && d > -MIRROR_DEPTH;
+    w->sticky = firn_boundary_holds(colliders(sim)[which].boundary);
+    w->depth = (real)-d;
+    for (int i = 0; i < 3; i++) {
+        w->normal[i] = (real)normal[i];
+        w->velocity[i] = (real)velocity[i];
+    }
+}
+
+static void walls_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const firn_sim *sim = context;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    for (int a = 0; a < dim; a++) {
+        for (int c = 0; c < cells; c++) {
+            v->open[a][c] = 1;
+            v->wall_speed[a][c] = 0;
+        }
+    }
+    for (int c = 0; c < cells; c++) v->cover[c] = v->volume[c];
+    if (v->wall < 0) return;
+    firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
+    w->block = (int32_t)b;
+    real phi[SIDE * SIDE * SIDE];
+    double share[FIRN_CELLS];
+    load_corners(sim, b, phi);
+    collider_share(dim, phi, share);
+    for (int c = 0; c < cells; c++) {
+        v->cover[c] = v->volume[c] / (real)fmax(1 - share[c], 0.1);
+        int at[3], place = 0, stride[3] = {0};
+        firn_cell_at(dim, c, at);
+        for (int a = 0; a < dim; a++) {
+            place = place * SIDE + at[a] + 1;
+            stride[a] = a == dim - 1 ? 1 : a == dim - 2 ? SIDE : SIDE * SIDE;
+        }
+        for (int a = 0; a < dim; a++) {
+            const int s = stride[a == 0 ? 1 : 0], t = stride[a == dim - 1 ? dim - 2 : dim - 1];
+            const real corner[4] = {phi[place], phi[place + t], phi[place + s], phi[place + s + t]};
+            const real edge[2] = {phi[place], phi[place + t]};
+            v->open[a][c] = open_part(dim, dim == 3 ? corner : edge);
+            w->face[a][c].mirrors = false;
+            if (v->open[a][c] == 1 || !(v->massive[a] >> c & 1)) continue; /* nobody asks */
+            look_at_face(sim, b, a, c, &w->face[a][c], v->open[a][c], &v->wall_speed[a][c]);
+        }
+    }
+}
+
+firn_status firn_project_walls(firn_sim *sim, firn_error *error)
+{
+    const int32_t count = sim->at->count;
+    int32_t near = 0;
+    firn_workers_run(&sim->workers, count, 4, corners_task, sim);
+    for (int32_t b = 0; b < count; b++) {
+        firn_liquid_block *v = firn_liquid_of(sim, b);
+        if (v->wall == 0) v->wall = near++;
+    }
+    sim->project.wall_count = near;
+    const firn_status st = firn_pool_renew(sim->allocator, &sim->project.wall,
+                                           (size_t)near * sizeof(firn_wall_block), error);
+    if (st == FIRN_OK) firn_workers_run(&sim->workers, count, 4, walls_task, sim);
+    return st;
+}
+
+/* ---- mirrors ---- */
+
+typedef struct mirror_job {
+    firn_sim *sim;
+    int first;
+    bool moving;
+} mirror_job;
+
+/* Component n of the velocity at `place`, cells from the block's first corner, linear between faces that
+ * have one; false where none does. */
+static bool sample(const mirror_job *job, int64_t b, const double place[3], int n, double *out)
+{
+    const firn_sim *sim = job->sim;
+    const int dim = sim->store.dim;
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    int low[3] = {0};
+    double part[3] = {0}, sum = 0, weight = 0;
+    for (int a = 0; a < dim; a++) {
+        const double y = fmin(fmax(place[a] - (a == n ? 0 : 0.5), -4), 6.999);
+        low[a] = (int)floor(y);
+        part[a] = y - low[a];
+    }
+    for (int i = 0; i < 1 << dim; i++) {
+        double w = 1;
+        int at[3] = {0}, cell;
+        for (int a = 0; a < dim; a++) {
+            const int up = i >> a & 1;
+            at[a] = low[a] + up;
+            w *= up ? part[a] : 1 - part[a];
+        }
+        const int32_t other = firn_find_cell(v, dim, at, &cell);
+        if (w == 0 || other < 0) continue;
+        const firn_liquid_block *o = firn_liquid_of(sim, other);
+        if (!((o->known[n] | (job->moving ? o->massive[n] : 0)) >> cell & 1)) continue;
+        sum += w * (double)firn_staggered_of(sim, other, job->first + n)[cell];
+        weight += w;
+    }
+    *out = weight > 0 ? sum / weight : 0;
+    return weight > 1e-6;
+}
+
+/* The mirrored velocities of a block's faces in walls. */
+static void mirror_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    const mirror_job *job = context;
+    const firn_sim *sim = job->sim;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + i;
+    for (int a = 0; a < dim; a++) {
+        for (int c = 0; c < cells; c++) {
+            const firn_liquid_wall *f = &w->face[a][c];
+            if (!f->mirrors) continue;
+            const double depth = (double)f->depth;
+            const bool behind = depth > ON_WALL;
+            int at[3];
+            firn_cell_at(dim, c, at);
+            double place[3] = {0}, u[3] = {0}, normal_speed = 0, wall[3] = {0};
+            for (int k = 0; k < dim; k++) {
+                place[k] =
+                    at[k] + (k == a ? 0 : 0.5) + (behind ? 2 * depth * (double)f->normal[k] : 0);
+                if (job->moving) wall[k] = (double)f->velocity[k];
+            }
+            bool found = true;
+            for (int n = 0; n < dim; n++) {
+                found &= sample(job, w->block, place, n, &u[n]);
+                u[n] -= wall[n];
+                normal_speed += u[n] * (double)f->normal[n];
+            }
+            const double turn = behind ? 2 : 1;
+            double mirrored = u[a] - turn * normal_speed * (double)f->normal[a];
+            if (f->sticky && job->moving) mirrored = (1 - turn) * u[a];
+            w->ghost[a][c] = (real)(wall[a] + (found ? mirrored : 0));
+        }
+    }
+}
+
+static void settle_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    const mirror_job *job = context;
+    const firn_sim *sim = job->sim;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    const firn_wall_block *w = (const firn_wall_block *)sim->project.wall.data + i;
+    firn_liquid_block *v = firn_liquid_of(sim, w->block);
+    for (int a = 0; a < dim; a++) {
+        real *u = firn_staggered_of(sim, w->block, job->first + a);
+        for (int c = 0; c < cells; c++) {
+            if (!w->face[a][c].mirrors) continue;
+            u[c] = w->ghost[a][c];
+            v->known[a] |= (uint64_t)1 << c;
+        }
+    }
+}
+
+void firn_project_mirror(firn_sim *sim, int first, bool moving)
+{
+    mirror_job job = {sim, first, moving};
+    for (int pass = 0; pass < 2; pass++) { /* twice: in corners one image is another's original */
+        firn_workers_run(&sim->workers, sim->project.wall_count, 4, mirror_task, &job);
+        firn_workers_run(&sim->workers, sim->project.wall_count, 4, settle_task, &job);
+    }
+}

@@ -1,0 +1,268 @@
+/* Transfers between particles and staggered velocities, for steps with pressure projection.
+ *
+ * Cell i spans the nodes i and i + 1. Component a of the velocity is known at the middles of the faces
+ * across axis a, at whole multiples of the cell size along a and half-way along the others; pressure and
+ * volume at the middles of cells. Each of these lattices has the quadratic spline, and particles carry a
+ * row of C per component (APIC, Jiang et al. 2015). Particles are kept as for cubic splines: all lattices'
+ * stencils then lie upwards of their cell.
+ *
+ * Planes of an arena: one per component with momentum, mass, volume and force of its faces, and one with
+ * the volume of cells. */
+#include "transfer/block.h"
+
+enum {
+    SUPPORT = 3,
+    LOCAL = FIRN_BLOCK + SUPPORT, /* lattice points per axis that a block's particles reach */
+    LOCAL_POINTS = D == 3 ? LOCAL * LOCAL * LOCAL : LOCAL * LOCAL,
+    CHANNELS = FIRN_STAGGERED(D),
+};
+
+typedef real quad __attribute__((vector_size(FIRN_NODE * sizeof(real))));
+
+/* Weights along one axis of a lattice: its first point, counted from the block's, and the ways to all. */
+typedef struct axis_weights {
+    int first;
+    real w[SUPPORT], offset[SUPPORT];
+} axis_weights;
+
+/* `half` is 0 along the axis that a face is across, where points are whole, and 0.5 elsewhere. */
+static inline axis_weights weigh(real x, real half)
+{
+    axis_weights a;
+    const real y = x + 1 - half; /* from the block's first point */
+    a.first = (int)(y - (real)0.5);
+    const real f = y - (real)a.first; /* 0.5 to 1.5 */
+    for (int k = 0; k < SUPPORT; k++) a.offset[k] = (real)k - f;
+    a.w[0] = (real)0.5 * ((real)1.5 - f) * ((real)1.5 - f);
+    a.w[1] = (real)0.75 - (f - 1) * (f - 1);
+    a.w[2] = (real)0.5 * (f - (real)0.5) * (f - (real)0.5);
+    return a;
+}
+
+/* Both kinds of weights along all axes. */
+typedef struct particle_weights {
+    axis_weights whole[D], half[D];
+} particle_weights;
+
+static inline particle_weights weigh_particle(const real x[D])
+{
+    particle_weights p;
+    for (int a = 0; a < D; a++) {
+        p.whole[a] = weigh(x[a], 0);
+        p.half[a] = weigh(x[a], (real)0.5);
+    }
+    return p;
+}
+
+/* The weights of lattice n along axis a: lattice D is that of the cells. */
+static inline const axis_weights *along(const particle_weights *p, int n, int a)
+{
+    return n == a ? &p->whole[a] : &p->half[a];
+}
+
+/* One point of a stencil, in an array with `side` points per axis. */
+typedef struct point {
+    int at;
+    real w, offset[D];
+} point;
+enum { POINTS = D == 3 ? 27 : 9 };
+
+/* The points of lattice n around a particle; `origin` is where the block begins in the array. */
+LANE_INLINE void list_points(const particle_weights *p, int n, int side, const int origin[D],
+                             point out[POINTS])
+{
+    const axis_weights *first = along(p, n, 0), *middle = along(p, n, 1),
+                       *last = along(p, n, D - 1);
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < (D == 3 ? SUPPORT : 1); j++) {
+            const real wij = D == 3 ? first->w[i] * middle->w[j] : first->w[i];
+            int row = first->first + i + origin[0];
+            if (D == 3) row = row * side + middle->first + j + origin[1];
+            const int from = row * side + last->first + origin[D - 1];
+            for (int k = 0; k < SUPPORT; k++, out++) {
+                out->at = from + k;
+                out->w = wij * last->w[k];
+                out->offset[0] = first->offset[i];
+                if (D == 3) out->offset[1] = middle->offset[j];
+                out->offset[D - 1] = last->offset[k];
+            }
+        }
+    }
+}
+
+/* ---- particles to grid ---- */
+
+static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, const int origin[D],
+                             open_arena *arena)
+{
+    const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
+    const bool affine = firn_transfer_is_affine(s->transfer);
+    real x[D], mean = 0;
+    uint64_t pieces = UINT64_MAX;
+    for (int a = 0; a < D; a++) {
+        x[a] = g->x[a][l];
+        mean += g->tau[a * D + a][l] / D;
+        const int first = (int)x[a] + origin[a];
+        pieces &= pieces_along(a, first, first + SUPPORT);
+    }
+    touch(arena, pieces);
+    const particle_weights p = weigh_particle(x);
+    point to[POINTS];
+    real *plane = arena->node;
+    for (int n = 0; n < D; n++, plane += ARENA_NODES * FIRN_NODE) {
+        const quad base = {mass * g->v[n][l], mass, volume, 0};
+        quad slope[D];
+        for (int a = 0; a < D; a++) {
+            const real shear = g->tau[n * D + a][l] - (a == n ? mean : 0);
+            slope[a] =
+                (quad){affine ? h * mass * g->C[n * D + a][l] : 0, 0, 0, -4 / h * volume * shear};
+        }
+        list_points(&p, n, FIRN_ARENA, origin, to);
+        for (const point *t = to; t < to + POINTS; t++) {
+            quad sum = base, node;
+            for (int a = 0; a < D; a++) sum += slope[a] * t->offset[a];
+            memcpy(&node, plane + t->at * FIRN_NODE, sizeof node);
+            node += t->w * sum;
+            memcpy(plane + t->at * FIRN_NODE, &node, sizeof node);
+        }
+    }
+    list_points(&p, D, FIRN_ARENA, origin, to);
+    for (const point *t = to; t < to + POINTS; t++) plane[t->at * FIRN_NODE] += t->w * volume;
+}
+
+static void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
+                          firn_scratch *scratch, lane_extremes *e)
+{
+    int row[ROWS + 1], origin[D];
+    const int n = collect(s, block, scratch->index, row);
+    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        load_gradient(&g, s->store, index);
+        identity_plus(g.H, g.F);
+        respond(s, STRESS, &g, 1, index, lanes, e);
+        note_motion(e, &g, largest_entry(g.C));
+        for (int l = 0; l < lanes; l++) scatter_particle(s, &g, l, origin, arena);
+    }
+}
+
+firn_pass_function FIRN_KERNEL(firn_staggered_scatter);
+void FIRN_KERNEL(firn_staggered_scatter)(const firn_pass *s, int32_t superblock,
+                                         firn_scratch *scratch)
+{
+    open_arena arena = open_superblock(s, superblock);
+    lane_extremes e = {0};
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e);
+    }
+    s->touched[superblock] = arena.touched;
+    s->extremes[superblock] = (firn_extremes){0};
+    merge_extremes(&s->extremes[superblock], &e);
+}
+
+/* ---- grid to particles ---- */
+
+/* The lattice points that a block's particles reach, channel by channel. */
+static void load_local(const firn_pass *s, int32_t block, real local[CHANNELS][LOCAL_POINTS])
+{
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    for (int n = 0; n < LOCAL_POINTS; n++) {
+        int at[3] = {0}, which = 0, inside = 0;
+        for (int a = D - 1, rest = n; a >= 0; a--, rest /= LOCAL) at[a] = rest % LOCAL;
+        for (int a = 0; a < D; a++) {
+            which = 2 * which + (at[a] >= FIRN_BLOCK);
+            inside = inside * FIRN_BLOCK + at[a] % FIRN_BLOCK;
+        }
+        for (int c = 0; c < CHANNELS; c++) {
+            local[c][n] =
+                corner[which] < 0
+                    ? 0
+                    : s->staggered[((size_t)corner[which] * CHANNELS + (size_t)c) * CELLS +
+                                   (size_t)inside];
+        }
+    }
+}
+
+/* log J at which the liquid's law has a pressure; see material/liquid.c. */
+static real log_J_at(const firn_law_constants *k, real pressure)
+{
+    const real part = pressure / k->lambda, gamma = k->tait_exponent;
+    if (gamma == 0) return -part;
+    const real most = (real)0.5;
+    return -(real)log1p((double)(gamma * part > -most ? gamma * part : -most)) / gamma;
+}
+
+static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
+{
+    static const int origin[D] = {0};
+    const real h = (real)s->cell_size, dt = (real)s->dt;
+    const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer);
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    real local[CHANNELS][LOCAL_POINTS];
+    load_local(s, block, local);
+    const real *pressure = local[2 * D], *liquid = local[2 * D + 1];
+
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        vr y[D];
+        for (int l = 0; l < W; l++) {
+            real x[D], v[D], C[D][D] = {{0}}, shift[D], p = 0, share = 0;
+            point from[POINTS];
+            for (int d = 0; d < D; d++) x[d] = g.x[d][l];
+            const particle_weights weights = weigh_particle(x);
+            for (int c = 0; c < D; c++) {
+                const real *field = local[c], *move_by = local[D + c];
+                real sum = 0, moved = 0;
+                list_points(&weights, c, LOCAL, origin, from);
+                for (const point *t = from; t < from + POINTS; t++) {
+                    const real wv = t->w * field[t->at];
+                    sum += wv;
+                    for (int d = 0; d < D; d++) C[c][d] += 4 / h * wv * t->offset[d];
+                    moved += t->w * move_by[t->at];
+                }
+                v[c] = sum;
+                shift[c] = moved;
+            }
+            list_points(&weights, D, LOCAL, origin, from);
+            for (const point *t = from; t < from + POINTS; t++) {
+                p += t->w * pressure[t->at];
+                share += t->w * liquid[t->at];
+            }
+            /* Second order in time: C is the gradient of the velocity. */
+            for (int c = 0; c < D; c++) {
+                real bend = 0;
+                for (int d = 0; d < D; d++) bend += C[c][d] * v[d];
+                y[c][l] = x[c] + dt / h * (v[c] + (real)0.5 * dt * bend + shift[c]);
+                g.v[c][l] = v[c];
+                for (int d = 0; d < D; d++) g.C[c * D + d][l] = affine ? C[c][d] : 0;
+            }
+            g.state[l] =
+                share > 0 ? log_J_at(&s->materials[s->store->material[index[l]]], p / share) : 0;
+        }
+        if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
+        vi cell = move(&g, y);
+        for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
+        store_lanes(&g, s->store, index);
+        store_gradient(&g, s->store, index);
+    }
+    bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
+}
+
+firn_pass_function FIRN_KERNEL(firn_staggered_gather);
+void FIRN_KERNEL(firn_staggered_gather)(const firn_pass *s, int32_t superblock,
+                                        firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) gather_block(s, b, scratch);
+    }
+}
