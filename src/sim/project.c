@@ -315,6 +315,38 @@ static void finish_task(void *context, int64_t b, int32_t thread)
 
 /* ---- faces around the liquid ---- */
 
+enum { HALO = FIRN_BLOCK + 2 };
+
+/* The faces across axis a of a block and of those around it, -1 to 4: which are known, and their values; 0
+ * elsewhere. */
+static void load_halo(const project_job *job, const firn_liquid_block *v, int a,
+                      real value[HALO * HALO * HALO], bool known[HALO * HALO * HALO])
+{
+    const firn_sim *sim = job->sim;
+    const int rows = job->dim == 3 ? HALO * HALO : HALO;
+    for (int r = 0; r < rows; r++) {
+        for (int part = 0; part < 3;
+             part++) { /* the block before along the row, this one, the next */
+            int at[3] = {r / HALO - 1, r % HALO - 1, 4 * part - 4}, cell;
+            if (job->dim == 2) {
+                at[0] = r - 1;
+                at[1] = 4 * part - 4;
+            }
+            const int first = part == 0 ? FIRN_BLOCK - 1 : 0, count = part == 1 ? FIRN_BLOCK : 1,
+                      to = r * HALO + (part == 0   ? 0
+                                       : part == 1 ? 1
+                                                   : HALO - 1);
+            const int32_t other = firn_find_cell(v, job->dim, at, &cell);
+            const uint64_t mask = other < 0 ? 0 : firn_liquid_of(sim, other)->known[a];
+            const real *u = other < 0 ? NULL : firn_staggered_of(sim, other, job->first + a);
+            for (int k = 0; k < count; k++) {
+                known[to + k] = bit(mask, cell + first + k);
+                value[to + k] = known[to + k] ? u[cell + first + k] : 0;
+            }
+        }
+    }
+}
+
 /* Gives faces next to known ones their mean, if particles ask for them: pressure has not seen those of
  * particles in the air. */
 static void extrapolate_task(void *context, int64_t b, int32_t thread)
@@ -332,24 +364,27 @@ static void extrapolate_task(void *context, int64_t b, int32_t thread)
             if (v->near[i] >= 0) near |= firn_liquid_of(sim, v->near[i])->known[a];
         }
         if (!near || !asked) continue;
+        real value[HALO * HALO * HALO];
+        bool known[HALO * HALO * HALO];
+        load_halo(job, v, a, value, known);
         real *u = firn_staggered_of(sim, b, job->first + a);
         for (uint64_t left = asked; left; left &= left - 1) {
             const int c = __builtin_ctzll(left);
-            int at[3], count = 0;
+            int at[3], count = 0, from = 0;
             firn_cell_at(job->dim, c, at);
-            double sum = 0;
-            for (int i = 0; i < around; i++) {
-                int to[3] = {0}, cell;
-                for (int k = 0, rest = around / 3; k < job->dim; k++, rest /= 3) {
-                    to[k] = at[k] + i / rest % 3 - 1;
+            for (int k = 0; k < job->dim; k++) from = from * HALO + at[k];
+            real sum = 0;
+            for (int i = 0; i < (job->dim == 3 ? 3 : 1); i++) {
+                for (int j = 0; j < 3; j++) {
+                    for (int k = 0; k < 3; k++) {
+                        const int n = from + (i * HALO + j) * HALO + k;
+                        sum += value[n];
+                        count += known[n];
+                    }
                 }
-                const int32_t other = firn_find_cell(v, job->dim, to, &cell);
-                if (other < 0 || !bit(firn_liquid_of(sim, other)->known[a], cell)) continue;
-                sum += (double)firn_staggered_of(sim, other, job->first + a)[cell];
-                count++;
             }
             if (!count) continue;
-            u[c] = (real)(sum / count);
+            u[c] = sum / (real)count;
             v->next[a] |= (uint64_t)1 << c;
         }
     }

@@ -34,6 +34,7 @@ typedef struct firn_liquid_wall {
     real depth;     /* cells */
     real velocity[3];
     bool mirrors, sticky;
+    bool again; /* what it mirrors is itself in a wall */
 } firn_liquid_wall;
 
 /* Those of a block near colliders; `ghost` is the velocity under way. */

@@ -107,6 +107,8 @@ static real open_part(int dim, const real *phi)
                                   : q / (q - p);
     } else {
         const double p[4] = {(double)phi[0], (double)phi[1], (double)phi[3], (double)phi[2]};
+        if (p[0] > 0 && p[1] > 0 && p[2] > 0 && p[3] > 0) return 1;
+        if (p[0] <= 0 && p[1] <= 0 && p[2] <= 0 && p[3] <= 0) return 0;
         const double middle = (p[0] + p[1] + p[2] + p[3]) / 4;
         part = 0;
         for (int i = 0; i < 4; i++) part += triangle_part(p[i], p[(i + 1) % 4], middle) / 4;
@@ -252,9 +254,16 @@ static void walls_task(void *context, int64_t b, int32_t thread)
     if (v->wall < 0) return;
     firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
     w->block = (int32_t)b;
-    real phi[SIDE * SIDE * SIDE];
+    real phi[SIDE * SIDE * SIDE], least = FAR;
     double share[FIRN_CELLS];
     load_corners(sim, b, phi);
+    for (int n = 0; n < firn_pow(SIDE, dim); n++) least = phi[n] < least ? phi[n] : least;
+    if (least > 0) {
+        for (int a = 0; a < dim; a++) {
+            for (int c = 0; c < cells; c++) w->face[a][c].mirrors = false;
+        }
+        return;
+    }
     collider_share(dim, phi, share);
     for (int c = 0; c < cells; c++) {
         v->cover[c] = v->volume[c] / (real)fmax(1 - share[c], 0.1);
@@ -296,13 +305,14 @@ firn_status firn_project_walls(firn_sim *sim, firn_error *error)
 
 typedef struct mirror_job {
     firn_sim *sim;
-    int first;
+    int first, pass;
     bool moving;
 } mirror_job;
 
 /* Component n of the velocity at `place`, cells from the block's first corner, linear between faces that
  * have one; false where none does. */
-static bool sample(const mirror_job *job, int64_t b, const double place[3], int n, double *out)
+static bool sample(const mirror_job *job, int64_t b, const double place[3], int n, double *out,
+                   bool *in_wall)
 {
     const firn_sim *sim = job->sim;
     const int dim = sim->store.dim;
@@ -325,6 +335,7 @@ static bool sample(const mirror_job *job, int64_t b, const double place[3], int 
         const int32_t other = firn_find_cell(v, dim, at, &cell);
         if (w == 0 || other < 0) continue;
         const firn_liquid_block *o = firn_liquid_of(sim, other);
+        *in_wall |= o->open[n][cell] == 0;
         if (!((o->known[n] | (job->moving ? o->massive[n] : 0)) >> cell & 1)) continue;
         sum += w * (double)firn_staggered_of(sim, other, job->first + n)[cell];
         weight += w;
@@ -343,8 +354,9 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
     firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + i;
     for (int a = 0; a < dim; a++) {
         for (int c = 0; c < cells; c++) {
-            const firn_liquid_wall *f = &w->face[a][c];
-            if (!f->mirrors) continue;
+            firn_liquid_wall *f = &w->face[a][c];
+            if (!f->mirrors || (job->pass > 0 && !f->again)) continue;
+            f->again = false;
             const double depth = (double)f->depth;
             const bool behind = depth > ON_WALL;
             int at[3];
@@ -357,7 +369,7 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
             }
             bool found = true;
             for (int n = 0; n < dim; n++) {
-                found &= sample(job, w->block, place, n, &u[n]);
+                found &= sample(job, w->block, place, n, &u[n], &f->again);
                 u[n] -= wall[n];
                 normal_speed += u[n] * (double)f->normal[n];
             }
@@ -389,8 +401,8 @@ static void settle_task(void *context, int64_t i, int32_t thread)
 
 void firn_project_mirror(firn_sim *sim, int first, bool moving)
 {
-    mirror_job job = {sim, first, moving};
-    for (int pass = 0; pass < 2; pass++) { /* twice: in corners one image is another's original */
+    mirror_job job = {.sim = sim, .first = first, .moving = moving};
+    for (; job.pass < 2; job.pass++) { /* twice: in corners one image is another's original */
         firn_workers_run(&sim->workers, sim->project.wall_count, 4, mirror_task, &job);
         firn_workers_run(&sim->workers, sim->project.wall_count, 4, settle_task, &job);
     }

@@ -60,35 +60,16 @@ static inline const axis_weights *along(const particle_weights *p, int n, int a)
     return n == a ? &p->whole[a] : &p->half[a];
 }
 
-/* One point of a stencil, in an array with `side` points per axis. */
-typedef struct point {
-    int at;
-    real w, offset[D];
-} point;
-enum { POINTS = D == 3 ? 27 : 9 };
-
-/* The points of lattice n around a particle; `origin` is where the block begins in the array. */
-LANE_INLINE void list_points(const particle_weights *p, int n, int side, const int origin[D],
-                             point out[POINTS])
+/* Where row (i, j) of a stencil begins in an array with `side` points per axis; in 2D a row has no j.
+ * `origin` is where the block begins in it. */
+LANE_INLINE int row_begin(const axis_weights *const axis[D], int i, int j, int side,
+                          const int origin[D])
 {
-    const axis_weights *first = along(p, n, 0), *middle = along(p, n, 1),
-                       *last = along(p, n, D - 1);
-    for (int i = 0; i < SUPPORT; i++) {
-        for (int j = 0; j < (D == 3 ? SUPPORT : 1); j++) {
-            const real wij = D == 3 ? first->w[i] * middle->w[j] : first->w[i];
-            int row = first->first + i + origin[0];
-            if (D == 3) row = row * side + middle->first + j + origin[1];
-            const int from = row * side + last->first + origin[D - 1];
-            for (int k = 0; k < SUPPORT; k++, out++) {
-                out->at = from + k;
-                out->w = wij * last->w[k];
-                out->offset[0] = first->offset[i];
-                if (D == 3) out->offset[1] = middle->offset[j];
-                out->offset[D - 1] = last->offset[k];
-            }
-        }
-    }
+    int row = axis[0]->first + i + origin[0];
+    if (D == 3) row = row * side + axis[1]->first + j + origin[1];
+    return row * side + axis[D - 1]->first + origin[D - 1];
 }
+enum { MIDDLE = D == 3 ? SUPPORT : 1 }; /* rows along the middle axis */
 
 /* ---- particles to grid ---- */
 
@@ -107,27 +88,44 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
     }
     touch(arena, pieces);
     const particle_weights p = weigh_particle(x);
-    point to[POINTS];
     real *plane = arena->node;
     for (int n = 0; n < D; n++, plane += ARENA_NODES * FIRN_NODE) {
+        const axis_weights *axis[D];
         const quad base = {mass * g->v[n][l], mass, volume, 0};
         quad slope[D];
         for (int a = 0; a < D; a++) {
             const real shear = g->tau[n * D + a][l] - (a == n ? mean : 0);
+            axis[a] = along(&p, n, a);
             slope[a] =
                 (quad){affine ? h * mass * g->C[n * D + a][l] : 0, 0, 0, -4 / h * volume * shear};
         }
-        list_points(&p, n, FIRN_ARENA, origin, to);
-        for (const point *t = to; t < to + POINTS; t++) {
-            quad sum = base, node;
-            for (int a = 0; a < D; a++) sum += slope[a] * t->offset[a];
-            memcpy(&node, plane + t->at * FIRN_NODE, sizeof node);
-            node += t->w * sum;
-            memcpy(plane + t->at * FIRN_NODE, &node, sizeof node);
+        const axis_weights *last = axis[D - 1];
+        for (int i = 0; i < SUPPORT; i++) {
+            for (int j = 0; j < MIDDLE; j++) {
+                quad row = base + slope[0] * axis[0]->offset[i];
+                if (D == 3) row += slope[1] * axis[1]->offset[j];
+                row *= D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
+                const quad rise =
+                    slope[D - 1] * (D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i]);
+                real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
+                for (int k = 0; k < SUPPORT; k++, to += FIRN_NODE) {
+                    quad node;
+                    memcpy(&node, to, sizeof node);
+                    node += last->w[k] * (row + rise * last->offset[k]);
+                    memcpy(to, &node, sizeof node);
+                }
+            }
         }
     }
-    list_points(&p, D, FIRN_ARENA, origin, to);
-    for (const point *t = to; t < to + POINTS; t++) plane[t->at * FIRN_NODE] += t->w * volume;
+    const axis_weights *axis[D];
+    for (int a = 0; a < D; a++) axis[a] = along(&p, D, a);
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < MIDDLE; j++) {
+            const real w = volume * (D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i]);
+            real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
+            for (int k = 0; k < SUPPORT; k++) to[k * FIRN_NODE] += w * axis[D - 1]->w[k];
+        }
+    }
 }
 
 static void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
@@ -167,26 +165,39 @@ void FIRN_KERNEL(firn_staggered_scatter)(const firn_pass *s, int32_t superblock,
 /* ---- grid to particles ---- */
 
 /* The lattice points that a block's particles reach, channel by channel. */
-static void load_local(const firn_pass *s, int32_t block, real local[CHANNELS][LOCAL_POINTS])
+static void load_local(const firn_pass *s, int32_t block, real local[CHANNELS][LOCAL_POINTS + 1])
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
-    for (int n = 0; n < LOCAL_POINTS; n++) {
-        int at[3] = {0}, which = 0, inside = 0;
-        for (int a = D - 1, rest = n; a >= 0; a--, rest /= LOCAL) at[a] = rest % LOCAL;
-        for (int a = 0; a < D; a++) {
-            which = 2 * which + (at[a] >= FIRN_BLOCK);
-            inside = inside * FIRN_BLOCK + at[a] % FIRN_BLOCK;
+    for (int c = 0; c < CHANNELS; c++) {
+        real *to = local[c];
+        for (int row = 0; row < LOCAL_POINTS / LOCAL; row++, to += LOCAL) {
+            const int i = D == 3 ? row / LOCAL : row, j = D == 3 ? row % LOCAL : 0;
+            const int which = (i >= FIRN_BLOCK ? CORNERS / 2 : 0) + (j >= FIRN_BLOCK ? 2 : 0);
+            const int inside =
+                D == 3 ? i % FIRN_BLOCK * FIRN_BLOCK + j % FIRN_BLOCK : i % FIRN_BLOCK;
+            for (int k = 0; k < 2; k++) {
+                const int32_t from = corner[which + k];
+                const size_t size = (size_t)(k ? LOCAL - FIRN_BLOCK : FIRN_BLOCK) * sizeof(real);
+                if (from < 0) {
+                    memset(to + k * FIRN_BLOCK, 0, size);
+                } else {
+                    memcpy(to + k * FIRN_BLOCK,
+                           s->staggered + ((size_t)from * CHANNELS + (size_t)c) * CELLS +
+                               (size_t)(inside * FIRN_BLOCK),
+                           size);
+                }
+            }
         }
-        for (int c = 0; c < CHANNELS; c++) {
-            local[c][n] =
-                corner[which] < 0
-                    ? 0
-                    : s->staggered[((size_t)corner[which] * CHANNELS + (size_t)c) * CELLS +
-                                   (size_t)inside];
-        }
+        local[c][LOCAL_POINTS] = 0;
     }
 }
+
+#ifdef FIRN_DOUBLE
+#define LOG1P log1p
+#else
+#define LOG1P log1pf
+#endif
 
 /* log J at which the liquid's law has a pressure; see material/liquid.c. */
 static real log_J_at(const firn_law_constants *k, real pressure)
@@ -194,17 +205,71 @@ static real log_J_at(const firn_law_constants *k, real pressure)
     const real part = pressure / k->lambda, gamma = k->tait_exponent;
     if (gamma == 0) return -part;
     const real most = (real)0.5;
-    return -(real)log1p((double)(gamma * part > -most ? gamma * part : -most)) / gamma;
+    return -LOG1P(gamma * part > -most ? gamma * part : -most) / gamma;
+}
+
+/* The sum of a row's numbers, each times its weight; the fourth is none of the stencil's. */
+LANE_INLINE real weigh_row(quad row, const axis_weights *last, bool moment)
+{
+    real sum = 0;
+    for (int k = 0; k < SUPPORT; k++) {
+        sum += row[k] * last->w[k] * (moment ? last->offset[k] : 1);
+    }
+    return sum;
+}
+
+LANE_INLINE quad load_row(const real *p)
+{
+    quad row;
+    memcpy(&row, p, sizeof row);
+    return row;
+}
+
+/* The mean of a field around a particle, on lattice n. */
+LANE_INLINE real mean_of(const particle_weights *p, int n, const real *field)
+{
+    static const int origin[D] = {0};
+    const axis_weights *axis[D];
+    for (int a = 0; a < D; a++) axis[a] = along(p, n, a);
+    quad sum = {0};
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < MIDDLE; j++) {
+            const real w = D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
+            sum += w * load_row(field + row_begin(axis, i, j, LOCAL, origin));
+        }
+    }
+    return weigh_row(sum, axis[D - 1], false);
+}
+
+/* The same with its moments: the means of it times the ways to the points, in cells. */
+LANE_INLINE real moments_of(const particle_weights *p, int n, const real *field, real moment[D])
+{
+    static const int origin[D] = {0};
+    const axis_weights *axis[D];
+    for (int a = 0; a < D; a++) axis[a] = along(p, n, a);
+    quad sum = {0}, first = {0}, middle = {0};
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < MIDDLE; j++) {
+            const real w = D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
+            const quad row = w * load_row(field + row_begin(axis, i, j, LOCAL, origin));
+            sum += row;
+            first += axis[0]->offset[i] * row;
+            if (D == 3) middle += axis[1]->offset[j] * row;
+        }
+    }
+    moment[0] = weigh_row(first, axis[D - 1], false);
+    if (D == 3) moment[1] = weigh_row(middle, axis[D - 1], false);
+    moment[D - 1] = weigh_row(sum, axis[D - 1], true);
+    return weigh_row(sum, axis[D - 1], false);
 }
 
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
-    static const int origin[D] = {0};
     const real h = (real)s->cell_size, dt = (real)s->dt;
     const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
-    real local[CHANNELS][LOCAL_POINTS];
+    real local[CHANNELS][LOCAL_POINTS + 1]; /* rows are read four at a time */
     load_local(s, block, local);
     const real *pressure = local[2 * D], *liquid = local[2 * D + 1];
 
@@ -216,28 +281,15 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         load_lanes(&g, s->store, index);
         vr y[D];
         for (int l = 0; l < W; l++) {
-            real x[D], v[D], C[D][D] = {{0}}, shift[D], p = 0, share = 0;
-            point from[POINTS];
+            real x[D], v[D], C[D][D], shift[D];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
             const particle_weights weights = weigh_particle(x);
             for (int c = 0; c < D; c++) {
-                const real *field = local[c], *move_by = local[D + c];
-                real sum = 0, moved = 0;
-                list_points(&weights, c, LOCAL, origin, from);
-                for (const point *t = from; t < from + POINTS; t++) {
-                    const real wv = t->w * field[t->at];
-                    sum += wv;
-                    for (int d = 0; d < D; d++) C[c][d] += 4 / h * wv * t->offset[d];
-                    moved += t->w * move_by[t->at];
-                }
-                v[c] = sum;
-                shift[c] = moved;
+                v[c] = moments_of(&weights, c, local[c], C[c]);
+                shift[c] = mean_of(&weights, c, local[D + c]);
+                for (int d = 0; d < D; d++) C[c][d] *= 4 / h;
             }
-            list_points(&weights, D, LOCAL, origin, from);
-            for (const point *t = from; t < from + POINTS; t++) {
-                p += t->w * pressure[t->at];
-                share += t->w * liquid[t->at];
-            }
+            const real p = mean_of(&weights, D, pressure), share = mean_of(&weights, D, liquid);
             /* Second order in time: C is the gradient of the velocity. */
             for (int c = 0; c < D; c++) {
                 real bend = 0;
