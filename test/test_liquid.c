@@ -1,5 +1,5 @@
-/* Liquids by pressure projection: they rest where they should, keep their volume, follow moving walls,
- * and leave the same bytes at any thread count. */
+/* Liquids by pressure projection: same bytes at any thread count, what they keep, what is refused. The
+ * cases projected_* of `firn validate` claim more. */
 #include "memory_state.h"
 #include "worlds.h"
 
@@ -27,9 +27,9 @@ static brick pool(int wide, int deep, double jitter)
     return (brick){.cells = {wide, deep, wide}, .per_axis = 2, .jitter = jitter};
 }
 
-/* Mean height over that of a body `deep` high, the root mean square speed, and the largest. */
+/* Mean height over that of a body `deep` high, and the root mean square speed. */
 typedef struct rest {
-    double height, speed, most;
+    double height, speed;
 } rest;
 
 static rest look(firn_sim *sim, int dimension, double deep)
@@ -46,49 +46,11 @@ static rest look(firn_sim *sim, int dimension, double deep)
         for (int a = 0; a < dimension; a++) v2 += v[i * dimension + a] * v[i * dimension + a];
         r.height += 2 * x[i * dimension + 1] / deep / (double)n;
         r.speed += v2 / (double)n;
-        r.most = fmax(r.most, sqrt(v2));
     }
     r.speed = sqrt(r.speed);
     free(x);
     free(v);
     return r;
-}
-
-/* To the tolerance of the solver; in a full box, which has no surface, but for a constant. */
-static void a_column_at_rest_stays_and_has_the_weight_above_it_as_pressure(void **state)
-{
-    (void)state;
-    enum { DEEP = 12, WIDE = 8 };
-    for (int run = 0; run < 4; run++) {
-        const int d = 2 + run / 2;
-        const bool full = run % 2;
-        world w = tank_world(d, WIDE);
-        if (full) w.collider[0].size[1] = w.collider[0].position[1] = 0.5 * DEEP * CELL;
-        firn_sim *sim = world_create(&w);
-        const brick b = pool(WIDE, DEEP, 0);
-        brick_add(sim, &w, &b);
-        const int64_t n = firn_sim_count(sim);
-        double *x = malloc((size_t)(n * d) * sizeof *x), *p = malloc((size_t)n * sizeof *p);
-        assert_true(x && p);
-        assert_ok(firn_sim_read(sim, FIRN_POSITION, 0, n, x, &error)); /* where pressure is found */
-        firn_report report;
-        assert_ok(firn_sim_step(sim, &report, &error));
-        assert_at_most(report.residual, 1e-6);
-        assert_at_most(look(sim, d, DEEP * CELL).most, 1e-5 * G * report.dt);
-        assert_ok(firn_sim_read_pressure(sim, p, &error));
-        const double top = full ? 0.5 * DEEP * CELL : DEEP * CELL, unit = 1000 * G * DEEP * CELL;
-        int64_t inside = 0;
-        for (int64_t i = 0; i < n; i++) {
-            const double y = x[i * d + 1];
-            if (y < 1.5 * CELL || y > (DEEP - 1.5) * CELL) continue; /* where splines are cut */
-            assert_close(p[i] / unit, (top - y) / (DEEP * CELL), 1e-5);
-            inside++;
-        }
-        assert_true(inside > n / 2);
-        free(x);
-        free(p);
-        firn_sim_destroy(sim);
-    }
 }
 
 static void shallow_pools_stand_right(void **state)
@@ -112,82 +74,6 @@ static void shallow_pools_stand_right(void **state)
             assert_at_most(report.divergence, 1e-5);
             firn_sim_destroy(sim);
         }
-    }
-}
-
-/* The tank and gravity turned together: the floor cuts cells at an angle. */
-static void pools_in_slanted_tanks_rest(void **state)
-{
-    (void)state;
-    enum { WIDE = 24, DEEP = 6 };
-    const double turn = atan(0.3);
-    world w = tank_world(2, WIDE);
-    firn_collider_def *c = &w.collider[0];
-    c->rotation[0] = cos(turn / 2);
-    c->rotation[3] = sin(turn / 2);
-    c->position[0] = c->size[0] * cos(turn) - c->size[1] * sin(turn);
-    c->position[1] = c->size[0] * sin(turn) + c->size[1] * cos(turn);
-    w.def.gravity[0] = G * sin(turn);
-    w.def.gravity[1] = -G * cos(turn);
-    firn_sim *sim = world_create(&w);
-    enum { COUNT = 4 * WIDE * DEEP };
-    double x[COUNT][2];
-    random_state = 3;
-    for (int i = 0; i < COUNT; i++) {
-        const double u = (i % (2 * WIDE) + uniform(0.3, 0.7)) * CELL / 2,
-                     v = (i / (2 * WIDE) + uniform(0.3, 0.7)) * CELL / 2;
-        x[i][0] = u * cos(turn) - v * sin(turn);
-        x[i][1] = u * sin(turn) + v * cos(turn);
-    }
-    firn_particles p = firn_particles_default();
-    p.count = COUNT;
-    p.position = x[0];
-    p.each_volume = CELL * CELL / 4;
-    assert_ok(firn_sim_add(sim, &p, NULL, &error));
-    assert_ok(firn_sim_advance(sim, 2, NULL, &error));
-    const double speed = look(sim, 2, 1).speed;
-    double height = 0;
-    assert_ok(firn_sim_read(sim, FIRN_POSITION, 0, COUNT, x[0], &error));
-    for (int i = 0; i < COUNT; i++) {
-        height += (x[i][1] * cos(turn) - x[i][0] * sin(turn)) * 2 / (DEEP * CELL) / COUNT;
-    }
-    print_message("slanted: height %+.2f %%, %.1e m/s\n", 100 * (height - 1), speed);
-    assert_close(height, 1, 0.015);
-    assert_at_most(speed, 0.01);
-    firn_sim_destroy(sim);
-}
-
-/* A full box that moves with constant velocity, across cells, and one with air in it. */
-static void liquid_in_a_moving_box_is_still_in_it(void **state)
-{
-    (void)state;
-    for (int full = 0; full < 2; full++) {
-        enum { WIDE = 10 };
-        world w = tank_world(2, WIDE);
-        firn_collider_def *c = &w.collider[0];
-        if (full) c->size[1] = c->position[1] = 0.5 * WIDE * CELL;
-        const double speed[2] = {0.4, -0.3};
-        c->key_count = 2;
-        for (int k = 0; k < 2; k++) {
-            w.key[0][k] = (firn_pose_key){.time = 10.0 * k, .rotation = {1, 0, 0, 0}};
-            for (int a = 0; a < 3; a++) {
-                w.key[0][k].position[a] = c->position[a] + (a < 2 ? 10.0 * k * speed[a] : 0);
-            }
-        }
-        firn_sim *sim = world_create(&w);
-        brick b = pool(WIDE, full ? WIDE : 5, 0.25);
-        memcpy(b.velocity, speed, sizeof speed);
-        brick_add(sim, &w, &b);
-        assert_ok(firn_sim_advance(sim, 1, NULL, &error));
-        const int64_t n = firn_sim_count(sim);
-        double v[4 * WIDE * WIDE][2], off = 0;
-        assert_ok(firn_sim_read(sim, FIRN_VELOCITY, 0, n, v[0], &error));
-        for (int64_t i = 0; i < n; i++) {
-            off += (pow(v[i][0] - speed[0], 2) + pow(v[i][1] - speed[1], 2)) / (double)n;
-        }
-        print_message("moving box, %s: %.1e m/s\n", full ? "full" : "half full", sqrt(off));
-        assert_at_most(sqrt(off), 0.015);
-        firn_sim_destroy(sim);
     }
 }
 
@@ -229,7 +115,7 @@ static void bytes_are_the_same_at_any_thread_count_and_after_a_resume(void **sta
     }
 }
 
-static void a_dam_that_breaks_keeps_mass_and_momentum_and_stays_in_its_tank(void **state)
+static void a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank(void **state)
 {
     (void)state;
     for (int d = 2; d <= 3; d++) {
@@ -272,12 +158,9 @@ static void what_projection_does_not_serve_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_column_at_rest_stays_and_has_the_weight_above_it_as_pressure),
         cmocka_unit_test(shallow_pools_stand_right),
-        cmocka_unit_test(pools_in_slanted_tanks_rest),
-        cmocka_unit_test(liquid_in_a_moving_box_is_still_in_it),
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
-        cmocka_unit_test(a_dam_that_breaks_keeps_mass_and_momentum_and_stays_in_its_tank),
+        cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

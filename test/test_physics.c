@@ -73,6 +73,10 @@ static void claim(const char *name)
     X(liquids_press_as_deep_as_they_are, "hydrostatic")                                            \
     X(liquids_at_rest_keep_their_volume, "liquid_at_rest")                                         \
     X(dams_break_as_measured, "dam_break")                                                         \
+    X(incompressible_water_presses_as_deep_as_it_is, "projected_column")                           \
+    X(incompressible_pools_stand_right, "projected_pools")                                         \
+    X(incompressible_water_is_still_in_its_tank, "projected_walls")                                \
+    X(incompressible_dams_keep_their_volume, "projected_dam")                                      \
     X(sand_runs_out_as_measured, "sand_column")                                                    \
     X(snow_hardens_by_its_law, "snow_compression")                                                 \
     X(snow_rests_on_slopes_without_dents, "snow_at_rest")                                          \

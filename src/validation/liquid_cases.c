@@ -1,0 +1,300 @@
+/* Cases of incompressible liquids, by pressure projection: doc/liquids.md. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "validation/world.h"
+
+#define G 9.81
+#define DENSITY 1000.0
+
+/* A tank of slip walls with its lower corner in the origin; `height` 0: without a lid. */
+static firn_world tank_of_water(firn_case_run *run, int32_t dimension, double h, double width,
+                                double height)
+{
+    firn_world w = firn_world_make(run, dimension, h, firn_material_def_default());
+    w.material[0] = firn_material_def_preset(firn_preset_find("water"));
+    w.material[0].density = DENSITY;
+    w.def.gravity[1] = -G;
+    w.def.pressure = FIRN_PRESSURE_PROJECTION;
+    w.def.courant = 0.9;
+    w.def.collider_count = 1;
+    firn_collider_def *c = &w.collider[0];
+    *c = firn_collider_def_default();
+    c->shape = FIRN_INSIDE;
+    c->boundary = FIRN_SLIP;
+    for (int a = 0; a < 3; a++) c->size[a] = c->position[a] = width / 2;
+    c->size[1] = c->position[1] = height > 0 ? height / 2 : 10;
+    return w;
+}
+
+static double rms_speed(firn_world *w, const double frame[2])
+{
+    const int dim = w->def.dimension;
+    double sum = 0;
+    for (int64_t i = 0; i < w->count; i++) {
+        for (int a = 0; a < dim; a++) {
+            const double v = w->v[i * dim + a] - (a < 2 ? frame[a] : 0);
+            sum += v * v / (double)w->count;
+        }
+    }
+    return sqrt(sum);
+}
+
+static const double at_rest[2] = {0};
+
+/* ---- rest ---- */
+
+/* One step of a column, open or closed: pressures, against those at its particles' places before. */
+static void press(firn_case_run *run, int32_t dimension, bool closed)
+{
+    const double h = 0.02, width = 8 * h, depth = 12 * h;
+    firn_world w = tank_of_water(run, dimension, h, width, closed ? depth : 0);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {width, depth, width}});
+    firn_error error = {0};
+    firn_report report = {0};
+    double *p = malloc(((size_t)w.count + 1) * sizeof *p), off = 0;
+    const double top = closed ? depth / 2 : depth; /* without a surface the mean is 0 */
+    if (!p || firn_world_failed(&w) || firn_sim_step(w.sim, &report, &error) != FIRN_OK ||
+        firn_sim_read_pressure(w.sim, p, &error) != FIRN_OK) {
+        off = NAN;
+    }
+    for (int64_t i = 0; i < w.count && off >= 0; i++) {
+        const double y = w.x0[i * dimension + 1];
+        if (y < 1.5 * h || y > depth - 1.5 * h) continue; /* where splines are cut */
+        off = fmax(off, fabs(p[i] / (DENSITY * G) - (top - y)) / depth);
+    }
+    firn_world_look(&w);
+    const char *kind = closed ? "full" : "open";
+    firn_check_at_most(run, off, 1e-5, "%dD, %s: error of pressure over the floor's", dimension,
+                       kind);
+    firn_check_at_most(run, rms_speed(&w, at_rest) / (G * report.dt), 1e-5, "speed over g dt");
+    firn_check_at_most(run, report.divergence, 1e-6, "divergence times dt");
+    free(p);
+    firn_world_close(&w);
+}
+
+void firn_case_run_projected_column(firn_case_run *run)
+{
+    for (int32_t d = 2; d <= 3; d++) {
+        press(run, d, false);
+        press(run, d, true);
+    }
+}
+
+/* How deep below a flat surface the middle of a cell is that is this full: a step smoothed by the quadratic
+ * spline, found by halving. */
+static double depth_at(double cover)
+{
+    double low = -1.5, high = 1.5;
+    for (int i = 0; i < 40; i++) {
+        const double d = (low + high) / 2, a = fabs(d);
+        const double part = a < 0.5 ? 0.75 * a - a * a * a / 3 : 0.5 - pow(1.5 - a, 3) / 6;
+        *(0.5 + (d < 0 ? -part : part) < cover ? &low : &high) = d;
+    }
+    return (low + high) / 2;
+}
+
+/* The volume of liquid in a 2D tank `cells` wide, over that filled in: by how full cells are, with images
+ * of particles beyond the walls. */
+static double volume(const firn_world *w, int cells)
+{
+    enum { TALL = 512 };
+    const double h = w->def.cell_size;
+    double *cover = calloc((size_t)cells * TALL, sizeof *cover), sum = 0;
+    if (!cover || firn_world_failed(w)) sum = NAN;
+    for (int64_t i = 0; i < w->count && sum >= 0; i++) {
+        int first[2];
+        double weight[2][3];
+        for (int a = 0; a < 2; a++) {
+            const double y = w->x[2 * i + a] / h - 0.5;
+            first[a] = (int)floor(y - 0.5);
+            const double f = y - first[a];
+            weight[a][0] = 0.5 * (1.5 - f) * (1.5 - f);
+            weight[a][1] = 0.75 - (f - 1) * (f - 1);
+            weight[a][2] = 0.5 * (f - 0.5) * (f - 0.5);
+        }
+        for (int k = 0; k < 9; k++) {
+            int x = first[0] + k % 3, y = first[1] + k / 3;
+            x = x < 0 ? -1 - x : x >= cells ? 2 * cells - 1 - x : x;
+            y = y < 0 ? -1 - y : y >= TALL ? TALL - 1 : y;
+            cover[y * cells + x] += weight[0][k % 3] * weight[1][k / 3] / 4;
+        }
+    }
+    for (int c = 0; c < cells * TALL && sum >= 0; c++) {
+        sum += fmin(fmax(0.5 + depth_at(cover[c]), 0), 1) / ((double)w->count / 4);
+    }
+    free(cover);
+    return sum;
+}
+
+static void rest_in_pool(firn_case_run *run, int32_t dimension, int deep, double seconds)
+{
+    const double h = 0.02, depth = deep * h;
+    const int cells = dimension == 2 ? 40 : 12;
+    firn_world w = tank_of_water(run, dimension, h, cells * h, 0);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {cells * h, depth, cells * h}});
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    firn_check_near(run, 2 * firn_world_mean(&w, w.x, NULL, 1, 0, w.count) / depth, 1, 0.015,
+                    "%dD, %d cells deep: height after %g s", dimension, deep, seconds);
+    firn_check_at_most(run, rms_speed(&w, at_rest), 0.005, "root mean square speed, m/s");
+    firn_world_close(&w);
+}
+
+/* A disc of six cells falls into it from above at 1 m/s. */
+static void splash_into_pool(firn_case_run *run, int deep, double seconds)
+{
+    const double h = 0.02, depth = deep * h, radius = 3 * h;
+    enum { CELLS = 40 };
+    const firn_rigid_motion falling = {.velocity = {0, -1}};
+    firn_world w = tank_of_water(run, 2, h, CELLS * h, 0);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {CELLS * h, depth}});
+    const double x = 0.4 * CELLS * h, y = depth + 2 * h;
+    firn_world_add(&w, &(firn_world_body){.low = {x, y},
+                                          .high = {x + 2 * radius, y + 2 * radius},
+                                          .radius = radius,
+                                          .motion = firn_move_rigidly,
+                                          .context = &falling});
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    firn_check_near(run, volume(&w, CELLS), 1, 0.015, "%d cells deep, splash: volume after %g s",
+                    deep, seconds);
+    firn_world_close(&w);
+}
+
+void firn_case_run_projected_pools(firn_case_run *run)
+{
+    for (int deep = 2; deep <= 4; deep += 2) {
+        rest_in_pool(run, 2, deep, run->quick ? 2 : 10);
+        if (!run->quick) rest_in_pool(run, 3, deep, 4);
+        splash_into_pool(run, deep, run->quick ? 3 : 10);
+    }
+}
+
+/* ---- walls ---- */
+
+/* Tank and gravity turned together: the floor cuts cells at all heights. Where the surface is slanted, how
+ * full its cells are depends on where particles are in them: that accelerates it by some percent of g, to
+ * and fro, so that speeds go with the step. */
+static void rest_on_slope(firn_case_run *run, double dt, double seconds)
+{
+    const double h = 0.02, width = 24 * h, depth = 6 * h, turn = atan(0.3);
+    firn_world w = tank_of_water(run, 2, h, width, 0);
+    w.def.dt_max = dt;
+    firn_collider_def *c = &w.collider[0];
+    const double size[2] = {c->size[0], c->size[1]};
+    c->rotation[0] = cos(turn / 2);
+    c->rotation[3] = sin(turn / 2);
+    c->position[0] = size[0] * cos(turn) - size[1] * sin(turn);
+    c->position[1] = size[0] * sin(turn) + size[1] * cos(turn);
+    w.def.gravity[0] = G * sin(turn);
+    w.def.gravity[1] = -G * cos(turn);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {width, depth}, .tilt = turn});
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    const double height = firn_world_mean(&w, w.x, NULL, 1, 0, w.count) * cos(turn) -
+                          firn_world_mean(&w, w.x, NULL, 0, 0, w.count) * sin(turn);
+    firn_check_near(run, 2 * height / depth, 1, 0.015, "slanted tank, %g s: height", dt);
+    firn_check_at_most(run, rms_speed(&w, at_rest), 0.4 * G * dt,
+                       "root mean square speed after %g s, m/s", seconds);
+    firn_world_close(&w);
+}
+
+/* A box that moves across cells at half a metre per second, with air in it or without. */
+static void rest_in_moving_box(firn_case_run *run, bool full)
+{
+    const double h = 0.02, width = 10 * h, depth = (full ? 10 : 5) * h;
+    static const double speed[2] = {0.4, -0.3};
+    const firn_rigid_motion moving = {.velocity = {speed[0], speed[1]}};
+    firn_world w = tank_of_water(run, 2, h, width, full ? depth : 0);
+    firn_collider_def *c = &w.collider[0];
+    firn_pose_key key[2] = {{.rotation = {1}}, {.time = 10, .rotation = {1}}};
+    for (int k = 0; k < 2; k++) {
+        for (int a = 0; a < 3; a++) {
+            key[k].position[a] = c->position[a] + (a < 2 ? 10 * k * speed[a] : 0);
+        }
+    }
+    c->keys = key;
+    c->key_count = 2;
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {width, depth},
+                                          .motion = firn_move_rigidly,
+                                          .context = &moving});
+    firn_world_advance(&w, 1);
+    firn_world_look(&w);
+    firn_check_at_most(run, rms_speed(&w, speed), full ? 1e-4 : 0.005,
+                       "moving box, %s: speed in it, m/s", full ? "full" : "half full");
+    firn_check_near(run, 2 * (firn_world_mean(&w, w.x, NULL, 1, 0, w.count) - speed[1]) / depth, 1,
+                    0.015, "height in it");
+    firn_world_close(&w);
+}
+
+void firn_case_run_projected_walls(firn_case_run *run)
+{
+    rest_on_slope(run, 0.01, run->quick ? 2 : 10);
+    rest_on_slope(run, 0.0025, run->quick ? 1 : 10);
+    rest_in_moving_box(run, false);
+    rest_in_moving_box(run, true);
+}
+
+/* ---- the dam ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where the front is at T = t sqrt(2 g / a) = 2, 3, 4, over the column's width a: 0.5 % are ahead of it. */
+static void find_fronts(firn_case_run *run, int cells, double front[3])
+{
+    const double a = 0.05715, unit = sqrt(a / (2 * G));
+    firn_world w = tank_of_water(run, 2, a / cells, 20 * a, 0);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {a, 2 * a}});
+    double *x = malloc(((size_t)w.count + 1) * sizeof *x);
+    firn_world_advance(&w, unit);
+    for (int k = 0; k < 3; k++) {
+        firn_world_advance(&w, unit);
+        firn_world_look(&w);
+        front[k] = NAN;
+        if (!x || firn_world_failed(&w)) continue;
+        for (int64_t i = 0; i < w.count; i++) x[i] = w.x[2 * i];
+        qsort(x, (size_t)w.count, sizeof *x, ascending);
+        front[k] = x[(int64_t)(0.995 * (double)(w.count - 1))] / a;
+    }
+    free(x);
+    firn_world_close(&w);
+}
+
+/* Martin & Moyce 1952, n^2 = 2, as in the case dam_break; walls slip. Then one in a closed tank, for its
+ * volume. */
+void firn_case_run_projected_dam(firn_case_run *run)
+{
+    static const double measured[3] = {2.29, 3.65, 4.90};
+    double front[3], finer[3];
+    find_fronts(run, run->quick ? 12 : 16, front);
+    for (int k = 0; k < 3; k++) {
+        firn_check_near(run, front[k], measured[k], 0.2 * measured[k], "front over width at T = %d",
+                        k + 2);
+    }
+    if (!run->quick) {
+        find_fronts(run, 32, finer);
+        firn_check_near(run, finer[2] / front[2], 1, 0.03, "front at half the cell size");
+    }
+    const double h = 0.02, seconds = run->quick ? 3 : 10;
+    enum { CELLS = 64 };
+    firn_world w = tank_of_water(run, 2, h, CELLS * h, 0);
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {16 * h, 32 * h}});
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    firn_check_near(run, volume(&w, CELLS), 1, 0.02, "volume after %g s", seconds);
+    firn_check_note(run, (double)w.steps, 0, "for comparison", "steps");
+    firn_world_close(&w);
+}
