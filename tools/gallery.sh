@@ -32,6 +32,7 @@ hourglass           | 16 |
 clay_stamp          | 20 |
 toothpaste          | 40 |
 dam_break           | 20 |
+dam_obstacle        | 20 |
 watermelon          | 20 |
 chocolate           | 49 | | 0.003 | temperature liquid
 chocolate_creature  | 49 | | 0.03
