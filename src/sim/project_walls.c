@@ -71,14 +71,46 @@ static void corners_task(void *context, int64_t b, int32_t thread)
 /* Distances at the corners -1 to 5 of a block, last axis fastest. */
 static void load_corners(const firn_sim *sim, int64_t b, real phi[SIDE * SIDE * SIDE])
 {
-    const int dim = sim->store.dim;
+    const int dim = sim->store.dim, rows = firn_pow(SIDE, dim) / SIDE;
     const firn_liquid_block *v = firn_liquid_of(sim, b);
-    for (int n = 0; n < firn_pow(SIDE, dim); n++) {
-        int at[3] = {0}, cell;
-        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= SIDE) at[a] = rest % SIDE - 1;
-        const int32_t other = firn_find_cell(v, dim, at, &cell);
-        phi[n] = other < 0 ? corner_distance(sim, sim->at->coord[b], at)
-                           : firn_liquid_of(sim, other)->corner[cell];
+    for (int r = 0; r < rows; r++) {
+        int at[3] = {r / SIDE - 1, r % SIDE - 1, 0}, cell;
+        if (dim == 2) at[0] = r - 1;
+        for (int k = -1; k < SIDE - 1;) { /* the rest of a row of some block at a time */
+            at[dim - 1] = k;
+            const int32_t other = firn_find_cell(v, dim, at, &cell);
+            const int end = k < 0 ? 0 : k < FIRN_BLOCK ? FIRN_BLOCK : SIDE - 1;
+            for (; k < end; k++, cell++) {
+                at[dim - 1] = k;
+                phi[r * SIDE + k + 1] = other < 0 ? corner_distance(sim, sim->at->coord[b], at)
+                                                  : firn_liquid_of(sim, other)->corner[cell];
+            }
+        }
+    }
+}
+
+/* The least and the largest distance of each cell's corners, for the cells -1 to 4. */
+static void bound_cells(int dim, const real *phi, real low[SIDE * SIDE * SIDE],
+                        real high[SIDE * SIDE * SIDE])
+{
+    int side[3] = {SIDE, SIDE, dim == 3 ? SIDE : 1};
+    memcpy(low, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
+    memcpy(high, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
+    for (int a = 0; a < dim; a++) { /* each axis leaves one less along it */
+        const int inner = a == 0   ? side[1] * side[2]
+                          : a == 1 ? side[2]
+                                   : 1,
+                  outer = a == 0   ? 1
+                          : a == 1 ? side[0]
+                                   : side[0] * side[1];
+        for (int o = 0; o < outer; o++) {
+            for (int n = 0; n < (SIDE - 1) * inner; n++) {
+                const int from = o * SIDE * inner + n, to = o * (SIDE - 1) * inner + n;
+                low[to] = low[from] < low[from + inner] ? low[from] : low[from + inner];
+                high[to] = high[from] > high[from + inner] ? high[from] : high[from + inner];
+            }
+        }
+        side[a] = SIDE - 1;
     }
 }
 
@@ -180,23 +212,23 @@ static void spread_whole(int dim, double solid[CELLS * CELLS * CELLS], double sh
 static void collider_share(int dim, const real *phi, double share[FIRN_CELLS])
 {
     double solid[CELLS * CELLS * CELLS];
+    real low[SIDE * SIDE * SIDE], high[SIDE * SIDE * SIDE];
     bool some = false;
     memset(share, 0, FIRN_CELLS * sizeof *share);
+    bound_cells(dim, phi, low, high);
     for (int n = 0; n < firn_pow(CELLS, dim); n++) {
+        const bool any = low[n] < 0, all = any && high[n] <= 0;
+        solid[n] = all;
+        some |= all;
+        if (!any || all) continue;
         int at[3] = {0};
         for (int a = dim - 1, rest = n; a >= 0; a--, rest /= CELLS) at[a] = rest % CELLS;
         double corner[8], part[27];
-        bool any = false, all = true;
         for (int i = 0; i < 1 << dim; i++) {
             int place = 0;
             for (int a = 0; a < dim; a++) place = place * SIDE + at[a] + (i >> (dim - 1 - a) & 1);
             corner[i] = (double)phi[place];
-            any |= corner[i] < 0;
-            all &= corner[i] <= 0;
         }
-        solid[n] = any && all;
-        some |= any && all;
-        if (!any || all) continue;
         spread_cell(dim, corner, part);
         for (int i = 0; i < firn_pow(3, dim); i++) {
             int to = 0;
@@ -332,8 +364,9 @@ static bool sample(const mirror_job *job, int64_t b, const double place[3], int 
             at[a] = low[a] + up;
             w *= up ? part[a] : 1 - part[a];
         }
+        if (w == 0) continue;
         const int32_t other = firn_find_cell(v, dim, at, &cell);
-        if (w == 0 || other < 0) continue;
+        if (other < 0) continue;
         const firn_liquid_block *o = firn_liquid_of(sim, other);
         *in_wall |= o->open[n][cell] == 0;
         if (!((o->known[n] | (job->moving ? o->massive[n] : 0)) >> cell & 1)) continue;
@@ -369,6 +402,7 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
             }
             bool found = true;
             for (int n = 0; n < dim; n++) {
+                if (n != a && f->normal[n] * f->normal[a] == 0) continue; /* it has no part in it */
                 found &= sample(job, w->block, place, n, &u[n], &f->again);
                 u[n] -= wall[n];
                 normal_speed += u[n] * (double)f->normal[n];

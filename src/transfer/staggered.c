@@ -73,6 +73,31 @@ enum { MIDDLE = D == 3 ? SUPPORT : 1 }; /* rows along the middle axis */
 
 /* ---- particles to grid ---- */
 
+/* Adds base + slope x way to the points of lattice n around a particle, weighed. */
+LANE_INLINE void scatter_faces(const particle_weights *p, const int n, quad base,
+                               const quad slope[D], const int origin[D], real *plane)
+{
+    const axis_weights *axis[D];
+    for (int a = 0; a < D; a++) axis[a] = along(p, n, a);
+    const axis_weights *last = axis[D - 1];
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < MIDDLE; j++) {
+            const real w = D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
+            quad row = base + slope[0] * axis[0]->offset[i];
+            if (D == 3) row += slope[1] * axis[1]->offset[j];
+            row *= w;
+            const quad rise = slope[D - 1] * w;
+            real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
+            for (int k = 0; k < SUPPORT; k++, to += FIRN_NODE) {
+                quad node;
+                memcpy(&node, to, sizeof node);
+                node += last->w[k] * (row + rise * last->offset[k]);
+                memcpy(to, &node, sizeof node);
+            }
+        }
+    }
+}
+
 static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, const int origin[D],
                              open_arena *arena)
 {
@@ -90,32 +115,17 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
     const particle_weights p = weigh_particle(x);
     real *plane = arena->node;
     for (int n = 0; n < D; n++, plane += ARENA_NODES * FIRN_NODE) {
-        const axis_weights *axis[D];
         const quad base = {mass * g->v[n][l], mass, volume, 0};
         quad slope[D];
         for (int a = 0; a < D; a++) {
             const real shear = g->tau[n * D + a][l] - (a == n ? mean : 0);
-            axis[a] = along(&p, n, a);
             slope[a] =
                 (quad){affine ? h * mass * g->C[n * D + a][l] : 0, 0, 0, -4 / h * volume * shear};
         }
-        const axis_weights *last = axis[D - 1];
-        for (int i = 0; i < SUPPORT; i++) {
-            for (int j = 0; j < MIDDLE; j++) {
-                quad row = base + slope[0] * axis[0]->offset[i];
-                if (D == 3) row += slope[1] * axis[1]->offset[j];
-                row *= D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
-                const quad rise =
-                    slope[D - 1] * (D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i]);
-                real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
-                for (int k = 0; k < SUPPORT; k++, to += FIRN_NODE) {
-                    quad node;
-                    memcpy(&node, to, sizeof node);
-                    node += last->w[k] * (row + rise * last->offset[k]);
-                    memcpy(to, &node, sizeof node);
-                }
-            }
-        }
+        /* The lattice is known to each call, so that its weights are. */
+        if (n == 0) scatter_faces(&p, 0, base, slope, origin, plane);
+        if (n == 1) scatter_faces(&p, 1, base, slope, origin, plane);
+        if (n == 2) scatter_faces(&p, 2, base, slope, origin, plane);
     }
     const axis_weights *axis[D];
     for (int a = 0; a < D; a++) axis[a] = along(&p, D, a);
@@ -225,42 +235,34 @@ LANE_INLINE quad load_row(const real *p)
     return row;
 }
 
-/* The mean of a field around a particle, on lattice n. */
-LANE_INLINE real mean_of(const particle_weights *p, int n, const real *field)
+/* Means of two fields on lattice n around a particle; and of the first times the ways to the points, in
+ * cells, where `moment` is given. */
+LANE_INLINE void means_of(const particle_weights *p, int n, const real *one, const real *other,
+                          real mean[2], real *moment)
 {
     static const int origin[D] = {0};
     const axis_weights *axis[D];
     for (int a = 0; a < D; a++) axis[a] = along(p, n, a);
-    quad sum = {0};
+    quad sum = {0}, sum_other = {0}, first = {0}, middle = {0};
     for (int i = 0; i < SUPPORT; i++) {
         for (int j = 0; j < MIDDLE; j++) {
             const real w = D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
-            sum += w * load_row(field + row_begin(axis, i, j, LOCAL, origin));
-        }
-    }
-    return weigh_row(sum, axis[D - 1], false);
-}
-
-/* The same with its moments: the means of it times the ways to the points, in cells. */
-LANE_INLINE real moments_of(const particle_weights *p, int n, const real *field, real moment[D])
-{
-    static const int origin[D] = {0};
-    const axis_weights *axis[D];
-    for (int a = 0; a < D; a++) axis[a] = along(p, n, a);
-    quad sum = {0}, first = {0}, middle = {0};
-    for (int i = 0; i < SUPPORT; i++) {
-        for (int j = 0; j < MIDDLE; j++) {
-            const real w = D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i];
-            const quad row = w * load_row(field + row_begin(axis, i, j, LOCAL, origin));
+            const int at = row_begin(axis, i, j, LOCAL, origin);
+            const quad row = w * load_row(one + at);
             sum += row;
+            sum_other += w * load_row(other + at);
+            if (!moment) continue;
             first += axis[0]->offset[i] * row;
             if (D == 3) middle += axis[1]->offset[j] * row;
         }
     }
-    moment[0] = weigh_row(first, axis[D - 1], false);
-    if (D == 3) moment[1] = weigh_row(middle, axis[D - 1], false);
-    moment[D - 1] = weigh_row(sum, axis[D - 1], true);
-    return weigh_row(sum, axis[D - 1], false);
+    const axis_weights *last = axis[D - 1];
+    mean[0] = weigh_row(sum, last, false);
+    mean[1] = weigh_row(sum_other, last, false);
+    if (!moment) return;
+    moment[0] = weigh_row(first, last, false);
+    if (D == 3) moment[1] = weigh_row(middle, last, false);
+    moment[D - 1] = weigh_row(sum, last, true);
 }
 
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
@@ -271,7 +273,6 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
     const int n = collect(s, block, scratch->index, row);
     real local[CHANNELS][LOCAL_POINTS + 1]; /* rows are read four at a time */
     load_local(s, block, local);
-    const real *pressure = local[2 * D], *liquid = local[2 * D + 1];
 
     for (int i = 0; i < n; i += W) {
         uint32_t padded[W];
@@ -281,15 +282,19 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         load_lanes(&g, s->store, index);
         vr y[D];
         for (int l = 0; l < W; l++) {
-            real x[D], v[D], C[D][D], shift[D];
+            real x[D], v[D], C[D][D], shift[D], mean[2];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
             const particle_weights weights = weigh_particle(x);
             for (int c = 0; c < D; c++) {
-                v[c] = moments_of(&weights, c, local[c], C[c]);
-                shift[c] = mean_of(&weights, c, local[D + c]);
+                if (c == 0) means_of(&weights, 0, local[0], local[D], mean, C[0]);
+                if (c == 1) means_of(&weights, 1, local[1], local[D + 1], mean, C[1]);
+                if (c == 2) means_of(&weights, D - 1, local[D - 1], local[2 * D - 1], mean, C[c]);
+                v[c] = mean[0];
+                shift[c] = mean[1];
                 for (int d = 0; d < D; d++) C[c][d] *= 4 / h;
             }
-            const real p = mean_of(&weights, D, pressure), share = mean_of(&weights, D, liquid);
+            means_of(&weights, D, local[2 * D], local[2 * D + 1], mean, NULL);
+            const real p = mean[0], share = mean[1]; /* of the kernel that is in liquid */
             /* Second order in time: C is the gradient of the velocity. */
             for (int c = 0; c < D; c++) {
                 real bend = 0;
