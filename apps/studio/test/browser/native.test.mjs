@@ -4,7 +4,7 @@ import {execFileSync} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';
 import {after, before, test} from 'node:test';
-import {Browser, get, pixels, ready, root, servePage, startServer, until, web} from './studio.mjs';
+import {Browser, get, pixels, ready, root, servePage, startServer, step, until, web} from './studio.mjs';
 
 const firn = process.env.FIRN ?? join(root, 'build/firn');
 const scene = join(root, 'scenes/flat_regular_fine.yaml');
@@ -52,6 +52,27 @@ claim('a dropped connection comes back to the same frame', async () => {
   await until(page, () => window.firn.app.state.get('connection') === 'ready');
   await until(page, f => window.firn.app.state.get('frame') === f, frame);
   assert.equal(await page.evaluate(() => window.firn.engine.hash()), before);
+});
+
+claim('the half that is kept is the session that a dropped connection comes back to', async () => {
+  await page.evaluate(() => window.firn.app.toggleCompare());
+  await until(page, () => window.firn.app.compare.on && window.firn.app.compare.pane.history.count > 0);
+  await page.keyboard.press('r');
+  const both = f => until(page, n => [window.firn.app.pane, window.firn.app.compare.pane].every(p => p.history.latest()?.frame.frame === n), f);
+  const first = await page.evaluate(() => window.firn.app.state.get('scene').first);
+  await both(first);
+  for (let f = first + 1; f <= first + 3; f++) {
+    await page.keyboard.press('ArrowRight');
+    await both(f);
+  }
+  const kept = await page.evaluate(() => window.firn.app.compare.engine.hash());
+  await page.evaluate(() => window.firn.app.compare.end('B'));
+  await until(page, () => !window.firn.app.state.get('comparing'));
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), kept);
+  await page.evaluate(() => window.firn.engine.transport.socket.close());
+  await until(page, () => window.firn.app.state.get('connection') === 'lost');
+  await until(page, () => window.firn.app.state.get('connection') === 'ready');
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), kept);
 });
 
 claim('a page that is loaded again has its text and its frame, and plays', async () => {
