@@ -79,18 +79,29 @@ static void play_keeps_to_the_clock(void **state)
 static void a_substep_is_one_step_and_stops_at_frames(void **state)
 {
     (void)state;
-    page *p = open_page(jelly);
-    double time = 0;
-    for (int count = 0; page_number(p, "frame", "frame") < 2; count++) {
-        page_forget(p);
-        page_send(p, "{'do': 'step', 'unit': 'substep'}");
-        page_settle(p);
-        assert_int_equal(page_number(p, "frame", "steps"), 1);
-        assert_true(firn_sim_time(sim_of(p)) > time && count < 10000);
-        time = firn_sim_time(sim_of(p));
+    /* Frames of the second scene are shorter than the longest step, and longer than its own. */
+    const struct {
+        const char *from, *to;
+        double fps;
+    } rows[] = {{"frames: {end: 9}", "frames: {end: 9}", 24},
+                {"frames: {end: 9}", "frames: {end: 9, fps: 240}", 240}};
+    for (int i = 0; i < 2; i++) {
+        page *p = open_page(replaced(replaced(jelly, rows[i].from, rows[i].to), "preset: jelly}",
+                                     i == 0 ? "preset: jelly}" : "preset: jelly, young: 1e7}"));
+        double time = 0;
+        int count = 0;
+        for (; page_number(p, "frame", "frame") < 2; count++) {
+            page_forget(p);
+            page_send(p, "{'do': 'step', 'unit': 'substep'}");
+            page_settle(p);
+            assert_int_equal(page_number(p, "frame", "steps"), 1);
+            assert_true(firn_sim_time(sim_of(p)) > time && count < 10000);
+            time = firn_sim_time(sim_of(p));
+        }
+        assert_true(count > 1);
+        assert_true(fabs(time - 1 / rows[i].fps) < 1e-9);
+        close_page(p);
     }
-    assert_true(fabs(time - 1.0 / 24) < 1e-9);
-    close_page(p);
 }
 
 static void positions_of(const page *p, double *xy, int64_t *count)

@@ -27,7 +27,6 @@ static inline int connect_to(int port)
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     const struct sockaddr_in to = {.sin_family = AF_INET,
                                    .sin_port = htons((uint16_t)port),
-
                                    .sin_addr.s_addr = htonl(server_address)};
     const struct timeval patience = {PATIENCE_S, 0};
     assert_true(fd >= 0);

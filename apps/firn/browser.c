@@ -58,12 +58,12 @@ firn_status firn_browser_open(firn_browser *b, const char *address, firn_error *
     return FIRN_OK;
 }
 
-bool firn_browser_started(firn_browser *b)
+bool firn_browser_failed(firn_browser *b)
 {
     int how = 0;
-    if (!b->opener || waitpid(b->opener, &how, WNOHANG) != b->opener) return true;
+    if (!b->opener || waitpid(b->opener, &how, WNOHANG) != b->opener) return false;
     b->opener = 0;
-    return WIFEXITED(how) && WEXITSTATUS(how) == 0;
+    return !WIFEXITED(how) || WEXITSTATUS(how) != 0;
 }
 
 void firn_browser_close(firn_browser *b)

@@ -15,8 +15,8 @@ typedef struct firn_browser {
 
 FIRN_MUST_CHECK firn_status firn_browser_open(firn_browser *browser, const char *address,
                                               firn_error *error);
-/* Now and then: false, once, if no browser could be started after all. */
-bool firn_browser_started(firn_browser *browser);
+/* Call from time to time. Returns true once if xdg-open has failed. */
+bool firn_browser_failed(firn_browser *browser);
 /* Removes the file. */
 void firn_browser_close(firn_browser *browser);
 

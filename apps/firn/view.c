@@ -31,7 +31,7 @@ static const firn_option options[] = {
     FIRN_THREADS_OPTION(chosen.threads),
     FIRN_ISA_OPTION(chosen.isa),
     {"--fps", FIRN_OPTION_COUNT, &chosen.fps, "N",
-     "frames per second of caches; 24 by default, or as the file says", 1, 1000},
+     "frames per second of caches; by default as the file or --scene says, else 24", 1, 1000},
     {"--scene", FIRN_OPTION_TEXT, &chosen.scene, "SCENE.yaml",
      .help = "the scene of the caches, for their looks and frame rate", .files = FIRN_FILES_SCENES},
     {"--open", FIRN_OPTION_FLAG, &chosen.open, .help = "open the page in the browser"},
@@ -56,7 +56,7 @@ static bool asked_to_stop(void *user_data)
 {
     (void)user_data;
     if (browser.path[0] && firn_server_in_use(server)) firn_browser_close(&browser);
-    if (!firn_browser_started(&browser)) {
+    if (firn_browser_failed(&browser)) {
         fprintf(stderr, "%s: xdg-open found no browser; open the address yourself\n", command_name);
     }
     return firn_interrupted();

@@ -22,7 +22,7 @@ firn_engine firn_view_scene_engine(const firn_view_scene *scene);
 typedef struct firn_view_cache firn_view_cache;
 
 /* Opens files, a folder, a pattern or an Alembic file. fps 0: as the file says, or the scene, or 24. The scene,
- * which must stay, says how materials look; NULL: nobody knows. */
+ * which must stay, says how materials look; NULL: unknown. */
 FIRN_MUST_CHECK firn_status firn_view_cache_create(const char *const *name, int64_t count,
                                                    double fps, const firn_scene *scene,
                                                    firn_view_cache **cache, firn_error *error);

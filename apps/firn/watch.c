@@ -68,6 +68,7 @@ struct firn_watch {
     firn_report report;
     double begun;    /* s on the clock: the frame */
     double copy_due; /* s on the clock: not to copy before */
+    int usual;       /* what pages wanted last */
 };
 
 /* ---- frames that pages share ---- */
@@ -184,8 +185,11 @@ static firn_status on_look(void *look_data, const firn_job *job, int64_t frame, 
     firn_watch *w = look_data;
     const double begin = firn_clock();
     const bool last = frame == w->run->last;
-    const int wanted = last || begin >= w->copy_due ? atomic_exchange(&w->wanted, 0) : 0;
-    if (wanted || last) {
+    int wanted = last || begin >= w->copy_due ? atomic_exchange(&w->wanted, 0) : 0;
+    if (wanted) w->usual = wanted;
+    /* The last one stays on the screen, and nobody asks for it again. */
+    if (last && atomic_load(&w->pages) > 0) wanted |= w->usual | FIRN_PLAYER_WANTS_FRAME;
+    if (wanted) {
         copy_frame(w, job, frame, wanted);
         const double end = firn_clock();
         w->copy_due = end + (end - begin) / share;

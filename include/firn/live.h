@@ -48,9 +48,9 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_live_create(const firn_live_options *o
                                                       firn_live **live, firn_error *error);
 FIRN_API void firn_live_destroy(firn_live *live); /* NULL is fine */
 
-/* Greets a page that has connected: `hello`, then, if a scene is open, all that a new page must know of it,
- * with the text that came last in place of `text`. `text` and `file` are the scene that the host was started with; either may be NULL. From within `poll`,
- * the picture comes after the advance. */
+/* Greets a page that has connected: sends `hello` and, if a scene is open, everything a new page needs. `text` and
+ * `file` are the scene that the host was started with; either may be NULL. The last text received replaces `text`.
+ * When called from `poll`, the picture follows the advance. */
 FIRN_API void firn_live_hello(firn_live *live, const char *text, const char *file);
 
 /* One command. What is wrong with it is returned, and also sent as the event `error`; the session goes on

@@ -16,8 +16,8 @@ extern "C" {
 
 typedef struct firn_player firn_player;
 
-/* What is known of a frame beside its particles; all but the number and the time may be 0. What pointers lead to
- * stays the caller's, as long as the frame is shown. */
+/* What is known of a frame beside its particles; all but the number and the time may be 0. The caller owns
+ * what the pointers refer to, which must stay as long as the frame is shown. */
 typedef struct firn_player_frame {
     int64_t number;
     double time; /* s */
@@ -51,8 +51,8 @@ typedef struct firn_player_options {
     double resolution;       /* m between particles; 0: by the first particles */
     int64_t first, last;     /* frames of a run */
     const int64_t *number;   /* of a finished run: its frames, rising */
-    const firn_scene *scene; /* of a finished run, which must stay: how it looks; NULL: unknown */
     int64_t number_count;    /* 0: a run that goes on, whose frames come by firn_player_show */
+    const firn_scene *scene; /* of a finished run, which must stay: how it looks; NULL: unknown */
     void *user_data;         /* of the functions below */
     void (*send)(void *user_data, const char *text, size_t size);
     void (*send_bytes)(void *user_data, const void *data, size_t size);

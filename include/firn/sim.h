@@ -442,6 +442,9 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_advance(firn_sim *sim, double seco
 /* Advances by one step of the sim's own choice of dt. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_step(firn_sim *sim, firn_report *report,
                                                    firn_error *error);
+/* The same, by at most `seconds` (> 0). */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_step_within(firn_sim *sim, double seconds,
+                                                          firn_report *report, firn_error *error);
 
 FIRN_API double firn_sim_time(const firn_sim *sim);
 

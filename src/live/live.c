@@ -320,6 +320,10 @@ firn_status firn_live_receive(firn_live *live, const char *json, size_t size, fi
         return firn_live_complain(live, "command", &own);
     }
     if (live->advancing && is_light(c)) return run(live, c, error);
+    /* A scene that is left or begun again needs no frame of its past: what waits for one goes on. */
+    if (live->goal == FIRN_GOAL_SEEK && (c->what == FIRN_DO_OPEN || c->what == FIRN_DO_RESTART)) {
+        live->goal = FIRN_GOAL_NONE;
+    }
     if (live->queue_end) {
         live->queue_end->next = c;
     } else {

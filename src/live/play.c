@@ -180,15 +180,13 @@ firn_status firn_live_tick(firn_live *live, firn_error *error)
 /* One step, which ends at a frame at the latest. */
 firn_status firn_live_substep(firn_live *live, firn_error *error)
 {
-    const firn_sim_def *def = &live->scene->simulation.def;
-    const double dt = live->report.dt_next, longest = dt > 0 ? dt : fmax(def->dt, def->dt_max);
     const double from = firn_sim_time(live->job->sim);
     const double end_time = firn_live_frame_time(live, firn_live_frame(live, NULL) + 1);
     if (firn_live_at_frame(live)) leave_frame(live);
-    use_tool(live, fmin(dt, end_time - from));
+    use_tool(live, fmin(live->report.dt_next, end_time - from));
     firn_report report = {0};
     begin(live);
-    const firn_status st = firn_job_step(live->job, end_time, longest, &report, error);
+    const firn_status st = firn_job_step(live->job, end_time, &report, error);
     end(live, &report, from);
     return st == FIRN_STOPPED ? FIRN_OK : st; /* a step is whole when it stops */
 }

@@ -755,7 +755,8 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
         const int64_t steps = report->steps, retries = report->retries,
                       iterations = report->iterations, heat_steps = report->heat_steps,
                       heat_iterations = report->heat_iterations;
-        const double least = report->dt_least, residual = report->residual;
+        const double least = report->dt_least, residual = report->residual,
+                     divergence = report->divergence;
         double phases[FIRN_PHASES];
         memcpy(phases, report->phase_seconds, sizeof phases);
         *report = part;
@@ -766,6 +767,7 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
         report->heat_iterations += heat_iterations;
         report->dt_least = fmin(least, part.dt_least);
         report->residual = fmax(residual, part.residual);
+        report->divergence = fmax(divergence, part.divergence);
         for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
         if (st == FIRN_OK && until < target) {
             st = emit_until(job, firn_sim_time(job->sim), error);
@@ -775,16 +777,13 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
     return end_advance(job, st, error);
 }
 
-firn_status firn_job_step(firn_job *job, double target, double longest, firn_report *report,
-                          firn_error *error)
+firn_status firn_job_step(firn_job *job, double target, firn_report *report, firn_error *error)
 {
     *report = (firn_report){0};
     firn_status st = begin_advance(job, target, error);
     if (st != FIRN_OK) return st;
     const double left = next_stop(job, target) - firn_sim_time(job->sim);
-    st = longest < left && firn_sim_count(job->sim) > 0
-             ? firn_sim_step(job->sim, report, error)
-             : firn_sim_advance(job->sim, left, report, error);
+    st = firn_sim_step_within(job->sim, left, report, error);
     return end_advance(job, st, error);
 }
 

@@ -42,10 +42,8 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
 void firn_job_deinit(firn_job *job);
 /* Whether what is expected fits into memory; if not, it is not filled. */
 bool firn_job_fits(const firn_job *job);
-/* One step of the sim, which takes `longest` seconds at most; up to the target, or to what the scene does
- * next, if that is nearer. */
-firn_status firn_job_step(firn_job *job, double target, double longest, firn_report *report,
-                          firn_error *error);
+/* One step of the sim, up to the target at most, or to what the scene does next, if that is nearer. */
+firn_status firn_job_step(firn_job *job, double target, firn_report *report, firn_error *error);
 /* Emits from every emitter, whatever the time. */
 firn_status firn_job_emit(firn_job *job, firn_error *error);
 

@@ -875,7 +875,7 @@ static firn_status advance(firn_sim *sim, double seconds, bool single, firn_repo
     sim->advancing = true;
     if (sim->store.count == 0) { /* a step through nothing is as long as steps may be */
         const double step = sim->def.dt > 0 ? sim->def.dt : sim->def.dt_max;
-        sim->report.dt = single ? step : seconds;
+        sim->report.dt = single ? fmin(step, seconds) : seconds;
         sim->time += sim->report.dt;
         sim->grid.max_speed = 0;
     } else {
@@ -896,8 +896,16 @@ firn_status firn_sim_advance(firn_sim *sim, double seconds, firn_report *report,
     return advance(sim, seconds, false, report, error);
 }
 
-firn_status firn_sim_step(firn_sim *sim, firn_report *report, firn_error *error)
+firn_status firn_sim_step_within(firn_sim *sim, double seconds, firn_report *report,
+                                 firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    return advance(sim, 1e30, true, report, error);
+    if (!(seconds > 0))
+        return firn_fail(error, FIRN_INVALID, "seconds %g must be above 0", seconds);
+    return advance(sim, seconds, true, report, error);
+}
+
+firn_status firn_sim_step(firn_sim *sim, firn_report *report, firn_error *error)
+{
+    return firn_sim_step_within(sim, 1e30, report, error);
 }
