@@ -241,6 +241,16 @@ static void mean_inside(const page *p, double x, double y, double radius, double
     free(at);
 }
 
+static double mean_x(const page *p)
+{
+    double xy[2000], sum = 0;
+    const int64_t count = firn_sim_count(sim_of(p));
+    assert_true(count > 0 && count <= 1000);
+    assert_int_equal(firn_sim_read(sim_of(p), FIRN_POSITION, 0, count, xy, NULL), FIRN_OK);
+    for (int64_t i = 0; i < count; i++) sum += xy[2 * i];
+    return sum / (double)count;
+}
+
 static void grab_and_push_move_material(void **state)
 {
     (void)state;
@@ -253,6 +263,19 @@ static void grab_and_push_move_material(void **state)
     page_settle(p);
     mean_inside(p, 0, 0.65, 0.3, v);
     assert_true(v[1] > 0.7 && fabs(v[0]) < 0.1);
+    page_send(p, "{'do': 'tool', 'tool': null}");
+    page_send(p, "{'do': 'restart'}");
+    page_settle(p);
+    /* Half a metre to the right, and there it stays, though the pointer is at rest. */
+    for (int frame = 0; frame < 8; frame++) {
+        page_send(p,
+                  "{'do': 'tool', 'tool': 'grab', 'at': [%g, 0.6, 0], 'radius': 0.3, 'velocity': "
+                  "[0, 0, 0]}",
+                  frame == 0 ? 0.0 : 0.5);
+        page_send(p, "{'do': 'step', 'unit': 'frame'}");
+        page_settle(p);
+    }
+    assert_true(mean_x(p) > 0.25 && mean_x(p) < 0.6);
     page_send(p, "{'do': 'tool', 'tool': null}");
     page_send(p, "{'do': 'restart'}");
     page_settle(p);

@@ -174,6 +174,7 @@ static firn_status step(firn_live *live, bool substep, firn_error *error)
 static firn_status use_tool(firn_live *live, const firn_live_tool *tool, firn_error *error)
 {
     const double moment = 1.0 / 60; /* s: how long heat acts by a command while time stands still */
+    if (live->tool.kind != FIRN_TOOL_GRAB || tool->kind != FIRN_TOOL_GRAB) firn_live_let_go(live);
     live->tool.kind = FIRN_TOOL_NONE;
     firn_status st = firn_live_check_tool(live, tool, error);
     if (st != FIRN_OK) return st;

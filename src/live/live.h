@@ -80,6 +80,13 @@ bool firn_says_differ(const firn_scene_says *a, const firn_scene_says *b, int64_
 
 /* ---- the session ---- */
 
+/* What a grab holds. */
+typedef struct firn_live_hold {
+    uint64_t *id;        /* rising */
+    double (*offset)[3]; /* m, from the pointer */
+    int64_t count;
+} firn_live_hold;
+
 typedef enum firn_live_goal { FIRN_GOAL_NONE, FIRN_GOAL_FRAME, FIRN_GOAL_SEEK } firn_live_goal;
 
 struct firn_live {
@@ -121,6 +128,7 @@ struct firn_live {
     bool probing;
     uint64_t probe;
     firn_live_tool tool; /* held */
+    firn_live_hold hold; /* by a grab */
 
     /* the state last sent */
     struct {
@@ -238,6 +246,8 @@ void firn_live_put_probe(firn_live *live, firn_live_event *e);
 
 /* Lets the held tool act for so many seconds of simulated time. */
 firn_status firn_live_apply_tool(firn_live *live, double seconds, firn_error *error);
+/* Forgets what is grabbed. */
+void firn_live_let_go(firn_live *live);
 firn_status firn_live_check_tool(const firn_live *live, const firn_live_tool *tool,
                                  firn_error *error);
 

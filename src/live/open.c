@@ -41,6 +41,7 @@ firn_job_options firn_live_job_options(firn_live *live)
 
 void firn_live_close(firn_live *live)
 {
+    firn_live_let_go(live);
     firn_job_destroy(live->job);
     if (live->newest != live->scene) firn_scene_destroy(live->newest);
     firn_scene_destroy(live->scene);

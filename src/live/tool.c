@@ -257,6 +257,101 @@ static firn_status emit(firn_live *live, const firn_live_tool *tool, const ball 
     return st;
 }
 
+/* ---- grab ---- */
+
+void firn_live_let_go(firn_live *live)
+{
+    free(live->hold.id);
+    free(live->hold.offset);
+    live->hold = (firn_live_hold){0};
+}
+
+/* Ids, positions and velocities of all particles in the order of their ids, each count x dim; free it. */
+static double *read_motion(const firn_sim *sim, size_t dim, firn_error *error)
+{
+    const int64_t n = firn_sim_count(sim);
+    const size_t all = (size_t)n;
+    double *id = malloc((all + 1) * (1 + 2 * dim) * sizeof *id);
+    if (!id) {
+        firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        return NULL;
+    }
+    firn_status st = firn_sim_read(sim, FIRN_ID, 0, n, id, error);
+    if (st == FIRN_OK) st = firn_sim_read(sim, FIRN_POSITION, 0, n, id + all, error);
+    if (st == FIRN_OK) st = firn_sim_read(sim, FIRN_VELOCITY, 0, n, id + all + all * dim, error);
+    if (st == FIRN_OK) return id;
+    free(id);
+    return NULL;
+}
+
+static firn_status take_hold(firn_live *live, const firn_live_tool *tool, firn_error *error)
+{
+    const firn_sim *sim = live->job->sim;
+    const firn_collider_def region = region_of(tool);
+    const size_t all = (size_t)firn_sim_count(sim), dim = (size_t)live->scene->dimension;
+    firn_live_hold *h = &live->hold;
+    firn_live_let_go(live);
+    h->id = malloc((all + 1) * sizeof *h->id);
+    if (!h->id) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    firn_status st = firn_sim_find_inside(sim, &region, (int64_t)all, h->id, &h->count, error);
+    double *motion = st == FIRN_OK ? read_motion(sim, dim, error) : NULL;
+    h->offset = malloc(((size_t)h->count + 1) * sizeof *h->offset);
+    if (!motion || !h->offset) {
+        free(motion);
+        firn_live_let_go(live);
+        return st != FIRN_OK ? st : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0, k = 0; i < all && k < (size_t)h->count; i++) { /* both rise */
+        if ((uint64_t)motion[i] != h->id[k]) continue;
+        for (size_t a = 0; a < dim; a++) {
+            h->offset[k][a] = motion[all + dim * i + a] - tool->at[a];
+        }
+        k++;
+    }
+    free(motion);
+    return FIRN_OK;
+}
+
+/* What was under the pointer when it was grabbed follows it. */
+static firn_status grab(firn_live *live, const firn_live_tool *tool, double seconds,
+                        firn_error *error)
+{
+    const double grip = 60, pull = 10; /* 1/s: how fast speeds follow, and places */
+    const double fastest = 30 * tool->radius, part = 1 - exp(-grip * seconds);
+    const size_t all = (size_t)firn_sim_count(live->job->sim), dim = (size_t)live->scene->dimension;
+    firn_live_hold *h = &live->hold;
+    firn_status st = h->count ? FIRN_OK : take_hold(live, tool, error);
+    if (st != FIRN_OK || h->count == 0) return st;
+    double *motion = read_motion(live->job->sim, dim, error);
+    double *velocity = malloc((size_t)h->count * dim * sizeof *velocity);
+    uint64_t *id = malloc((size_t)h->count * sizeof *id);
+    size_t n = 0; /* some may be gone */
+    for (size_t i = 0, k = 0; motion && velocity && id && i < all; i++) {
+        while (k < (size_t)h->count && h->id[k] < (uint64_t)motion[i]) k++;
+        if (k == (size_t)h->count) break;
+        if (h->id[k] != (uint64_t)motion[i]) continue;
+        const double *x = motion + all + dim * i, *v = motion + all + dim * (all + i);
+        double want[3], square = 0;
+        for (size_t a = 0; a < dim; a++) {
+            want[a] = tool->velocity[a] + pull * (tool->at[a] + h->offset[k][a] - x[a]);
+            square += want[a] * want[a];
+        }
+        const double scale = fmin(1, fastest / sqrt(fmax(square, 1e-300)));
+        for (size_t a = 0; a < dim; a++) {
+            velocity[dim * n + a] = v[a] + part * (scale * want[a] - v[a]);
+        }
+        id[n++] = h->id[k];
+    }
+    if (!motion || !velocity || !id) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (st == FIRN_OK && n > 0) {
+        st = firn_sim_write_ids(live->job->sim, FIRN_VELOCITY, (int64_t)n, id, velocity, error);
+    }
+    free(motion);
+    free(velocity);
+    free(id);
+    return st;
+}
+
 /* ---- all ---- */
 
 /* `strength` newtons along the tool's velocity. */
@@ -273,16 +368,12 @@ static firn_status push(firn_live *live, const firn_live_tool *tool, double seco
 
 firn_status firn_live_apply_tool(firn_live *live, double seconds, firn_error *error)
 {
-    const double grip = 60; /* 1/s: how fast what is grabbed follows */
     const firn_live_tool *t = &live->tool;
-    const firn_collider_def region = region_of(t);
     ball where = {.radius = t->radius, .dim = (int)live->scene->dimension};
     memcpy(where.at, t->at, sizeof where.at);
     if (t->kind != FIRN_TOOL_NONE) firn_live_alter(live);
     switch (t->kind) {
-    case FIRN_TOOL_GRAB:
-        return firn_sim_apply_velocity(live->job->sim, &region, t->velocity,
-                                       1 - exp(-grip * seconds), NULL, error);
+    case FIRN_TOOL_GRAB: return grab(live, t, seconds, error);
     case FIRN_TOOL_PUSH: return push(live, t, seconds, error);
     case FIRN_TOOL_CUT: return firn_sim_remove(live->job->sim, keep_outside, &where, NULL, error);
     case FIRN_TOOL_EMIT: return emit(live, t, &where, error);

@@ -70,6 +70,7 @@ export function overlaysMenu(app: App, at: HTMLElement): void {
       },
     ],
     at,
+    'overlays',
   );
 }
 

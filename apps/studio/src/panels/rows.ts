@@ -133,8 +133,7 @@ class NumberRow extends Base {
     const n = readNumber(value);
     this.element.classList.toggle('none', n === null);
     if (n === null) {
-      this.field.input.value = '';
-      this.field.input.placeholder = 'auto';
+      this.field.clear();
       return;
     }
     this.field.set(n);

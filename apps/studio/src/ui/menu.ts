@@ -123,7 +123,7 @@ export function showMenu(
   const box = opener ? opener.getBoundingClientRect() : new DOMRect((at as {x: number}).x, (at as {y: number}).y, 0, 0);
   const below = box.bottom + gap,
     above = box.top - gap - h;
-  const left = opener?.closest('.top') ? Math.max(box.left, overPanel(w)) : box.left;
+  const left = className === 'overlays' ? Math.max(box.left, overPanel(w)) : box.left;
   menu.style.left = clamp(left, gap, innerWidth - w - gap) + 'px';
   menu.style.top =
     clamp(below + h > innerHeight && above > gap ? above : below, gap, Math.max(gap, innerHeight - h - gap)) + 'px';

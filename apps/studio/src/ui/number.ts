@@ -35,12 +35,13 @@ export class NumberField {
   readonly element: HTMLElement;
   readonly input: HTMLInputElement;
   private readonly unitText = el('span', {class: 'u'});
-  private shown: Shown = {text: '', unit: '', factor: 1, offset: 0};
+  private shown: Shown; /* without text: there is no value */
   private value = 0;
 
   constructor(
     private readonly o: {label: string; unit: string; kind: string; range: Range; axis?: string; oninput: Input},
   ) {
+    this.shown = {...this.show(0), text: ''};
     this.input = el('input', {inputmode: 'decimal', autocomplete: 'off', spellcheck: 'false', 'aria-label': o.label});
     this.element = el(
       'span',
@@ -51,13 +52,26 @@ export class NumberField {
     );
     this.input.addEventListener('change', () => this.typed());
     this.input.addEventListener('keydown', e => this.key(e));
-    this.input.addEventListener('blur', () => this.set(this.value));
+    this.input.addEventListener('blur', () => (this.shown.text ? this.set(this.value) : this.clear()));
     this.element.addEventListener('pointerdown', e => this.press(e));
+  }
+
+  /* Fields beside each other share a label, and so its unit. */
+  private show(value: number): Shown {
+    return show(value, this.o.unit, this.o.kind, this.o.axis !== undefined);
+  }
+
+  /* No value: what the engine finds by itself. */
+  clear(): void {
+    this.shown = {...this.show(0), text: ''};
+    this.input.value = this.input.defaultValue = '';
+    this.input.placeholder = 'auto';
+    setText(this.unitText, this.shown.unit);
   }
 
   set(value: number): void {
     this.value = value;
-    this.shown = show(value, this.o.unit, this.o.kind);
+    this.shown = this.show(value);
     const focused = document.activeElement === this.input && this.input.value !== this.input.defaultValue;
     if (!focused && this.input.value !== this.shown.text) this.input.value = this.input.defaultValue = this.shown.text;
     setText(this.unitText, this.shown.unit);
@@ -68,7 +82,7 @@ export class NumberField {
     const {least, most} = this.o.range;
     value = clamp(this.o.kind === 'whole' ? Math.round(value) : value, least, most);
     this.value = value;
-    this.shown = show(value, this.o.unit, this.o.kind);
+    this.shown = this.show(value);
     this.input.value = this.input.defaultValue = this.shown.text;
     setText(this.unitText, this.shown.unit);
     this.o.oninput(value, done);
@@ -77,7 +91,7 @@ export class NumberField {
   private typed(): void {
     const v = parse(this.input.value, this.o.unit, this.o.kind, this.shown);
     this.input.value = this.input.defaultValue = this.shown.text;
-    if (v !== null && v !== this.value) this.give(v, true);
+    if (v !== null && (v !== this.value || !this.shown.text)) this.give(v, true);
   }
 
   /* The value a step on: places on a slider, or a tenth of the size where there is no end. */

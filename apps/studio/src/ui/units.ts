@@ -45,9 +45,11 @@ export function figures(v: number, digits = 4): string {
 
 export const spellUnit = (unit: string): string => SPELLED[unit] ?? unit;
 
-export function show(value: number, unit: string, kind = 'real'): Shown {
+/* `plain`: in the unit itself, with no prefix. */
+export function show(value: number, unit: string, kind = 'real', plain = false): Shown {
   if (kind === 'temperature')
     return {text: figures(+(value - KELVIN).toFixed(2), 5), unit: '°C', factor: 1, offset: KELVIN};
+  if (plain) return {text: figures(value, 5), unit: spellUnit(unit), factor: 1, offset: 0};
   const size = Math.abs(value);
   if (PREFIXED.has(unit)) {
     for (const [prefix, factor] of [

@@ -64,6 +64,7 @@ uniform int taps;
 const mat2 GOLDEN = mat2(-0.737369, 0.675490, -0.675490, -0.737369);
 vec2 sunAt(vec3 p, float bias, float blur) {
   vec3 s = 0.5 + 0.5 * (shadowClip * vec4(p, 1.0)).xyz;
+  s.z = clamp(s.z, 0.0, 1.0); /* shadows fall beyond what throws them */
   bool beyond = any(lessThan(s, vec3(0.0))) || any(greaterThan(s, vec3(1.0)));
   float turn = 6.2831853 * noise(gl_FragCoord.xy), lit = 0.0, deep = 0.0, b = bias / shadowReach;
   vec2 way = vec2(cos(turn), sin(turn)) * (blur / shadowSize);

@@ -28,7 +28,7 @@ test('every card has a scene in one piece, its numbers and a small picture', () 
     if (s.full) assert.equal((parse(fullText(s)) as {resolution: number}).resolution, s.full.resolution);
   }
   for (const kind of GALLERY_KINDS) assert.ok(findScenes(all, '', kind).length > 0, kind);
-  assert.deepEqual(findScenes(all, 'hot PLATE', 'melting').map(s => s.id), ['chocolate', 'chocolate_2d']);
+  assert.deepEqual(findScenes(all, 'hot PLATE', 'melting').map(s => s.id), ['chocolate', 'chocolate_creature', 'chocolate_2d']);
   assert.equal(speedOf({resolution: 1, particles: 1000, substeps: 100}, 1, 1e6), 10);
 });
 
