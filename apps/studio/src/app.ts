@@ -492,6 +492,7 @@ export class App {
     const {state} = this;
     state.set({playing: this.time.isPlaying(e.playing), done: e.done, kept: e.kept, time: e.time});
     if (!this.latest || Math.floor(state.get('frame')) !== e.frame) state.set({frame: e.frame});
+    this.time.told(e.playing);
   }
 
   private takeScene(e: SceneEvent): void {
@@ -593,6 +594,12 @@ export class App {
     this.state.set({frame: place, time: frame.time});
   }
 
+  /* The newest picture once more, if none waits: a recording begins with it. */
+  takeAgain(): void {
+    const {latest, pane} = this;
+    if (latest && !this.due.length) this.due.push({...latest, tags: pane.tags, grid: pane.gridOf(latest.picture)});
+  }
+
   present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
     this.pane.show(frame, picture, tags, grid);
     this.state.set({shown: frame});
@@ -636,10 +643,10 @@ export class App {
     this.compare.frame();
     if (drawn) {
       if (records) {
-        this.files.recordFrame(drawn.frame);
+        if (this.time.isAwaited(drawn.frame)) this.files.recordFrame(drawn.frame);
         this.due.shift();
         this.engine.shown(drawn.picture.number);
-        this.time.taken(drawn.frame);
+        if (!this.due.length) this.time.taken(drawn.frame);
       } else {
         this.acknowledge();
       }

@@ -4,8 +4,12 @@ import type {App} from './app.ts';
 import type {Speed} from './app_state.ts';
 import type {FrameEvent} from './engine/engine.ts';
 
+const SAME = 1e-6; /* of a frame */
+
 export class Time {
   private byFrames = false;
+  private pausing = false; /* an engine that plays was told to stop, and has not answered */
+  private goal = 0; /* the frame that the recording waits for */
   private due = 0; /* ms of the clock at which the next frame may begin */
   private timer = 0;
 
@@ -20,8 +24,9 @@ export class Time {
       } else if (app.compare.on || state.get('mode') === 'run') {
         if (!state.get('playing')) this.toggle();
       } else if (app.canRun()) {
-        if (state.get('playing')) app.engine.send({do: 'pause'});
-        this.playFrames();
+        if (!state.get('playing')) return this.playFrames();
+        this.byFrames = this.pausing = true;
+        app.engine.send({do: 'pause'});
       }
     });
   }
@@ -83,14 +88,30 @@ export class Time {
 
   /* ---- whole frames ---- */
 
+  /* Begins with the frame on screen, or with the picture that a restart or a seek brings. */
   private playFrames(): void {
-    const {app} = this;
-    if (app.state.get('done') && app.state.get('scrub') === null) this.restart();
+    const {app} = this,
+      {state} = app,
+      scrub = state.get('scrub'),
+      place = scrub ?? state.get('frame'),
+      again = state.get('done') && scrub === null,
+      back = Math.abs(place - state.get('frame')) >= SAME;
+    if (again) this.restart();
     this.leaveScrub();
     this.byFrames = true;
     this.due = performance.now();
-    app.state.set({playing: true});
-    this.nextFrame();
+    this.goal = again ? (state.get('scene')?.first ?? 0) : Math.floor(place);
+    state.set({playing: true});
+    if (!again && !back) app.takeAgain();
+  }
+
+  /* After a state of the engine. Pictures of before may still come: none of them is of the next frame. */
+  told(playing: boolean): void {
+    if (!this.pausing || playing) return;
+    this.pausing = false;
+    this.due = performance.now();
+    if (this.app.state.get('done')) this.leaveFrames();
+    else this.nextFrame();
   }
 
   private nextFrame(): void {
@@ -103,12 +124,19 @@ export class Time {
       return;
     }
     if (speed > 0) this.due = performance.now() + 1000 / ((state.get('scene')?.fps ?? 24) * speed);
+    this.goal = Math.floor(state.get('frame')) + 1;
     engine.send({do: 'step', unit: 'frame'});
   }
 
-  /* The frame is in the recording. */
+  /* Whether a recording has use for the picture. Others are left from play, or come when colours change: the engine
+   * is further on, and what is asked of it now is not theirs. */
+  isAwaited(frame: FrameEvent): boolean {
+    return !this.byFrames || (!this.pausing && frame.frame >= this.goal);
+  }
+
+  /* The frame is in the recording, and no other waits. */
   taken(frame: FrameEvent): void {
-    if (!this.byFrames) return;
+    if (!this.byFrames || !this.isAwaited(frame)) return;
     if (frame.frame >= (this.app.state.get('scene')?.last ?? 0)) this.leaveFrames();
     else this.nextFrame();
   }
@@ -116,7 +144,7 @@ export class Time {
   leaveFrames(): void {
     clearTimeout(this.timer);
     if (!this.byFrames) return;
-    this.byFrames = false;
+    this.byFrames = this.pausing = false;
     this.app.state.set({playing: false});
   }
 
@@ -153,7 +181,7 @@ export class Time {
       scene = state.get('scene');
     if (scrub === null) return;
     state.set({scrub: null});
-    if (Math.abs(scrub - state.get('frame')) < 1e-6) return;
+    if (Math.abs(scrub - state.get('frame')) < SAME) return;
     app.engine.send({do: 'seek', frame: scrub});
     app.pane.history.discardAfter(scrub);
     app.dock.strip.discard(scrub);
