@@ -94,6 +94,7 @@ export class CompareMode {
 
   private start(a: string, b: string): void {
     const {app} = this;
+    this.engine!.keep(); /* it has the page's text */
     app.graphs.clear();
     app.graphs.setCompare(true);
     this.run = new Compare(app.engine, this.engine!, b, {
@@ -130,6 +131,7 @@ export class CompareMode {
     } else {
       pane.leave();
       engine.close();
+      app.engine.keep();
     }
     view.free();
     this.canvas?.remove();

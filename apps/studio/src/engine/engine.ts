@@ -58,6 +58,11 @@ export class Engine extends Emitter<EngineEvents> implements Receiver {
     this.transport = null;
   }
 
+  /* A page that is loaded again comes back to this engine. */
+  keep(): void {
+    this.transport?.keep?.();
+  }
+
   send(c: Command): void {
     this.transport?.send(c);
   }

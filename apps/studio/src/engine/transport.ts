@@ -12,8 +12,10 @@ export interface Transport {
   send(c: Command): void;
   /* A file that the page's scenes may name. Only an engine within the page takes some. */
   put?(file: string, bytes: ArrayBuffer): void;
-  /* Serves the page's own engine from now on. */
+  /* Serves another engine of the page from now on. */
   hand?(to: Receiver): void;
+  /* A page that is loaded again comes back to this one. */
+  keep?(): void;
   close(): void;
 }
 
@@ -77,27 +79,35 @@ export function findPass(): Pass | null {
   }
 }
 
-/* Connects again by itself, after waits that double. */
+/* Connects again by itself, to the same session, after waits that double. */
 export class SocketTransport implements Transport {
   private socket: WebSocket | null = null;
   private wait = FIRST_WAIT_MS;
   private timer = 0;
   private closed = false;
-  private session = 0;
+  private session: number; /* 0: a new one */
 
   /* `own`: a session of its own, beside the page's. */
   constructor(
     private readonly pass: Pass,
-    private own: boolean,
+    own: boolean,
     private to: Receiver,
   ) {
+    this.session = own ? 0 : pass.session;
     this.connect();
   }
 
   hand(to: Receiver): void {
     this.to = to;
-    this.own = false;
-    this.remember();
+  }
+
+  keep(): void {
+    this.pass.session = this.session;
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(this.pass));
+    } catch {
+      /* It lasts until the page is loaded again. */
+    }
   }
 
   send(c: Command): void {
@@ -111,11 +121,10 @@ export class SocketTransport implements Transport {
   }
 
   private address(): string {
-    const {token, secret, session} = this.pass,
+    const {token, secret} = this.pass,
+      {session} = this,
       scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-    const query = new URLSearchParams(
-      secret ? {secret, ...(this.own || !session ? {} : {session: String(session)})} : {token},
-    );
+    const query = new URLSearchParams(secret ? {secret, ...(session ? {session: String(session)} : {})} : {token});
     return `${scheme}://${location.host}/live?${query}`;
   }
 
@@ -141,17 +150,9 @@ export class SocketTransport implements Transport {
   private text(text: string): void {
     const e = JSON.parse(text) as Event | {event: 'session'; secret: string; session: number; resumed: boolean};
     if (e.event !== 'session') return this.to.event(e);
+    const kept = this.session === this.pass.session;
     this.pass.secret = e.secret;
     this.session = e.session;
-    if (!this.own) this.remember();
-  }
-
-  private remember(): void {
-    this.pass.session = this.session;
-    try {
-      sessionStorage.setItem(KEPT, JSON.stringify(this.pass));
-    } catch {
-      /* It lasts until the page is loaded again. */
-    }
+    if (kept) this.keep();
   }
 }

@@ -94,6 +94,45 @@ claim('a page that is loaded again has its text and its frame, and plays', async
   assert.notEqual(await pixels(page), still);
 });
 
+/* Starts a comparison of the scene as opened with one that is changed, and goes on by a frame. */
+async function compare() {
+  await page.evaluate(() => {
+    const {app} = window.firn;
+    app.change(app.doc.text.replace('center: [-0.3, 0.5]', 'center: [-0.3, 0.6]'), 'Edit');
+    app.toggleCompare();
+  });
+  await until(page, () => window.firn.app.compare.on &&
+    [window.firn.app.pane, window.firn.app.compare.pane].every(p => p.scene && p.history.latest()?.frame.frame === p.scene.first));
+  await stepBoth();
+}
+
+async function stepBoth() {
+  const next = await page.evaluate(() => window.firn.app.compare.pane.history.latest().frame.frame + 1);
+  await page.keyboard.press('ArrowRight');
+  await until(page, f => [window.firn.app.pane, window.firn.app.compare.pane].every(p => p.history.latest()?.frame.frame === f), next);
+}
+
+const hashes = () => page.evaluate(() => Promise.all([window.firn.engine.hash(), window.firn.app.compare.engine.hash()]));
+
+claim('both engines of a comparison survive a dropped connection', async () => {
+  await compare();
+  const before = await hashes();
+  assert.notEqual(before[0], before[1]);
+  await page.evaluate(() => {
+    const engines = window.firn.engines = [window.firn.engine, window.firn.app.compare.engine];
+    for (const e of engines) e.transport.socket.close();
+  });
+  await until(page, () => window.firn.engines.every(e => e.connection === 'lost'));
+  await until(page, () => window.firn.engines.every(e => e.connection === 'ready'));
+  assert.deepEqual(await hashes(), before);
+  await stepBoth();
+  const [, kept] = await hashes(), text = await page.evaluate(() => window.firn.document.text);
+  await page.getByRole('button', {name: 'Keep B', exact: true}).click();
+  await until(page, () => !window.firn.app.state.get('comparing'));
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), kept);
+  assert.equal(await page.evaluate(() => window.firn.document.text), text);
+});
+
 claim('a page of another origin is refused', async () => {
   const pass = await page.evaluate(() => JSON.parse(sessionStorage.getItem('firn.pass')));
   const stranger = await browser.open(other.address);
