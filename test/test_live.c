@@ -235,15 +235,16 @@ static void a_page_that_comes_back_gets_its_text(void **state)
     assert_null(strstr(page_expect(p, "hello", "name: jelly"), "\"open\""));
     page_scene(p, "open", jelly);
     firn_live_hello(p->live, jelly, NULL);
-    assert_null(strstr(page_expect(p, "hello", "'open':true"), "\"edited\""));
+    assert_null(strstr(page_expect(p, "hello", "'open':true"), "\"newest\""));
     page_scene(p, "edit", replaced(jelly, "name: jelly", "name: other"));
     firn_live_hello(p->live, jelly, NULL);
+    page_expect(p, "hello", "name: jelly"); /* `text` */
     page_expect(p, "hello", "name: other");
-    page_expect(p, "hello", "'open':true,'edited':true");
+    page_expect(p, "hello", "'open':true,'newest':'firn: 1");
     page_scene(p, "edit", "firn: 1\nnonsense: 7\n");
     firn_live_hello(p->live, jelly, NULL);
     page_expect(p, "hello", "nonsense: 7");
-    page_expect(p, "hello", "'open':true,'edited':true");
+    page_expect(p, "hello", "'open':true,'newest':'firn: 1");
     page_expect(p, "scene", "'name':'other'");
     close_page(p);
 }

@@ -49,8 +49,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_live_create(const firn_live_options *o
 FIRN_API void firn_live_destroy(firn_live *live); /* NULL is fine */
 
 /* Greets a page that has connected: sends `hello` and, if a scene is open, everything a new page needs. `text` and
- * `file` are the scene that the host was started with; either may be NULL. The last text received replaces `text`.
- * When called from `poll`, the picture follows the advance. */
+ * `file` are the scene that the host was started with; either may be NULL. The last text received goes along as
+ * `newest`. When called from `poll`, the picture follows the advance. */
 FIRN_API void firn_live_hello(firn_live *live, const char *text, const char *file);
 
 /* One command. What is wrong with it is returned, and also sent as the event `error`; the session goes on

@@ -123,12 +123,11 @@ void firn_live_hello(firn_live *live, const char *text, const char *file)
         threads = info.threads;
         isa = info.isa;
     }
-    const char *newest = live->text ? live->text : text;
     firn_live_event e;
-    firn_event_begin_hello(&e, live->options.engine, "scene", threads, isa, newest, file);
+    firn_event_begin_hello(&e, live->options.engine, "scene", threads, isa, text, file);
     if (live->job && live->text) firn_event_flag(&e, "open", true);
     if (live->text && !(text && strcmp(text, live->text) == 0)) {
-        firn_event_flag(&e, "edited", true);
+        firn_event_text(&e, "newest", live->text);
     }
     firn_live_send(live, &e);
     live->shown = live->sent; /* a new page waits for none of the old one's */

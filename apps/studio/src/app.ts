@@ -416,19 +416,20 @@ export class App {
       this.opened = h.open === true && doc.text !== '' && state.get('scene') !== null;
       this.opening = false;
       this.want();
-      const title = (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '');
+      const text = h.text ?? h.newest,
+        title = (h.file ?? 'Scene').replace(/^.*[\\/]/, '').replace(/\.ya?ml$/, '');
       if (h.mode !== 'scene') {
         this.framing = true;
         if (h.file) doc.title = title;
         if (h.text) doc.open(h.text, doc.title);
-      } else if (h.text !== undefined && doc.text === '') {
-        if (h.open) {
+      } else if (text !== undefined && doc.text === '') {
+        if (h.open || h.newest !== undefined) {
           /* The page was loaded again: its scene goes on. */
-          this.opening = true;
-          doc.open(h.text, title, !h.edited);
-          if (h.edited && doc.model.name) doc.title = doc.model.name;
+          this.opening = h.open === true;
+          doc.open(text, title, h.text !== undefined, h.newest);
+          if (h.newest !== undefined && doc.model.name) doc.title = doc.model.name;
         } else {
-          this.open(h.text, title);
+          this.open(text, title);
         }
       } else if (doc.text !== '') {
         this.sendText();

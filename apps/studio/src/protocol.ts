@@ -130,9 +130,9 @@ export type Event =
   | {event: 'session'; secret: string; session: number; resumed: boolean}
   | {event: 'hello'; engine: 'wasm' | 'native'; version: string; threads: number; isa: string;
      mode: 'scene' | 'cache' | 'run'; schema: Schema;
-     /* The scene that the server was started with, unless it comes from the page. Of a session that a page has
-      * come back to, the text that came last: it is open already, and may be another than that of the file. */
-     text?: string; file?: string; open?: true; edited?: true}
+     /* The scene that the server was started with, unless it comes from the page. `open`: the page has come back to
+      * a session with a scene; `newest`: whose text came last, if it is another. */
+     text?: string; file?: string; open?: true; newest?: string}
   | {event: 'scene'; scene: SceneInfo; live: string[]; restart: string[]} /* paths that changed */
   | {event: 'error'; from: 'scene' | 'step' | 'command'; text: string; line?: number; column?: number}
   | {event: 'state'; playing: boolean; speed: number; frame: number; time: number;

@@ -55,7 +55,8 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     return this.at + 1 < this.steps.length ? this.steps[this.at + 1].label : null;
   }
 
-  open(text: string, title: string, saved = true): void {
+  /* `newest`: the text with the changes that were made before the page was loaded again. */
+  open(text: string, title: string, saved = true, newest = text): void {
     this.steps = [{text, label: '', tag: ''}];
     this.at = 0;
     this.first = text;
@@ -64,6 +65,11 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     this.model_ = EMPTY;
     this.read();
     this.opened = this.model_;
+    if (newest !== text) {
+      this.steps.push({text: newest, label: 'Changes before reloading', tag: ''});
+      this.at = 1;
+      this.read();
+    }
     this.emit('change', {opened: true});
   }
 

@@ -92,6 +92,9 @@ claim('a page that is loaded again has its text and its frame, and plays', async
   await page.keyboard.press('ArrowRight');
   await until(page, f => window.firn.app.state.get('shown').frame > f, frame);
   assert.notEqual(await pixels(page), still);
+  assert.doesNotMatch(await page.evaluate(() => window.firn.document.openedText), /# unsaved/);
+  await page.evaluate(() => window.firn.app.undo());
+  assert.equal(await page.evaluate(() => window.firn.document.edited), false);
 });
 
 /* Starts a comparison of the scene as opened with one that is changed, and goes on by a frame. */
@@ -131,6 +134,24 @@ claim('both engines of a comparison survive a dropped connection', async () => {
   await until(page, () => !window.firn.app.state.get('comparing'));
   assert.equal(await page.evaluate(() => window.firn.engine.hash()), kept);
   assert.equal(await page.evaluate(() => window.firn.document.text), text);
+});
+
+claim('a page that is loaded again while it compares has its changes, and B goes on', async () => {
+  await page.evaluate(() => window.firn.app.revert());
+  await compare();
+  const [, hash] = await hashes(), text = await page.evaluate(() => window.firn.document.text);
+  const frame = await page.evaluate(() => window.firn.app.compare.pane.history.latest().frame.frame);
+  await page.reload();
+  await ready(page);
+  assert.equal(await page.evaluate(() => window.firn.document.text), text);
+  await until(page, f => window.firn.app.state.get('frame') === f, frame);
+  assert.equal(await page.evaluate(() => window.firn.engine.hash()), hash);
+  await page.evaluate(() => window.firn.app.toggleCompare());
+  await until(page, () => window.firn.app.compare.on);
+  assert.match(await page.locator('.compare .hint').first().innerText(), /^[1-9]\d* of \d+ values differ/);
+  await page.getByRole('button', {name: 'Keep A', exact: true}).click();
+  await until(page, () => !window.firn.app.state.get('comparing'));
+  assert.equal(await page.evaluate(() => window.firn.document.edited), false);
 });
 
 claim('a page of another origin is refused', async () => {
