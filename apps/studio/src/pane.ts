@@ -37,7 +37,7 @@ export class Pane {
       }),
       engine.on('mesh', m => {
         this.meshes.set(m.collider, m);
-        this.view.setMesh(m.collider, m.vertices, m.triangles);
+        this.view.setMeshes([m]);
       }),
     ];
   }
@@ -58,7 +58,7 @@ export class Pane {
   setScene(scene: SceneInfo, shapes: DrawnShape[]): void {
     this.scene = scene;
     this.view.setScene(scene, shapes);
-    for (const m of this.meshes.values()) this.view.setMesh(m.collider, m.vertices, m.triangles);
+    if (this.meshes.size) this.view.setMeshes(this.meshes.values());
     if (this.shownTags) this.view.setTags(this.shownTags.objectMaterial, this.shownTags.ids);
     if (this.picture && this.shownTags?.count === this.picture.count) this.view.setPicture(this.picture);
     this.view.setGrid(this.grid);

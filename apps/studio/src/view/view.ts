@@ -7,7 +7,7 @@ import {Bodies} from './bodies.ts';
 import {Camera, type CameraState, type Rect} from './camera.ts';
 import {stopsOf} from './colormap.ts';
 import {Controls} from './controls.ts';
-import {placesOf, type Grid, type Picture} from './decode.ts';
+import {placesOf, type Grid, type Mesh, type Picture} from './decode.ts';
 import {Flat} from './flat.ts';
 import type {Value} from './gl.ts';
 import {pickHandle, type Handle} from './handles.ts';
@@ -168,8 +168,8 @@ export class View {
     this.#touch();
   }
 
-  setMesh(collider: number, vertices: Float32Array, triangles: Uint32Array): void {
-    this.#bodies.setMesh(collider, vertices, triangles);
+  setMeshes(meshes: Iterable<Mesh>): void {
+    for (const m of meshes) this.#bodies.setMesh(m.collider, m.vertices, m.triangles);
     this.#shapesChanged();
   }
 
