@@ -58,7 +58,6 @@ await run('3D', cases['ball-dark'].set, `
   const i = view.pick(x, y), at = view.pointAt(x, y), r = Math.hypot(at[0], at[1] - 0.6, at[2]);
   claim('a particle is picked in the ball', i >= 0, i);
   claim('the point under the cursor is on its surface', Math.abs(r - 0.25) < 0.03, r);
-  claim('its id is known', view.idOf(i) === i && view.indexOf(i) === i, view.idOf(i));
   claim('the object is named', view.pickShape(x, y) === 'ball', view.pickShape(x, y));
   claim('nothing is picked beside it', view.pick(2, 2) === -1, view.pick(2, 2));
   const g = view.pointAt(240, 350);

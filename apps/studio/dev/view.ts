@@ -2,7 +2,7 @@
 
 import type {Look, Pose, SceneInfo, Vec3} from '../src/protocol.ts';
 import {HEADER, Kind, MAGIC} from '../src/protocol.ts';
-import {decode, type Picture, type Tags} from '../src/view/decode.ts';
+import {decode, type Picture} from '../src/view/decode.ts';
 import {View, type DrawnShape} from '../src/view/view.ts';
 
 export type Cloud = {places: number[] | Float32Array; velocity?: number[] | Float32Array; tags: number[] | Uint32Array; values?: number[] | Float32Array};
@@ -37,14 +37,6 @@ export function pictureOf(c: Cloud, dimension: 2 | 3): Picture {
   return decode(b) as Picture;
 }
 
-export function tagsOf(tags: ArrayLike<number>): Tags {
-  const n = tags.length, b = new ArrayBuffer(HEADER + 8 * n), h = new DataView(b);
-  [MAGIC, Kind.tags, 1, n].forEach((x, i) => h.setUint32(4 * i, x, true));
-  new Uint32Array(b, HEADER, n).set(tags);
-  new Uint32Array(b, HEADER + 4 * n, n).set(Array.from({length: n}, (_, i) => i));
-  return decode(b) as Tags;
-}
-
 /* Particles on a lattice inside a test. */
 export function fill(inside: (p: Vec3) => boolean, low: Vec3, high: Vec3, step: number, tag: number, out: Cloud): void {
   const jitter = (k: number): number => 0.3 * step * (((Math.sin(k * 12.9898) * 43758.5453) % 1) || 0);
@@ -65,8 +57,7 @@ export type Setup = {scene: SceneInfo; shapes: DrawnShape[]; cloud: Cloud | null
 export function show(view: View, s: Setup): void {
   view.setScene(s.scene, s.shapes);
   if (s.cloud) {
-    const tags = tagsOf(s.cloud.tags);
-    view.setTags(tags.objectMaterial, tags.ids);
+    view.setTags(new Uint32Array(s.cloud.tags));
     view.setPicture(pictureOf(s.cloud, s.scene.dimension));
   }
   view.frame('all');
@@ -89,4 +80,4 @@ export function sceneOf(name: string, dimension: 2 | 3, resolution: number, mate
   };
 }
 
-Object.assign(window, {View, pictureOf, tagsOf, fill, show, sceneOf, decode});
+Object.assign(window, {View, pictureOf, fill, show, sceneOf, decode});

@@ -97,7 +97,7 @@ export class CompareMode {
     this.engine!.keep(); /* it has the page's text */
     app.graphs.clear();
     app.graphs.setCompare(true);
-    this.run = new Compare(app.engine, this.engine!, b, {
+    this.run = new Compare(app.engine, this.engine!, {A: a, B: b}, {
       change: () => this.show(),
       error: (side, e) => {
         if (side === 'B' && e.from === 'scene') app.state.set({error: e});
@@ -106,8 +106,6 @@ export class CompareMode {
       playing: playing => app.state.set({playing}),
     });
     this.model = readModel(parseText(a));
-    if (a !== b) this.run.edit('A', a);
-    this.run.restart();
     app.showShapes();
     app.layout.stageChanged();
     this.pane!.view.camera = app.view.camera;

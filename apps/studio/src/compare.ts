@@ -100,13 +100,14 @@ export class Compare {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private fps = 24;
 
-  /* A is the page's engine, at whatever frame it is; B a new one. Both begin the scene again. */
-  constructor(a: ComparedEngine, b: ComparedEngine, text: string, private readonly on: CompareEvents) {
-    this.halves = {A: this.half(a, text, 'A'), B: this.half(b, text, 'B')};
+  /* A is the page's engine, at whatever frame it is, with B's text; B a new one. Both begin their scenes. */
+  constructor(a: ComparedEngine, b: ComparedEngine, texts: Record<Side, string>, private readonly on: CompareEvents) {
+    this.halves = {A: this.half(a, texts.A, 'A'), B: this.half(b, texts.B, 'B')};
     for (const {engine} of Object.values(this.halves)) engine.send({do: 'want', totals: true});
     a.send({do: 'pause'});
+    if (texts.A !== texts.B) a.send({do: 'edit', text: texts.A});
     a.send({do: 'restart'});
-    b.send({do: 'open', text});
+    b.send({do: 'open', text: texts.B});
   }
 
   private half(engine: ComparedEngine, text: string, side: Side): Half {
@@ -133,7 +134,6 @@ export class Compare {
   }
 
   text(side: Side): string { return this.halves[side].text; }
-  scene(side: Side): SceneInfo | null { return this.halves[side].scene; }
   result(side: Side): Result | null { return this.halves[side].result; }
   get isPlaying(): boolean { return this.playing; }
 

@@ -59,7 +59,7 @@ export class Pane {
     this.scene = scene;
     this.view.setScene(scene, shapes);
     if (this.meshes.size) this.view.setMeshes(this.meshes.values());
-    if (this.shownTags) this.view.setTags(this.shownTags.objectMaterial, this.shownTags.ids);
+    if (this.shownTags) this.view.setTags(this.shownTags.objectMaterial);
     if (this.picture && this.shownTags?.count === this.picture.count) this.view.setPicture(this.picture);
     this.view.setGrid(this.grid);
     if (this.frame) this.view.setPoses(this.frame.poses);
@@ -74,7 +74,7 @@ export class Pane {
     this.frame = frame;
     this.picture = picture;
     this.shownTags = tags;
-    if (tags) this.view.setTags(tags.objectMaterial, tags.ids);
+    if (tags) this.view.setTags(tags.objectMaterial);
     this.view.setGrid(grid);
     this.view.setPoses(frame.poses);
     this.view.setPicture(picture);

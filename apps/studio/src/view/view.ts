@@ -60,14 +60,11 @@ export class View {
   readonly #liveMesh = new LiveMesh();
   /* Called after the camera was moved by hand. */
   onCamera: () => void = () => {};
-  /* Called when a drawing is wanted; a page that polls `needsDraw` needs it not. */
-  onChange: () => void = () => {};
   #theme: ThemeName;
   #gl: Gl | null = null;
   #scene: SceneInfo | null = null;
   #picture: Picture | null = null;
   #tags: Uint32Array | null = null;
-  #ids: Uint32Array | null = null;
   #grid: Grid | null = null;
   #places: Float32Array | null = null;
   #bounds: Bounds = bounds(); /* of all but stray particles */
@@ -122,7 +119,7 @@ export class View {
     this.#bodies.dimension = this.#camera.dimension = s.dimension;
     if (other) {
       this.#bodies.clear();
-      this.#tags = this.#ids = null;
+      this.#tags = null;
       this.#picture = null;
       this.#places = null;
       this.#box = bounds();
@@ -139,9 +136,8 @@ export class View {
     this.#shapesChanged();
   }
 
-  setTags(objectMaterial: Uint32Array, ids: Uint32Array): void {
+  setTags(objectMaterial: Uint32Array): void {
     this.#tags = objectMaterial;
-    this.#ids = ids;
   }
 
   setPicture(p: Picture): void {
@@ -377,15 +373,6 @@ export class View {
     return pickParticle(this.#places, this.#radius(), x, y, this.#camera, this.#hiddenParticles());
   }
 
-  /* Its id, for `probe`. */
-  idOf(index: number): number | null {
-    return this.#ids?.[index] ?? null;
-  }
-
-  indexOf(id: number): number {
-    return this.#ids?.indexOf(id) ?? -1;
-  }
-
   /* Name of the object or collider under the cursor. */
   pickShape(x: number, y: number): string | null {
     const {origin, direction} = this.#camera.ray(x, y), i = this.pick(x, y), hit = this.#bodies.hit(origin, direction);
@@ -513,7 +500,6 @@ export class View {
   #touch(): void {
     this.#dirty = true;
     this.#pace.moved();
-    this.onChange();
   }
 
   /* True if the canvas has another size than before. */

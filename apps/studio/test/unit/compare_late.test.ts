@@ -31,10 +31,17 @@ class Scripted {
   }
 }
 
+test('each side begins its scene once', () => {
+  const a = new Scripted(), b = new Scripted(), engine = (e: Scripted): ComparedEngine => e as unknown as ComparedEngine;
+  new Compare(engine(a), engine(b), {A: 'firn: 1', B: 'firn: 2'}, {change() {}, error() {}, playing() {}});
+  assert.deepEqual(a.sent.map(c => c.do), ['want', 'pause', 'edit', 'restart']);
+  assert.deepEqual(b.sent.map(c => c.do), ['want', 'open']);
+});
+
 test('a picture of the time before a restart does not stop the clock', () => {
   const a = new Scripted(), b = new Scripted();
   const engine = (e: Scripted): ComparedEngine => e as unknown as ComparedEngine;
-  const compare = new Compare(engine(a), engine(b), 'firn: 1', {change() {}, error() {}, playing() {}});
+  const compare = new Compare(engine(a), engine(b), {A: 'firn: 1', B: 'firn: 1'}, {change() {}, error() {}, playing() {}});
   compare.restart();
   a.picture(4); /* was on its way */
   for (const e of [a, b]) e.state(1);

@@ -107,7 +107,7 @@ class Slow implements ComparedEngine {
 test('neither engine begins a frame before both have ended theirs', async () => {
   const log: string[] = [], a = new Slow(1, 6, log, 'A'), b = new Slow(9, 6, log, 'B');
   let stopped = false;
-  const c = new Compare(a, b, 'firn: 1', {change() {}, error() {}, playing: yes => { stopped = !yes; }});
+  const c = new Compare(a, b, {A: 'firn: 1', B: 'firn: 1'}, {change() {}, error() {}, playing: yes => { stopped = !yes; }});
   c.play(0);
   for (let i = 0; i < 400 && !stopped; i++) await new Promise(done => setTimeout(done, 5));
   assert.ok(stopped);
