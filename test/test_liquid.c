@@ -81,7 +81,6 @@ static firn_sim *dam(world *w, int dimension, int32_t threads)
 {
     *w = tank_world(dimension, dimension == 2 ? 40 : 16);
     w->def.threads = threads;
-    w->def.courant = 0.9;
     firn_sim *sim = world_create(w);
     const brick b = {.cells = {8, 16, 16}, .per_axis = 2, .jitter = 0.25};
     random_state = 11;

@@ -193,6 +193,9 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
     X(CHOICE(firn_pressure), pressure, "", FIRN_PRESSURE_NONE, 0, 0,                               \
       "projection takes long steps through incompressible liquids, the only materials it takes",   \
       "use a firn_pressure", NULL)                                                                 \
+    X(REAL, crossing, "", 2, 1e-6, 3,                                                              \
+      "cells a particle may cross in a step with pressure projection, in place of courant",        \
+      "the default is 2", NULL)                                                                    \
     X(REAL, dt_implicit, "s", 4e-3, FIRN_ABOVE_0, FIRN_FINITE, "largest automatic implicit step",  \
       "the default is 0.004 s", NULL)                                                              \
     X(REAL, theta, "", 0.55, 0.5, 1,                                                               \
@@ -385,7 +388,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
     X(LIMIT_MAXIMUM, dt_max, "the def's dt_max")                                                   \
     X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25")                   \
     X(LIMIT_FRAME, frame, "the time asked for ends here")                                          \
-    X(LIMIT_VELOCITY, velocity, "courant: |v| + h |C|; implicit: |v|")                             \
+    X(LIMIT_VELOCITY, velocity, "courant: |v| + h |C|; implicit: |v|; projection: crossing, |v|")  \
     X(LIMIT_STRAIN, strain, "velocity gradient: 0.2 / max |L|; implicit: 0.5")                     \
     X(LIMIT_WAVE, wave, "sound: wave_factor h / c")                                                \
     X(LIMIT_PARTICLE, particle, "a lone particle on its own kernel")                               \

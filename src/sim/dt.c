@@ -72,7 +72,7 @@ firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
 firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
 {
     const firn_sim_def *def = &sim->def;
-    const double h = def->cell_size, way = def->courant * h, v = sqrt((double)e->speed2);
+    const double h = def->cell_size, way = def->crossing * h, v = sqrt((double)e->speed2);
     double a[3], g = 0;
     firn_grid_body_acceleration(sim, def->dt_max, a);
     for (int i = 0; i < def->dimension; i++) g += a[i] * a[i];

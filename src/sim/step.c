@@ -28,8 +28,10 @@ enum {
 #define LIMIT_SLACK 1.25
 /* ... or its fastest node crosses this part of a cell, whatever the limits asked for. */
 #define CELL_LIMIT 0.9
-/* The same with projection, where nothing else depends on it: moves end at 0.98 of a cell. */
-#define PROJECTED_LIMIT 0.97
+/* Projected steps may turn out this much longer than def.crossing, and particles move by this part of a
+ * cell at a time: bins reach no further than a cell. */
+#define CROSSING_SLACK 1.15
+#define MOVE_LIMIT 0.97
 /* Time left below this part of what was asked for is rounding. */
 #define TIME_LEFT 1e-12
 /* A step may be this much longer than the one before; after impacts, which shorten implicit ones,
@@ -441,6 +443,28 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 
 /* ---- projection ---- */
 
+/* Moves particles by part i of n of a step; the first gathers their velocities. */
+static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int n,
+                                  firn_error *error)
+{
+    firn_status st = i > 0 ? firn_sim_prepare(sim, 1, error) : FIRN_OK;
+    firn_sim_pose_colliders(sim, sim->time + step->dt * (i + 1) / n);
+    if (st == FIRN_OK && sim->def.collider_count) {
+        firn_reaction_count(sim);
+        st = firn_reaction_list(sim, error);
+    }
+    if (st != FIRN_OK) return st;
+    firn_pass pass = firn_sim_pass(sim);
+    set_gather_step(sim, &pass, step->dt / n);
+    pass.dt_step = step->dt;
+    pass.dt_past = step->dt * i / n;
+    firn_sim_run_pass(sim, &pass,
+                      i > 0 ? sim->kernels->staggered_drift : sim->kernels->staggered_gather);
+    firn_reaction_collect(sim);
+    turn_page(sim);
+    return FIRN_OK;
+}
+
 /* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. */
 static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
 {
@@ -463,27 +487,23 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
         firn_limit broken;
         double dt_fit;
         if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
-        st = firn_project_solve(sim, step.dt, PROJECTED_LIMIT, &broken, &dt_fit, error);
+        st = firn_project_solve(sim, step.dt, CROSSING_SLACK * sim->def.crossing, &broken, &dt_fit,
+                                error);
         if (st != FIRN_OK || broken == FIRN_LIMIT_NONE) break;
         tell_retry(sim, broken, step.dt, dt_fit);
         sim->dt_free = dt_fit;
         step = (firn_dt){dt_fit, sim->grid.finite ? broken : FIRN_LIMIT_FINITE};
     }
     book(sim, FIRN_PHASE_SOLVE, &mark);
-    if (st == FIRN_OK && sim->def.collider_count) {
-        firn_sim_pose_colliders(sim, sim->time + step.dt);
-        firn_reaction_count(sim);
-        st = firn_reaction_list(sim, error);
-    }
     if (st != FIRN_OK) return st;
 
     reorder_in_turn(sim, &mark);
-    set_gather_step(sim, &pass, step.dt);
-    pass.staggered = sim->project.staggered.data;
-    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_gather);
-    firn_reaction_collect(sim);
-    turn_page(sim);
+    const double h = sim->def.cell_size;
+    const int moves = (int)fmax(ceil(sim->grid.max_speed * step.dt / (MOVE_LIMIT * h)), 1);
+    for (int i = 0; i < moves && st == FIRN_OK; i++)
+        st = move_projected(sim, &step, i, moves, error);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
+    if (st != FIRN_OK) return st; /* particles keep what they have come to */
 
     sim->dt_next = GROWTH_PROJECTED * sim->dt_free;
     count_step(sim, step);

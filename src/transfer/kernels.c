@@ -5,7 +5,8 @@
 firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
     FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
     FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather),
-    FIRN_KERNEL(firn_staggered_scatter), FIRN_KERNEL(firn_staggered_gather);
+    FIRN_KERNEL(firn_staggered_scatter), FIRN_KERNEL(firn_staggered_gather),
+    FIRN_KERNEL(firn_staggered_drift);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_stress_function FIRN_KERNEL(firn_stress);
 firn_demand_function FIRN_KERNEL(firn_demand);
@@ -41,6 +42,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .scalar_gather = FIRN_KERNEL(firn_scalar_gather),
     .staggered_scatter = FIRN_KERNEL(firn_staggered_scatter),
     .staggered_gather = FIRN_KERNEL(firn_staggered_gather),
+    .staggered_drift = FIRN_KERNEL(firn_staggered_drift),
     .energy = FIRN_KERNEL(firn_energy),
     .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},

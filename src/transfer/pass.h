@@ -121,6 +121,8 @@ typedef struct firn_pass {
 
     /* Projection: by block, a number per lattice point and channel; see FIRN_STAGGERED. */
     const real *staggered;
+    double dt_step; /* of the step; `dt` is the part of it that particles move by in this pass... */
+    double dt_past; /* ... after this much of it */
 
     /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
     const firn_scalar *scalar;
@@ -149,7 +151,7 @@ typedef struct firn_kernels {
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_pass_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_pass_function *scalar_scatter, *scalar_gather;
-    firn_pass_function *staggered_scatter, *staggered_gather;
+    firn_pass_function *staggered_scatter, *staggered_gather, *staggered_drift;
     firn_energy_function *energy;
     firn_stress_function *stress;
     firn_demand_function *demand;

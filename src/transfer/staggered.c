@@ -267,7 +267,7 @@ LANE_INLINE void means_of(const particle_weights *p, int n, const real *one, con
 
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
-    const real h = (real)s->cell_size, dt = (real)s->dt;
+    const real h = (real)s->cell_size, dt = (real)s->dt, whole = (real)s->dt_step;
     const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
@@ -299,7 +299,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
             for (int c = 0; c < D; c++) {
                 real bend = 0;
                 for (int d = 0; d < D; d++) bend += C[c][d] * v[d];
-                y[c][l] = x[c] + dt / h * (v[c] + (real)0.5 * dt * bend + shift[c]);
+                y[c][l] = x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c]) / h;
                 g.v[c][l] = v[c];
                 for (int d = 0; d < D; d++) g.C[c * D + d][l] = affine ? C[c][d] : 0;
             }
@@ -321,5 +321,45 @@ void FIRN_KERNEL(firn_staggered_gather)(const firn_pass *s, int32_t superblock,
 {
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
         if (s->at->population[b]) gather_block(s, b, scratch);
+    }
+}
+
+/* ---- the rest of a move that is longer than a cell ---- */
+
+/* Along the way that the gather began: v and C say all of it. */
+static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
+{
+    const real h = (real)s->cell_size, dt = (real)s->dt,
+               bend_time = (real)(0.5 * s->dt * (2 * s->dt_past + s->dt));
+    const bool near = s->at->near_collider[block];
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        load_gradient(&g, s->store, index);
+        vr y[D];
+        for (int c = 0; c < D; c++) {
+            vr bend = v_set(0);
+            for (int d = 0; d < D; d++) bend += g.C[c * D + d] * g.v[d];
+            y[c] = g.x[c] + (dt * g.v[c] + bend_time * bend) / h;
+        }
+        if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
+        vi cell = move(&g, y);
+        for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
+        store_lanes(&g, s->store, index);
+    }
+    bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
+}
+
+firn_pass_function FIRN_KERNEL(firn_staggered_drift);
+void FIRN_KERNEL(firn_staggered_drift)(const firn_pass *s, int32_t superblock,
+                                       firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) drift_block(s, b, scratch);
     }
 }

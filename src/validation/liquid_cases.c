@@ -17,7 +17,6 @@ static firn_world tank_of_water(firn_case_run *run, int32_t dimension, double h,
     w.material[0].density = DENSITY;
     w.def.gravity[1] = -G;
     w.def.pressure = FIRN_PRESSURE_PROJECTION;
-    w.def.courant = 0.9;
     w.def.collider_count = 1;
     firn_collider_def *c = &w.collider[0];
     *c = firn_collider_def_default();
@@ -290,6 +289,7 @@ void firn_case_run_projected_dam(firn_case_run *run)
     const double h = 0.02, seconds = run->quick ? 3 : 10;
     enum { CELLS = 64 };
     firn_world w = tank_of_water(run, 2, h, CELLS * h, 0);
+    w.def.dt_max = 0.05; /* two cells a step, always */
     firn_world_open(&w);
     firn_world_add(&w, &(firn_world_body){.high = {16 * h, 32 * h}});
     firn_world_advance(&w, seconds);
