@@ -154,12 +154,39 @@ static void what_projection_does_not_serve_is_refused(void **state)
     }
 }
 
+/* A solver that does not get there shortens the step, and then ends the advance with a name. */
+static void a_solver_that_fails_is_named(void **state)
+{
+    (void)state;
+    world w;
+    firn_sim *sim = dam(&w, 2, 1);
+    firn_sim_destroy(sim);
+    w.def.solver_iterations = 1;
+    w.def.dt_min = 1e-4;
+    sim = world_create(&w);
+    const brick b = pool(16, 8, 0.25);
+    brick_add(sim, &w, &b);
+    firn_hash before, after;
+    assert_ok(firn_sim_hash(sim, &before, &error));
+    firn_report report;
+    firn_error failure = {0};
+    assert_int_equal(firn_sim_advance(sim, 0.1, &report, &failure), FIRN_DIVERGED);
+    assert_non_null(strstr(failure.message, "the solver limit"));
+    assert_non_null(strstr(failure.message, "solver_iterations"));
+    assert_true(report.retries > 3);
+    assert_int_equal(report.steps, 0);
+    assert_ok(firn_sim_hash(sim, &after, &error));
+    assert_memory_equal(&before, &after, sizeof before);
+    firn_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shallow_pools_stand_right),
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
+        cmocka_unit_test(a_solver_that_fails_is_named),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

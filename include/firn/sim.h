@@ -209,8 +209,7 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
     X(REAL, solver_tolerance, "", 5e-3, 1e-12, 0.1,                                                \
       "residual of an implicit step, relative to its forces", "the default is 5e-3", NULL)         \
     X(WHOLE, solver_iterations, "", 200, 1, 1e9,                                                   \
-      "an implicit step that needs more is repeated at half its length", "the default is 200",     \
-      NULL)
+      "a step whose solver needs more is repeated at half its length", "the default is 200", NULL)
 
 /* Make one with firn_sim_def_default. Everything pointed to is copied by firn_sim_create. */
 typedef struct firn_sim_def {
@@ -397,7 +396,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
     X(LIMIT_FORCE, force, "velocities after forces broke the courant limit")                       \
     X(LIMIT_FINITE, finite, "a non-finite number")                                                 \
     X(LIMIT_RETRY, retry, "kept small after a rolled-back step")                                   \
-    X(LIMIT_SOLVER, solver, "an implicit step's solver did not converge with more")                \
+    X(LIMIT_SOLVER, solver, "the solver of a step did not converge with more")                     \
     X(LIMIT_IMPACT, impact, "in an implicit step nodes close in on each other too fast")           \
     X(LIMIT_IMPLICIT, dt_implicit, "the def's dt_implicit")
 typedef enum firn_limit { FIRN_LIMITS(FIRN_LIST_ENUM) FIRN_LIMIT_COUNT } firn_limit;

@@ -19,7 +19,7 @@
 #include "base/parallel.h"
 #include "solve/multigrid.h"
 
-enum { GRAIN = 4, ITERATIONS = 300 };
+enum { GRAIN = 4 };
 
 #define TOLERANCE 1e-6      /* of the pressure */
 #define TOLERANCE_MOVE 1e-3 /* of the motion that keeps the volume */
@@ -466,8 +466,9 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
 static bool solve(project_job *job)
 {
     firn_sim *sim = job->sim;
-    const firn_solution s = firn_multigrid_solve(
-        &sim->project.solver, job->b, job->x, job->moving ? TOLERANCE : TOLERANCE_MOVE, ITERATIONS);
+    const firn_solution s = firn_multigrid_solve(&sim->project.solver, job->b, job->x,
+                                                 job->moving ? TOLERANCE : TOLERANCE_MOVE,
+                                                 (int32_t)sim->def.solver_iterations);
     sim->report.iterations += s.iterations;
     if (!s.converged) return false;
     if (job->moving) sim->report.residual = fmax(sim->report.residual, s.residual);
@@ -482,12 +483,9 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     project_job job = make_job(sim, dt);
     *broken = FIRN_LIMIT_SOLVER;
     *dt_fit = dt / 2;
-    firn_status st = firn_project_walls(sim, error);
-    if (st != FIRN_OK) return st;
-    run(&job, classify_task);
+    sim->grid.finite = true;
     run(&job, predict_task);
-    run(&job, link_task);
-    st =
+    firn_status st =
         firn_multigrid_reserve(solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
                                sim->project.link.data, &sim->workers, sim->allocator, error);
     if (st != FIRN_OK) return st;

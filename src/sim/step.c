@@ -278,7 +278,8 @@ static const char *remedy(firn_limit limit)
     case FIRN_LIMIT_IMPACT:
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
     case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";
-    case FIRN_LIMIT_SOLVER: return "allow more solver_iterations or use integrator explicit";
+    case FIRN_LIMIT_SOLVER:
+        return "allow more solver_iterations, or use integrator explicit or pressure none";
     default: return "slow it down, use larger cells or lower dt_min";
     }
 }
@@ -507,7 +508,7 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
 
     sim->dt_next = GROWTH_PROJECTED * sim->dt_free;
     count_step(sim, step);
-    return FIRN_OK;
+    return st;
 }
 
 /* Which integrator is cheaper for the state as it is. An implicit step costs as much as BASE explicit
