@@ -77,6 +77,40 @@ static void shallow_pools_stand_right(void **state)
     }
 }
 
+static void walls_carry_the_weight_of_the_liquid(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        enum { WIDE = 10, DEEP = 6 };
+        world w = tank_world(d, WIDE);
+        w.collider[1].shape = FIRN_BOX; /* hangs in the water, on no grid line, and is pushed up */
+        w.collider[1].boundary = FIRN_SLIP;
+        for (int a = 0; a < 3; a++) {
+            w.collider[1].size[a] = 1.3 * CELL;
+            w.collider[1].position[a] = (a == 1 ? 2.9 : 0.5 * WIDE) * CELL;
+        }
+        w.def.collider_count = 2;
+        firn_sim *sim = world_create(&w);
+        const brick b = pool(WIDE, DEEP, 0.25);
+        random_state = 5;
+        brick_add(sim, &w, &b);
+        assert_ok(firn_sim_advance(sim, 0.5, NULL, &error)); /* what was in the box is pushed out */
+        assert_ok(firn_sim_advance(sim, 2, NULL, &error));
+        firn_totals totals;
+        firn_reaction tank, box;
+        assert_ok(firn_sim_measure(sim, &totals, &error));
+        assert_ok(firn_sim_read_reaction(sim, 0, &tank, &error));
+        assert_ok(firn_sim_read_reaction(sim, 1, &box, &error));
+        const double weight = totals.mass * G, lift = 1000 * G * pow(2.6 * CELL, d);
+        print_message("%dD: walls carry %.4f of the weight, the lift is %.3f of the displaced\n", d,
+                      -(tank.force[1] + box.force[1]) / weight, box.force[1] / lift);
+        assert_close(-(tank.force[1] + box.force[1]) / weight, 1, 0.015);
+        assert_close((tank.force[0] + box.force[0]) / weight, 0, 0.01);
+        assert_close(box.force[1] / lift, 1, 0.05);
+        firn_sim_destroy(sim);
+    }
+}
+
 static firn_sim *dam(world *w, int dimension, int32_t threads)
 {
     *w = tank_world(dimension, dimension == 2 ? 40 : 16);
@@ -184,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shallow_pools_stand_right),
+        cmocka_unit_test(walls_carry_the_weight_of_the_liquid),
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
         cmocka_unit_test(a_solver_that_fails_is_named),

@@ -33,6 +33,7 @@ typedef struct firn_liquid_wall {
     real normal[3]; /* outward */
     real depth;     /* cells */
     real velocity[3];
+    int32_t collider; /* -1: there is none */
     bool mirrors, sticky;
     bool again; /* what it mirrors is itself in a wall */
 } firn_liquid_wall;

@@ -257,7 +257,7 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
             (FIRN_BLOCK * sim->at->coord[b][i] + at[i] + (i == a ? 0 : 0.5)) * sim->def.cell_size;
     }
     const int32_t which = nearest(sim, point, &d, normal);
-    *w = (firn_liquid_wall){0};
+    w->collider = which;
     if (which < 0) return;
     firn_collider_surface_velocity(&colliders(sim)[which], point, velocity);
     *speed = (real)velocity[a];
@@ -292,7 +292,7 @@ static void walls_task(void *context, int64_t b, int32_t thread)
     for (int n = 0; n < firn_pow(SIDE, dim); n++) least = phi[n] < least ? phi[n] : least;
     if (least > 0) {
         for (int a = 0; a < dim; a++) {
-            for (int c = 0; c < cells; c++) w->face[a][c].mirrors = false;
+            for (int c = 0; c < cells; c++) w->face[a][c] = (firn_liquid_wall){.collider = -1};
         }
         return;
     }
@@ -310,7 +310,7 @@ static void walls_task(void *context, int64_t b, int32_t thread)
             const real corner[4] = {phi[place], phi[place + t], phi[place + s], phi[place + s + t]};
             const real edge[2] = {phi[place], phi[place + t]};
             v->open[a][c] = open_part(dim, dim == 3 ? corner : edge);
-            w->face[a][c].mirrors = false;
+            w->face[a][c] = (firn_liquid_wall){.collider = -1};
             if (v->open[a][c] == 1 || !(v->massive[a] >> c & 1)) continue; /* nobody asks */
             look_at_face(sim, b, a, c, &w->face[a][c], v->open[a][c], &v->wall_speed[a][c]);
         }
@@ -440,4 +440,67 @@ void firn_project_mirror(firn_sim *sim, int first, bool moving)
         firn_workers_run(&sim->workers, sim->project.wall_count, 4, mirror_task, &job);
         firn_workers_run(&sim->workers, sim->project.wall_count, 4, settle_task, &job);
     }
+}
+
+/* ---- reactions ---- */
+
+typedef struct book_job {
+    firn_sim *sim;
+    double dt, density; /* s; kg/m3 of reference */
+    double body[3];     /* m/s2 */
+} book_job;
+
+/* The pressure on both sides of a face acts on the part of it that is wall. It is that of the cell and,
+ * on the way from there to the wall, as much more as stops the liquid, which would run into it. */
+static void book_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    const book_job *job = context;
+    const firn_sim *sim = job->sim;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    const double h = sim->def.cell_size, area = pow(h, dim - 1);
+    const firn_wall_block *w = (const firn_wall_block *)sim->project.wall.data + i;
+    const firn_liquid_block *v = firn_liquid_of(sim, w->block);
+    const firn_impulses taken = firn_reaction_of(sim, w->block);
+    for (int a = 0; a < dim; a++) {
+        for (int c = 0; c < cells; c++) {
+            if (w->face[a][c].collider < 0) continue;
+            int at[3], cell;
+            double position[3] = {0}, momentum[3] = {0};
+            firn_cell_at(dim, c, at);
+            for (int k = 0; k < dim; k++) {
+                position[k] =
+                    (FIRN_BLOCK * sim->at->coord[w->block][k] + at[k] + (k == a ? 0 : 0.5)) * h;
+            }
+            const double running = (double)v->start[a][c] +
+                                   job->dt * (job->body[a] + (double)v->push[a][c]) -
+                                   (double)v->wall_speed[a][c];
+            const firn_liquid_wall *f = &w->face[a][c];
+            const double along = fmax(fabs((double)f->normal[a]), 0.1);
+            /* Through a face that is partly open the wall passes on either side of the cell's middle. */
+            const double way =
+                v->open[a][c] > 0 ? 0 : fmin(fmax(0.5 - (double)f->depth / along, -0.5), 0.5);
+            const double further =
+                way * h * job->density / (double)v->lightness[a][c] * running / job->dt;
+            at[a]--;
+            const int32_t below = firn_find_cell(v, dim, at, &cell);
+            double pressure = 0;
+            if (firn_staggered_of(sim, w->block, 2 * dim + 1)[c] > 0) {
+                pressure -= (double)firn_staggered_of(sim, w->block, 2 * dim)[c] - further;
+            }
+            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 1)[cell] > 0) {
+                pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
+            }
+            if (pressure == 0) continue;
+            momentum[a] = pressure * (1 - (double)v->open[a][c]) * area * job->dt;
+            firn_impulse_add(&taken, colliders(sim), w->face[a][c].collider, position, momentum);
+        }
+    }
+}
+
+void firn_project_book(firn_sim *sim, double dt)
+{
+    book_job job = {.sim = sim, .dt = dt, .density = sim->def.materials[0].density};
+    firn_grid_body_acceleration(sim, dt, job.body);
+    firn_workers_run(&sim->workers, sim->project.wall_count, 4, book_task, &job);
 }

@@ -412,6 +412,9 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error);
 firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_limit *broken,
                                double *dt_fit, firn_error *error);
 
+/* Books the impulse of the pressure on colliders in a step of dt. */
+void firn_project_book(firn_sim *sim, double dt);
+
 void firn_project_free(firn_project *project, const firn_allocator *allocator);
 
 /* ---- heat.c ---- */

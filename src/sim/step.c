@@ -455,13 +455,13 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
         st = firn_reaction_list(sim, error);
     }
     if (st != FIRN_OK) return st;
+    if (i == 0 && sim->def.collider_count) firn_project_book(sim, step->dt);
     firn_pass pass = firn_sim_pass(sim);
     set_gather_step(sim, &pass, step->dt / n);
     pass.dt_step = step->dt;
     pass.dt_past = step->dt * i / n;
     firn_sim_run_pass(sim, &pass,
                       i > 0 ? sim->kernels->staggered_drift : sim->kernels->staggered_gather);
-    firn_reaction_collect(sim);
     turn_page(sim);
     return FIRN_OK;
 }
