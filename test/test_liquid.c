@@ -188,6 +188,27 @@ static void what_projection_does_not_serve_is_refused(void **state)
     }
 }
 
+/* Nothing pushes what flies: it keeps its speed, gains g t, and stays together. */
+static void a_drop_flies_as_a_whole(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        world w = tank_world(d, 8);
+        w.def.collider_count = 0;
+        firn_sim *sim = world_create(&w);
+        const brick b = {
+            .cells = {6, 6, 6}, .per_axis = 2, .jitter = 0.25, .velocity = {1, 0.5, 0}};
+        random_state = 21;
+        brick_add(sim, &w, &b);
+        assert_ok(firn_sim_advance(sim, 0.4, NULL, &error));
+        const firn_totals t = totals_of(sim);
+        assert_close(t.momentum[0] / t.mass, 1, 1e-5);
+        assert_close(t.momentum[1] / t.mass, 0.5 - 0.4 * G, 1e-5 * G);
+        assert_at_most(t.kinetic / t.mass, 0.5 * (1 + pow(0.5 - 0.4 * G, 2)) * 1.001);
+        firn_sim_destroy(sim);
+    }
+}
+
 /* A solver that does not get there shortens the step, and then ends the advance with a name. */
 static void a_solver_that_fails_is_named(void **state)
 {
@@ -221,6 +242,7 @@ int main(void)
         cmocka_unit_test(walls_carry_the_weight_of_the_liquid),
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
+        cmocka_unit_test(a_drop_flies_as_a_whole),
         cmocka_unit_test(a_solver_that_fails_is_named),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };
