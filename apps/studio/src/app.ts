@@ -509,7 +509,7 @@ export class App {
       this.pane.clear();
       this.graphs.reset((e.scene.last - e.scene.first) / e.scene.fps, e.scene.dimension, e.scene.heat);
       if (!this.fits(this.state.get('tool'), e.scene)) this.state.set({tool: 'select'});
-      this.state.set({frame: e.scene.first, time: 0, radius: +(e.scene.resolution * 4).toPrecision(2)});
+      this.state.set({frame: e.scene.first, time: 0, shown: null, radius: +(e.scene.resolution * 4).toPrecision(2)});
     } else if (e.live.length && this.state.get('frame') > e.scene.first) {
       this.dock.strip.mark();
     }

@@ -235,13 +235,12 @@ export class CompareMode {
     this.stage = stage;
     const view = this.pane?.view;
     if (!view || !this.canvas || !this.divider) return;
-    const v = this.app.viewElement.getBoundingClientRect(),
-      [a, b] = this.labels;
+    const [a, b] = this.labels;
     if (isPhone()) {
-      const h = Math.round(v.height / 2);
+      const h = Math.round(stage.y + stage.height / 2);
       this.inB = (_, y) => y >= h;
-      this.app.view.setStage({...stage, y: 0, height: h});
-      view.setStage({...stage, y: h, height: v.height - h});
+      this.app.view.setStage({...stage, height: h - stage.y});
+      view.setStage({...stage, y: h, height: stage.y + stage.height - h});
       this.canvas.style.clipPath = `inset(${h}px 0 0 0)`;
       this.divider.style.cssText = `left:0;top:${h}px;width:100%;height:2px;bottom:auto`;
       b.style.cssText = `left:0;top:${h - stage.y + 8}px`;

@@ -31,7 +31,9 @@ export class ProbeCard {
   private readonly list = el('dl');
   pane: Pane; /* that the particle was chosen in */
   private fields = new Map<string, HTMLElement>();
-  private last = 0;
+  private values: Values = {}; /* the newest */
+  private last = 0; /* ms of the clock when values were written */
+  private timer = 0;
   private index = -1;
 
   constructor(private readonly app: App) {
@@ -62,7 +64,16 @@ export class ProbeCard {
   }
 
   show(values: Values | undefined, pane: Pane): void {
-    if (!values || pane !== this.pane || this.element.hidden || performance.now() - this.last < UPDATE_EVERY_MS) return;
+    if (!values || pane !== this.pane || this.element.hidden) return;
+    this.values = values;
+    clearTimeout(this.timer);
+    const wait = this.last + UPDATE_EVERY_MS - performance.now();
+    if (wait > 0) this.timer = window.setTimeout(() => this.write(), wait);
+    else this.write();
+  }
+
+  private write(): void {
+    const {values} = this;
     this.last = performance.now();
     const rows = ROWS.filter(([key]) => values[key] !== undefined);
     if (rows.some(([key]) => !this.fields.has(key)) || rows.length !== this.fields.size) {

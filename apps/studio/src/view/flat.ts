@@ -1,4 +1,5 @@
-/* A 2D picture: paper, ground, and particles: discs, or bodies with an outline where the sum of their kernels is large. */
+/* A 2D picture: paper, ground, and particles: discs, or bodies with an outline where the sum of their kernels is
+ * large. */
 
 import type {Lens} from './camera.ts';
 import {Program, Target, type Value} from './gl.ts';

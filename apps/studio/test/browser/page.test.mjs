@@ -261,6 +261,19 @@ claim('the tools grab, push, cut, emit and heat what is under the pointer', asyn
   await until(page, () => !window.firn.app.state.get('playing'));
 });
 
+claim('a scene that opens counts no picture of the one before as shown', async page => {
+  await scene(SQUARE);
+  await step(page, 1);
+  const shown = await page.evaluate(text => new Promise(done => {
+    const {app} = window.firn, stop = app.engine.on('scene', () => {
+      stop();
+      done(app.state.get('shown'));
+    });
+    app.open(text, 'Other');
+  }), SQUARE.replace('0.02', '0.03'));
+  assert.equal(shown, null);
+});
+
 claim('the probe reads a particle', async page => {
   await scene(SQUARE);
   await press('p');
