@@ -119,8 +119,9 @@ export class ProbeCard {
     if (isPhone()) return;
     const w = this.element.offsetWidth,
       h = this.element.offsetHeight;
-    const left = clamp(px + 48 + w > s.width ? px - 48 - w : px + 48, 0, Math.max(0, s.width - w)),
-      top = clamp(py - h - 60, 0, Math.max(0, s.height - h - 60));
+    /* In the farthest corner of the stage, where it covers least of what is looked at. */
+    const left = px > s.width / 2 ? 0 : Math.max(0, s.width - w),
+      top = py > s.height / 2 ? 0 : Math.max(0, s.height - h - 60);
     this.element.style.left = `${left}px`;
     this.element.style.top = `${top}px`;
     const cx = clamp(px, left, left + w) + s.left - v.left,
