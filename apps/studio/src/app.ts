@@ -39,6 +39,7 @@ import {View, type DrawnShape} from './view/view.ts';
 
 type Due = {frame: FrameEvent; picture: Picture; tags: Tags | null; grid: Grid | null};
 
+const PICTURE = 16 / 9; /* width over height of what a scene's camera is for */
 const EDGE = 90; /* px from the edge of the stage, within which handles would not fit */
 
 export class App {
@@ -614,16 +615,19 @@ export class App {
     }
   }
 
-  /* The camera for a scene's first picture: a link's, or in the scene's direction with everything in sight. */
+  /* The camera for a scene's first picture: a link's, the scene's, or in its direction with everything in sight. */
   private frameFirst(): void {
     if (this.camera) {
       this.view.camera = this.camera;
       this.camera = null;
       return;
     }
-    const direction = cameraOf(this.doc.model);
-    this.view.camera = {...this.view.camera, ...direction};
-    this.view.frame('all');
+    const camera = cameraOf(this.doc.model), stage = this.view.stage;
+    this.view.camera = {...this.view.camera, ...camera};
+    if (camera.distance === undefined || this.doc.model.dimension === 2) return this.view.frame('all');
+    /* A picture is wider than the stage: from further away it sees as much. */
+    const wider = Math.max(1, (PICTURE * stage.height) / stage.width);
+    this.view.camera = {...this.view.camera, distance: camera.distance * wider};
   }
 
   /* An animation frame: the newest picture, then whatever has changed. */

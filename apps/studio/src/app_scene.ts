@@ -55,8 +55,8 @@ export function emptyScene(model: Model): SceneInfo {
   };
 }
 
-/* The direction that the scene's camera looks from, in degrees. */
-export function cameraOf(model: Model): {azimuth: number; elevation: number} {
+/* The direction that the scene's camera looks from, in degrees, and, if it names them, target and distance. */
+export function cameraOf(model: Model): {azimuth: number; elevation: number; target?: Vec3; distance?: number} {
   const fallback = {azimuth: 25, elevation: 16},
     camera = model.root.camera;
   if (!isFields(camera)) return fallback;
@@ -67,7 +67,11 @@ export function cameraOf(model: Model): {azimuth: number; elevation: number} {
     t = vector(camera.target);
   let d: Vec3 = [p[0] - t[0], p[1] - t[1], p[2] - t[2]];
   if (model.up === 'z') d = [d[0], d[2], -d[1]];
-  const length = Math.hypot(...d);
+  const length = Math.hypot(...d), half = (angle: number) => Math.tan((angle * Math.PI) / 360);
+  const zoom = half(number(camera.field_of_view ?? camera.fov, 32)) / half(32); /* the page has one lens */
   if (length === 0) return fallback;
-  return {azimuth: (Math.atan2(d[0], d[2]) * 180) / Math.PI, elevation: (Math.asin(d[1] / length) * 180) / Math.PI};
+  return {
+    azimuth: (Math.atan2(d[0], d[2]) * 180) / Math.PI, elevation: (Math.asin(d[1] / length) * 180) / Math.PI,
+    ...(Array.isArray(camera.target) ? {target: t, distance: length * zoom} : {}),
+  };
 }

@@ -297,6 +297,10 @@ export class View {
     this.#touch();
   }
 
+  get stage(): Rect {
+    return this.#camera.stage;
+  }
+
   setStage(rect: Rect | null): void {
     this.#camera.stage = rect;
     this.#touch();
