@@ -17,6 +17,7 @@ import {meltPlot} from './melt_plot.ts';
 import {swatches} from './swatches.ts';
 import {swatchColor} from './colors.ts';
 
+const AMBIENT = '20C'; /* of scenes that name none */
 const KIND_WORDS: Record<Item['kind'], string> = {
   scene: 'Scene',
   object: 'Object',
@@ -303,7 +304,7 @@ export class Properties {
     const add = (title: string, params: Param[], shut?: boolean) => {
       const flat = this.app.doc.model.dimension === 2;
       const rows = params
-        .map(p => (flat && /spin$/.test(p.name) ? this.spinRow(p, at) : this.row(p, at, this.optionsFor(p))))
+        .map(p => (flat && /spin$/.test(p.name) ? this.spinRow(p, at) : this.row(p, at, this.optionsFor(p, at))))
         .filter((r): r is Row => !!r);
       if (!rows.length) return;
       const view = new SectionView(o.titles?.[title] ?? title, {shut, remember: this.shut});
@@ -335,12 +336,15 @@ export class Properties {
     return true;
   }
 
-  private optionsFor(p: Param): {
+  private optionsFor(p: Param, at: Path): {
     choices?: string[];
     base?: unknown;
     word?: 'Default';
     color?: (name: string) => string;
   } {
+    /* Objects start as warm as the air. */
+    if (p.name === 'temperature' && at[0] === 'objects' && valueAt(this.app.doc.baseline.root, [...at, p.name]) === undefined)
+      return {base: valueAt(this.app.doc.model.root, ['heat', 'ambient']) ?? AMBIENT, word: 'Default'};
     if (p.name !== 'material') return {};
     const names = this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name);
     return {
