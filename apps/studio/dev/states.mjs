@@ -32,9 +32,9 @@ async function fromGallery(page, id, resolution) {
 /* Runs to a frame. */
 async function run(page, frame) {
   await set(page, {speed: '0'});
-  await page.evaluate(() => window.firn.app.togglePlay());
+  await page.evaluate(() => window.firn.app.time.toggle());
   await page.waitForFunction((f) => window.firn.app.state.get('frame') >= f, frame, {timeout: 300_000, polling: 50});
-  await page.evaluate(() => window.firn.app.state.get('playing') && window.firn.app.togglePlay());
+  await page.evaluate(() => window.firn.app.state.get('playing') && window.firn.app.time.toggle());
   await until(page, () => !window.firn.app.state.get('playing'));
 }
 
@@ -68,7 +68,7 @@ async function probeAt(page, object) {
   await page.evaluate((name) => {
     const {app} = window.firn;
     let last = 0;
-    for (let i = 0; app.objectOf(i) !== null; i++) if (app.objectOf(i) === name) last = i;
+    for (let i = 0; app.pane.objectOf(i) !== null; i++) if (app.pane.objectOf(i) === name) last = i;
     app.setTool('probe');
     app.setProbe(last);
   }, object);
@@ -108,7 +108,7 @@ export const states = {
     await page.evaluate(() => window.firn.app.toggleCompare());
     await until(page, () => window.firn.app.compare.on);
     await page.waitForTimeout(1500);
-    for (let i = 0; i < 8; i++) { await page.evaluate(() => window.firn.app.step('frame')); await page.waitForTimeout(500); }
+    for (let i = 0; i < 8; i++) { await page.evaluate(() => window.firn.app.time.step('frame')); await page.waitForTimeout(500); }
   }},
   gallery: {make: async (page) => { await wall(page, 3); await press(page, 'o'); await page.waitForTimeout(1500); }},
   error: {make: async (page) => {
