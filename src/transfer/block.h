@@ -785,4 +785,43 @@ LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t co
     for (int n = 1; n < CORNERS; n++) corner[n] = firn_directory_find(d, key[n]);
 }
 
+/* ---- scattering one particle at a time ---- */
+
+typedef void scatter_function(const firn_pass *s, const firn_lanes *g, int lane,
+                              const int origin[D], open_arena *arena);
+
+LANE_INLINE void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
+                               firn_scratch *scratch, lane_extremes *e, scatter_function *scatter)
+{
+    int row[ROWS + 1], origin[D];
+    const int n = collect(s, block, scratch->index, row);
+    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
+    for (int i = 0; i < n; i += W) {
+        uint32_t padded[W];
+        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
+        const int lanes = n - i < W ? n - i : W;
+        firn_lanes g;
+        load_lanes(&g, s->store, index);
+        load_gradient(&g, s->store, index);
+        identity_plus(g.H, g.F);
+        respond(s, STRESS, &g, 1, index, lanes, e);
+        note_motion(e, &g, largest_entry(g.C));
+        for (int l = 0; l < lanes; l++) scatter(s, &g, l, origin, arena);
+    }
+}
+
+/* A pass that scatters each particle of a superblock by a function. */
+LANE_INLINE void scatter_superblock(const firn_pass *s, int32_t superblock, firn_scratch *scratch,
+                                    scatter_function *scatter)
+{
+    open_arena arena = open_superblock(s, superblock);
+    lane_extremes e = {0};
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e, scatter);
+    }
+    s->touched[superblock] = arena.touched;
+    s->extremes[superblock] = (firn_extremes){0};
+    merge_extremes(&s->extremes[superblock], &e);
+}
+
 #endif

@@ -138,38 +138,11 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
     }
 }
 
-static void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
-                          firn_scratch *scratch, lane_extremes *e)
-{
-    int row[ROWS + 1], origin[D];
-    const int n = collect(s, block, scratch->index, row);
-    for (int d = 0; d < D; d++) origin[d] = 1 + FIRN_BLOCK * (s->at->coord[block][d] & 1);
-    for (int i = 0; i < n; i += W) {
-        uint32_t padded[W];
-        const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
-        const int lanes = n - i < W ? n - i : W;
-        firn_lanes g;
-        load_lanes(&g, s->store, index);
-        load_gradient(&g, s->store, index);
-        identity_plus(g.H, g.F);
-        respond(s, STRESS, &g, 1, index, lanes, e);
-        note_motion(e, &g, largest_entry(g.C));
-        for (int l = 0; l < lanes; l++) scatter_particle(s, &g, l, origin, arena);
-    }
-}
-
 firn_pass_function FIRN_KERNEL(firn_staggered_scatter);
 void FIRN_KERNEL(firn_staggered_scatter)(const firn_pass *s, int32_t superblock,
                                          firn_scratch *scratch)
 {
-    open_arena arena = open_superblock(s, superblock);
-    lane_extremes e = {0};
-    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e);
-    }
-    s->touched[superblock] = arena.touched;
-    s->extremes[superblock] = (firn_extremes){0};
-    merge_extremes(&s->extremes[superblock], &e);
+    scatter_superblock(s, superblock, scratch, scatter_particle);
 }
 
 /* ---- grid to particles ---- */
