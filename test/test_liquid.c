@@ -172,7 +172,7 @@ static void what_projection_does_not_serve_is_refused(void **state)
         world w = tank_world(2, 8);
         static const char *const word[] = {"law", "transfer", "integrator", "object_bodies"};
         static const uint8_t bodies[] = {0, 1};
-        if (i == 0) w.material[0] = firn_material_def_default();
+        if (i == 0) w.material[0] = firn_material_def_preset(firn_preset_find("sand"));
         if (i == 1) w.def.transfer = FIRN_ASFLIP;
         if (i == 2) w.def.integrator = FIRN_IMPLICIT;
         if (i == 3) {

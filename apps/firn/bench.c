@@ -12,18 +12,11 @@
 
 /* ---- the command ---- */
 
-static const firn_command *const benches[] = {&firn_bench_step_command,
-                                              &firn_bench_scaling_command,
-                                              &firn_bench_realtime_command,
-                                              &firn_bench_stable_command,
-                                              &firn_bench_files_command,
-                                              &firn_bench_fill_command,
-                                              &firn_bench_implicit_command,
-                                              &firn_bench_busy_command,
-                                              &firn_bench_voxelize_command,
-                                              &firn_bench_live_command,
-                                              &firn_bench_solver_command,
-                                              NULL};
+static const firn_command *const benches[] = {
+    &firn_bench_step_command,     &firn_bench_scaling_command, &firn_bench_realtime_command,
+    &firn_bench_stable_command,   &firn_bench_files_command,   &firn_bench_fill_command,
+    &firn_bench_implicit_command, &firn_bench_busy_command,    &firn_bench_voxelize_command,
+    &firn_bench_live_command,     &firn_bench_solver_command,  NULL};
 
 const firn_command firn_bench_command = {
     .name = "firn bench",

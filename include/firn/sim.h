@@ -71,12 +71,20 @@ typedef enum firn_integrator {
     FIRN_INTEGRATORS(FIRN_LIST_ENUM) FIRN_INTEGRATOR_COUNT
 } firn_integrator;
 
-/* How liquids resist compression. PROJECTION makes them incompressible: a step solves for the pressure
- * that leaves no divergence, so that sound does not limit it. All materials must then be liquids. */
+/* How materials resist compression. PROJECTION makes liquids incompressible, and solids as compressible
+ * as they are: a step solves for the pressure, so that sound does not limit it. */
 #define FIRN_PRESSURES(X)                                                                          \
     X(PRESSURE_NONE, none, "the law of the material alone: sound limits the step")                 \
-    X(PRESSURE_PROJECTION, projection, "incompressible liquids, solved for on a staggered grid")
+    X(PRESSURE_PROJECTION, projection, "solved for on a staggered grid: incompressible liquids")
 typedef enum firn_pressure { FIRN_PRESSURES(FIRN_LIST_ENUM) FIRN_PRESSURE_COUNT } firn_pressure;
+
+/* How steps with pressure projection take shear into account. Implicitly, neither viscosity nor stiffness
+ * limits them, but nothing bounces. */
+#define FIRN_SHEARS(X)                                                                             \
+    X(SHEAR_AUTO, auto, "implicit for what melts and for thick liquids, explicit for the rest")    \
+    X(SHEAR_EXPLICIT, explicit, "short steps through thick or stiff material, which bounces")      \
+    X(SHEAR_IMPLICIT, implicit, "long steps, in which nothing bounces")
+typedef enum firn_shear { FIRN_SHEARS(FIRN_LIST_ENUM) FIRN_SHEAR_COUNT } firn_shear;
 
 /* "implicit", or NULL when there is no such integrator. */
 FIRN_API const char *firn_integrator_name(firn_integrator integrator);
@@ -191,8 +199,11 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
       "2e-4 s; auto takes the cheaper",                                                            \
       "use a firn_integrator", NULL)                                                               \
     X(CHOICE(firn_pressure), pressure, "", FIRN_PRESSURE_NONE, 0, 0,                               \
-      "projection takes long steps through incompressible liquids, the only materials it takes",   \
+      "projection takes long steps through incompressible liquids and what melts to them",         \
       "use a firn_pressure", NULL)                                                                 \
+    X(CHOICE(firn_shear), shear, "", FIRN_SHEAR_AUTO, 0, 0,                                        \
+      "with pressure projection: implicit lets neither viscosity nor stiffness limit the step",    \
+      "use a firn_shear", NULL)                                                                    \
     X(REAL, crossing, "", 2, 1e-6, 3,                                                              \
       "cells a particle may cross in a step with pressure projection, in place of courant",        \
       "the default is 2", NULL)                                                                    \

@@ -70,6 +70,12 @@ typedef struct firn_law {
     /* NULL where it is 1. One over det F at rest of a group of one material: what flows or melts
      * may rest at other volumes than F knows of. */
     vr (*rest_density)(const firn_law_constants *k, const firn_lanes *group);
+    /* For implicit shear in a step of dt, of a group with a stress. Returns the viscosity, Pa s, by which
+     * the rate of shear acts at the step's end; *kept is the part of the shear stress that is there
+     * at rest. NULL where shear is elastic: mu dt, and all. */
+    vr (*resistance)(const firn_lane_constants *k, const firn_lanes *group, real dt, vr *kept);
+    /* The part that is liquid: 0 where NULL. */
+    vr (*liquid)(const firn_lane_constants *k, const firn_lanes *group);
 } firn_law;
 
 firn_differential FIRN_KERNEL(firn_isotropic_differential); /* isotropic.c; see tangent.h */

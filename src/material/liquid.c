@@ -86,5 +86,24 @@ static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
     return v_exp(group->state);
 }
 
-const firn_law FIRN_KERNEL(firn_law_liquid) = {
-    .stress = stress, .flow = flow, .energy = energy, .rest_density = rest_density};
+static vr resistance(const firn_lane_constants *k, const firn_lanes *group, real dt, vr *kept)
+{
+    (void)group;
+    (void)dt;
+    *kept = v_set(0);
+    return k->viscosity;
+}
+
+static vr liquid(const firn_lane_constants *k, const firn_lanes *group)
+{
+    (void)k;
+    (void)group;
+    return v_set(1);
+}
+
+const firn_law FIRN_KERNEL(firn_law_liquid) = {.stress = stress,
+                                               .flow = flow,
+                                               .energy = energy,
+                                               .rest_density = rest_density,
+                                               .resistance = resistance,
+                                               .liquid = liquid};

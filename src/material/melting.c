@@ -162,10 +162,34 @@ static vr rest_density(const firn_law_constants *k, const firn_lanes *group)
     return 1 / mixed_rest(f, v_set(k->liquid_log_J), group);
 }
 
+/* As the tangent has it: what yields is relaxed by the step, and softer by as much. */
+static vr resistance(const firn_lane_constants *k, const firn_lanes *group, real dt, vr *kept)
+{
+    const condition c = condition_of(k, group);
+    vr mean = v_set(0), norm2 = v_set(0);
+    for (int i = 0; i < D; i++) mean += group->tau[i * D + i] * ((real)1 / D);
+    for (int i = 0; i < DD; i++) {
+        const vr part = group->tau[i] - (i % (D + 1) ? v_set(0) : mean);
+        norm2 += part * part;
+    }
+    const vr shear = v_sqrt((real)0.5 * norm2), r = k->mu * dt * c.relaxation;
+    const vi yields = shear >= (real)0.999 * c.yield;
+    const vr left = (shear + r * c.yield) / ((1 + r) * v_max(shear, v_set(TINY)));
+    *kept = v_select(yields, v_min(left, v_set(1)), v_set(1));
+    return k->mu * dt * v_select(yields, 1 / (1 + r), v_set(1));
+}
+
+static vr liquid(const firn_lane_constants *k, const firn_lanes *group)
+{
+    return liquid_part(k->melt_rate, group);
+}
+
 const firn_law FIRN_KERNEL(firn_law_melting) = {
     .stress = stress,
     .flow = flow,
     .energy = energy,
     .tangent = tangent,
     .differential = FIRN_KERNEL(firn_isotropic_differential),
-    .rest_density = rest_density};
+    .rest_density = rest_density,
+    .resistance = resistance,
+    .liquid = liquid};

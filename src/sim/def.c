@@ -12,6 +12,7 @@ static const char *const firn_spline_words[] = {FIRN_SPLINES(FIRN_LIST_NAME) NUL
 static const char *const firn_force_form_words[] = {FIRN_FORCE_FORMS(FIRN_LIST_NAME) NULL};
 static const char *const firn_path_words[] = {FIRN_PATHS(FIRN_LIST_NAME) NULL};
 static const char *const firn_pressure_words[] = {FIRN_PRESSURES(FIRN_LIST_NAME) NULL};
+static const char *const firn_shear_words[] = {FIRN_SHEARS(FIRN_LIST_NAME) NULL};
 static const char *const firn_integrator_words[] = {FIRN_INTEGRATORS(FIRN_LIST_NAME) NULL};
 
 const firn_param *firn_sim_param(int32_t index)
@@ -192,15 +193,20 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
+bool firn_sim_projects(firn_law_kind law)
+{
+    return law != FIRN_SNOW && law != FIRN_DRUCKER_PRAGER && law != FIRN_NACC;
+}
+
 /* What projection does not serve. */
 static firn_status check_projection(const firn_sim_def *def, firn_error *error)
 {
     if (def->pressure != FIRN_PRESSURE_PROJECTION) return FIRN_OK;
     for (int32_t i = 0; i < def->material_count; i++) {
-        if (def->materials[i].law == FIRN_LIQUID) continue;
+        if (firn_sim_projects(def->materials[i].law)) continue;
         return firn_fail_field(error, FIRN_UNSUPPORTED,
-                               "materials[%d].law %s: pressure projection is for the law liquid "
-                               "alone; use pressure none",
+                               "materials[%d].law %s: pressure projection is not for laws whose "
+                               "volume yields; use pressure none",
                                i, firn_law_name(def->materials[i].law));
     }
     if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC &&
@@ -363,6 +369,16 @@ static firn_status copy_sources(firn_sim *sim, firn_error *error)
     return FIRN_OK;
 }
 
+/* Whether steps with pressure projection solve for a material's shear. A liquid's viscosity has to limit
+ * the longest step before that pays. */
+static bool shears_implicitly(const firn_sim_def *def, const firn_material_def *m)
+{
+    if (def->shear != FIRN_SHEAR_AUTO) return def->shear == FIRN_SHEAR_IMPLICIT;
+    const double h = def->cell_size;
+    const bool thick = 4 * def->dimension * m->viscosity * def->dt_max > h * h * m->density;
+    return m->law == FIRN_MELTING || (m->law == FIRN_LIQUID && thick);
+}
+
 void firn_sim_derive_material(firn_sim *sim, int32_t i)
 {
     const firn_material_def *m = &sim->materials[i];
@@ -370,6 +386,10 @@ void firn_sim_derive_material(firn_sim *sim, int32_t i)
     ((firn_heat_curve *)sim->heat.curve.data)[i] = firn_material_heat_curve(m);
     ((uint8_t *)sim->law_pool.data)[i] = (uint8_t)m->law;
     sim->rest_density |= sim->kernels->has_rest_density((int)m->law);
+    const bool implicit = shears_implicitly(&sim->def, m);
+    ((uint8_t *)sim->shear_pool.data)[i] = implicit;
+    sim->project.shears |= implicit;
+    sim->project.solids |= m->law != FIRN_LIQUID;
 }
 
 static firn_status copy_def(firn_sim *sim, firn_error *error)
@@ -384,6 +404,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     COPY(force_pool, def->forces, (size_t)def->force_count * sizeof *def->forces);
     COPY(constant_pool, NULL, materials * sizeof(firn_law_constants));
     COPY(law_pool, NULL, materials);
+    COPY(shear_pool, NULL, materials);
     COPY(body_pool, def->object_bodies, (size_t)def->object_count * sizeof *def->object_bodies);
     COPY(contact_pool, def->contacts, (size_t)def->contact_count * sizeof *def->contacts);
     COPY(heat.source, def->heat.sources,

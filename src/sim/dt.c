@@ -68,7 +68,21 @@ firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }
 
-/* Pressure sets no limit. Gravity may speed up within the step what is at rest. */
+/* The longest step through liquids whose viscosity is explicit. */
+static double viscous_limit(const firn_sim *sim)
+{
+    const firn_sim_def *def = &sim->def;
+    const uint8_t *implicit = sim->shear_pool.data;
+    double least = INFINITY;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        const firn_material_def *m = &sim->materials[i];
+        if (m->law != FIRN_LIQUID || implicit[i]) continue;
+        least = fmin(least, m->density / (4 * def->dimension * m->viscosity));
+    }
+    return least * def->cell_size * def->cell_size;
+}
+
+/* Pressure sets no limit, nor does implicit shear. Gravity may speed up within the step what is at rest. */
 firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
 {
     const firn_sim_def *def = &sim->def;
@@ -78,7 +92,8 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
     for (int i = 0; i < def->dimension; i++) g += a[i] * a[i];
     const firn_dt limits[] = {
         {2 * way / (v + sqrt(v * v + 4 * sqrt(g) * way)), FIRN_LIMIT_VELOCITY},
-        {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
+        {viscous_limit(sim), FIRN_LIMIT_VISCOSITY},
+        {def->wave_factor * h / sqrt((double)e->shear2), FIRN_LIMIT_WAVE},
     };
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }

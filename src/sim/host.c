@@ -289,9 +289,9 @@ firn_status firn_sim_add_material(firn_sim *sim, const firn_material_def *def, i
                          "there are no implicit steps for %s; use integrator explicit or auto",
                          firn_law_name(def->law));
     }
-    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION && def->law != sim->materials[0].law) {
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION && !firn_sim_projects(def->law)) {
         return firn_fail(error, FIRN_UNSUPPORTED,
-                         "%s cannot join: pressure projection is for the law liquid alone",
+                         "%s cannot join: pressure projection is not for laws whose volume yields",
                          firn_law_name(def->law));
     }
 #define RESERVE(pool, type)                                                                        \
@@ -301,6 +301,7 @@ firn_status firn_sim_add_material(firn_sim *sim, const firn_material_def *def, i
     sim->def.materials = sim->materials = sim->material_pool.data;
     RESERVE(constant_pool, firn_law_constants);
     RESERVE(law_pool, uint8_t);
+    RESERVE(shear_pool, uint8_t);
     RESERVE(heat.curve, firn_heat_curve);
 #undef RESERVE
     if (st != FIRN_OK) return st;

@@ -28,6 +28,8 @@ enum { GRAIN = 4 };
 #define RELAX 0.25          /* part of a cell's error in volume that a step takes away... */
 #define RELAX_MOST 0.3      /* ... and the largest that it sees */
 #define MASSLESS 1e-12      /* of a full face's mass */
+#define TRUE_LEAST 0.1      /* of it: the mass of a solid's face */
+#define STRAIN_MOST 0.1     /* of a cell's volume: what a step gives back of it */
 
 typedef struct project_job {
     firn_sim *sim;
@@ -64,11 +66,12 @@ static void open_task(void *context, int64_t b, int32_t thread)
     const firn_sim *sim = job->sim;
     firn_liquid_block *v = firn_liquid_of(sim, b);
     firn_directory_neighbours(sim->at, (int32_t)b, v->near);
-    real plane[4][FIRN_CELLS][FIRN_NODE];
-    firn_grid_sum_arenas(sim, sim->at, job->dim + 1, b, plane);
+    real plane[5][FIRN_CELLS][FIRN_NODE];
+    firn_grid_sum_arenas(sim, sim->at, FIRN_STAGGERED_PLANES(job->dim, sim->project.solids), b,
+                         plane);
     const double cell = pow(job->h, job->dim);
     for (int a = 0; a < job->dim; a++) {
-        v->massive[a] = 0;
+        v->massive[a] = v->rigid[a] = 0;
         for (int c = 0; c < job->cells; c++) {
             const double momentum = (double)plane[a][c][0], mass = (double)plane[a][c][1],
                          volume = (double)plane[a][c][2];
@@ -77,10 +80,56 @@ static void open_task(void *context, int64_t b, int32_t thread)
             v->start[a][c] = some ? (real)(momentum / mass) : 0;
             v->push[a][c] = some ? (real)((double)plane[a][c][3] / mass) : 0;
             v->lightness[a][c] = some ? (real)(job->density * volume / mass) : 1;
+            v->mass[a][c] = (real)(mass / (job->density * cell));
         }
     }
-    for (int c = 0; c < job->cells; c++)
-        v->volume[c] = (real)((double)plane[job->dim][c][0] / cell);
+    for (int c = 0; c < job->cells; c++) {
+        const real *sum = plane[job->dim][c];
+        const double volume = (double)sum[0], per = volume > 0 ? 1 / volume : 0;
+        v->volume[c] = (real)(volume / cell);
+        v->thick[c] = (real)((double)sum[1] / cell);
+        v->compliance[c] = (real)((double)sum[2] * per);
+        v->strain[c] = (real)((double)sum[3] * per);
+        v->solid[c] =
+            sim->project.solids ? (real)((double)plane[job->dim + 1][c][0] * per) : (real)0;
+    }
+}
+
+/* The neighbour of cell c along axis a, before (way -1) or after it (1). */
+static int32_t step_from(const project_job *job, const firn_liquid_block *v, int c, int a, int way,
+                         int *cell)
+{
+    int at[3];
+    firn_cell_at(job->dim, c, at);
+    at[a] += way;
+    return firn_find_cell(v, job->dim, at, cell);
+}
+
+/* Faces of solids have their true mass, down to a tenth of a cell's: by m / V a surface would be as heavy as
+ * the inside, and stiff solids gain energy (doc/liquids.md). */
+static void blend_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    for (int a = 0; a < job->dim; a++) {
+        for (uint64_t left = v->massive[a]; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            int cell;
+            const int32_t below = step_from(job, v, c, a, -1, &cell);
+            double volume = (double)v->volume[c], solid = volume * (double)v->solid[c];
+            if (below >= 0) {
+                const firn_liquid_block *o = firn_liquid_of(job->sim, below);
+                volume += (double)o->volume[cell];
+                solid += (double)o->volume[cell] * (double)o->solid[cell];
+            }
+            if (!(solid > 0)) continue;
+            const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST);
+            v->lightness[a][c] =
+                (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own));
+            if (share > 0.5) v->rigid[a] |= (uint64_t)1 << c;
+        }
+    }
 }
 
 static project_job make_job(firn_sim *sim, double dt)
@@ -117,16 +166,6 @@ static double depth_at(double cover)
     return d;
 }
 
-/* The neighbour of cell c along axis a, before (way -1) or after it (1). */
-static int32_t step_from(const project_job *job, const firn_liquid_block *v, int c, int a, int way,
-                         int *cell)
-{
-    int at[3];
-    firn_cell_at(job->dim, c, at);
-    at[a] += way;
-    return firn_find_cell(v, job->dim, at, cell);
-}
-
 /* The face of a cell along axis a, the lower or the upper one: the block that has it, or -1, and its
  * cell. */
 static int32_t face_of(const project_job *job, int64_t b, int c, int a, bool upper, int *cell)
@@ -141,17 +180,18 @@ static void classify_task(void *context, int64_t b, int32_t thread)
     (void)thread;
     const project_job *job = context;
     firn_liquid_block *v = firn_liquid_of(job->sim, b);
-    v->liquid = 0;
+    v->liquid = v->room = 0;
     for (int c = 0; c < job->cells; c++) {
         v->depth[c] = (real)depth_at((double)v->cover[c]);
-        if (!((double)v->cover[c] > LIQUID)) continue;
         bool open = false;
         for (int i = 0; i < 2 * job->dim && !open; i++) {
             int cell;
             const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
             open = other >= 0 && firn_liquid_of(job->sim, other)->open[i / 2][cell] > 0;
         }
-        if (open) v->liquid |= (uint64_t)1 << c;
+        if (!open) continue;
+        v->room |= (uint64_t)1 << c;
+        if ((double)v->cover[c] > LIQUID) v->liquid |= (uint64_t)1 << c;
     }
 }
 
@@ -203,6 +243,7 @@ static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool 
         there = (double)o->depth[out.other_cell];
     }
     if (out.liquid) return out;
+    if ((double)v->solid[c] > 0.5) return out;
     const double here = (double)v->depth[c];
     const double theta = there >= 0 ? 1 : here / (here - there);
     out.coefficient /= fmin(fmax(theta, THETA_LEAST), 1);
@@ -233,7 +274,10 @@ static void system_task(void *context, int64_t b, int32_t thread)
             if (f.liquid && i % 2) l->face[a][place] = (real)k;
             if (!f.liquid) l->anchor[place] += (real)k;
         }
-        job->b[place] = -flow;
+        const double strain = fmin(fmax((double)v->strain[c], -STRAIN_MOST), STRAIN_MOST);
+        job->b[place] = -flow - job->h / job->dt * strain;
+        l->mass[place] =
+            (real)((double)v->compliance[c] * job->density * job->h * job->h / (job->dt * job->dt));
     }
 }
 
@@ -246,7 +290,8 @@ static void crowd_task(void *context, int64_t b, int32_t thread)
     const firn_level *l = job->sim->project.solver.level;
     for (int c = 0; c < job->cells; c++) {
         const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
-        double excess = bit(v->liquid, c) ? (double)v->cover[c] - 1 : 0;
+        const bool flows = bit(v->liquid, c) && (double)v->solid[c] <= 0.5;
+        double excess = flows ? (double)v->cover[c] - 1 : 0;
         if (excess < 0 && l->anchor[place] > 0)
             excess = 0; /* at the surface cells may be part full */
         job->b[place] = RELAX * fmin(fmax(excess, -RELAX_MOST), RELAX_MOST) * job->h / job->dt;
@@ -281,7 +326,8 @@ static void accelerate_task(void *context, int64_t b, int32_t thread)
     }
 }
 
-/* The largest divergence times dt that is left in a liquid cell; the pressure goes to its channel. */
+/* The largest divergence times dt that a cell has beyond what it asked for; its pressure and growth go to
+ * their channels. */
 static void finish_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -290,13 +336,15 @@ static void finish_task(void *context, int64_t b, int32_t thread)
     const firn_liquid_block *v = firn_liquid_of(sim, b);
     const firn_level *l = sim->project.solver.level;
     real *pressure = firn_staggered_of(sim, b, 2 * job->dim),
-         *liquid = firn_staggered_of(sim, b, 2 * job->dim + 1);
+         *growth = firn_staggered_of(sim, b, 2 * job->dim + 1),
+         *liquid = firn_staggered_of(sim, b, 2 * job->dim + 2);
     double most = 0;
     for (int c = 0; c < job->cells; c++) {
         const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
         const bool wet = bit(v->liquid, c) && l->inverse[place] > 0;
         pressure[c] = wet ? (real)(job->x[place] * job->density * job->h / job->dt) : 0;
         liquid[c] = wet;
+        growth[c] = 0;
         if (!wet) continue;
         double flow = 0;
         for (int i = 0; i < 2 * job->dim; i++) {
@@ -308,7 +356,11 @@ static void finish_task(void *context, int64_t b, int32_t thread)
             flow += (i % 2 ? 1 : -1) * (open * (double)firn_staggered_of(sim, other, i / 2)[cell] +
                                         (1 - open) * (double)o->wall_speed[i / 2][cell]);
         }
-        most = fmax(most, fabs(flow) * job->dt / job->h);
+        const double strain = fmin(fmax((double)v->strain[c], -STRAIN_MOST), STRAIN_MOST),
+                     grown = flow * job->dt / job->h;
+        growth[c] = (real)grown;
+        most = fmax(
+            most, fabs(grown + strain + job->x[place] * (double)l->mass[place] * job->dt / job->h));
     }
     job->partial[b] = most;
 }
@@ -357,7 +409,7 @@ static void extrapolate_task(void *context, int64_t b, int32_t thread)
     firn_liquid_block *v = firn_liquid_of(sim, b);
     const int around = firn_pow(3, job->dim);
     for (int a = 0; a < job->dim; a++) {
-        const uint64_t asked = v->massive[a] & ~v->known[a];
+        const uint64_t asked = v->massive[a] & ~v->known[a] & ~v->rigid[a];
         v->next[a] = v->known[a];
         uint64_t near = 0;
         for (int i = 0; i < around; i++) {
@@ -452,10 +504,12 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
     RENEW(b, cells * sizeof(double));
     RENEW(partial, blocks * sizeof(double));
     RENEW(link, blocks * 6 * sizeof(int32_t));
+    if (st == FIRN_OK && sim->project.shears) st = firn_project_shear_reserve(sim, error);
 #undef RENEW
     if (st != FIRN_OK) return st;
     project_job job = make_job(sim, 0);
     run(&job, open_task);
+    if (sim->project.solids) run(&job, blend_task);
     run(&job, link_task);
     st = firn_project_walls(sim, error);
     if (st == FIRN_OK) run(&job, classify_task);
@@ -485,6 +539,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *dt_fit = dt / 2;
     sim->grid.finite = true;
     run(&job, predict_task);
+    if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
     firn_status st =
         firn_multigrid_reserve(solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
                                sim->project.link.data, &sim->workers, sim->allocator, error);
@@ -516,7 +571,8 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
 
 void firn_project_free(firn_project *p, const firn_allocator *allocator)
 {
-    firn_pool *pools[] = {&p->block, &p->staggered, &p->wall, &p->x, &p->b, &p->partial, &p->link};
+    firn_pool *pools[] = {&p->block,   &p->staggered, &p->wall,  &p->x,           &p->b,
+                          &p->partial, &p->link,      &p->shear, &p->shear_vector};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(allocator, pools[i]);
     firn_multigrid_free(&p->solver, allocator);
 }

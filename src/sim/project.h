@@ -14,13 +14,20 @@ typedef struct firn_liquid_block {
     int32_t near[FIRN_MAX_NEIGHBOURS]; /* as firn_directory_neighbours has them */
     int32_t wall;                      /* its place among the blocks near colliders, or -1 */
     uint64_t liquid;                   /* cells that have a pressure */
+    uint64_t room;                     /* cells with an open face */
+    uint64_t rigid[3];                 /* faces that are mostly solid */
     uint64_t massive[3];               /* faces that particles reach */
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
     real start[3][FIRN_CELLS];         /* m/s, before forces */
     real push[3][FIRN_CELLS];          /* m/s2, of viscosity */
     real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
+    real mass[3][FIRN_CELLS];          /* of the face, over that of a cell of reference density */
     real volume[FIRN_CELLS];           /* of particles, in cells */
+    real thick[FIRN_CELLS];            /* Pa s, their viscosity for implicit shear times it */
+    real solid[FIRN_CELLS];            /* part of it that is solid */
+    real compliance[FIRN_CELLS];       /* 1/Pa, mean of 1 / K, which is 0 in liquids */
+    real strain[FIRN_CELLS];           /* log of the volume over that without pressure, mean */
     real cover[FIRN_CELLS];            /* part of the cell's room that is full of them */
     real depth[FIRN_CELLS];            /* cells below the surface that this means */
     real corner[FIRN_CELLS];           /* cells to the nearest collider from the lowest corner */
@@ -87,5 +94,13 @@ firn_status firn_project_walls(firn_sim *sim, firn_error *error);
 /* Fills faces in walls with mirrored velocities, of channels from `first` on; slipping relative to the
  * walls' velocities or, for displacements, to walls at rest. */
 void firn_project_mirror(firn_sim *sim, int first, bool moving);
+
+/* ---- project_shear.c ---- */
+
+/* Room for implicit shear over the current directory. */
+firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error);
+
+/* Makes velocities before shear, over a step of dt, those after it. False: the solver did not converge. */
+bool firn_project_shear(firn_sim *sim, double dt);
 
 #endif

@@ -485,10 +485,10 @@ static void book_task(void *context, int64_t i, int32_t thread)
             at[a]--;
             const int32_t below = firn_find_cell(v, dim, at, &cell);
             double pressure = 0;
-            if (firn_staggered_of(sim, w->block, 2 * dim + 1)[c] > 0) {
+            if (firn_staggered_of(sim, w->block, 2 * dim + 2)[c] > 0) {
                 pressure -= (double)firn_staggered_of(sim, w->block, 2 * dim)[c] - further;
             }
-            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 1)[cell] > 0) {
+            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 2)[cell] > 0) {
                 pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
             }
             if (pressure == 0) continue;

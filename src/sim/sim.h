@@ -97,13 +97,17 @@ typedef struct firn_implicit {
 
 /* What steps with pressure projection need beside arenas; nothing of it outlives the step. */
 typedef struct firn_project {
-    firn_pool block;     /* firn_liquid_block; see project.h */
-    firn_pool staggered; /* as in firn_pass */
-    firn_pool wall;      /* firn_wall_block, of blocks near colliders */
-    firn_pool x, b;      /* double per cell: solution and right-hand side */
-    firn_pool partial;   /* double per block */
-    firn_pool link;      /* int32_t[6] per block, as in firn_level */
+    firn_pool block;        /* firn_liquid_block; see project.h */
+    firn_pool staggered;    /* as in firn_pass */
+    firn_pool wall;         /* firn_wall_block, of blocks near colliders */
+    firn_pool x, b;         /* double per cell: solution and right-hand side */
+    firn_pool partial;      /* double per block */
+    firn_pool link;         /* int32_t[6] per block, as in firn_level */
+    firn_pool shear;        /* firn_shear_block */
+    firn_pool shear_vector; /* real per face: see project_shear.c */
     int32_t wall_count;
+    bool solids; /* not all materials obey the law liquid */
+    bool shears; /* some material's shear is solved for */
     firn_multigrid solver;
 } firn_project;
 
@@ -154,7 +158,7 @@ struct firn_sim {
     firn_collider_def *colliders;
     firn_acceleration_key *forces;
     firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
-        body_pool, contact_pool, slot_pool;
+        body_pool, contact_pool, slot_pool, shear_pool;
     firn_collider_slot *slots; /* per collider */
     /* firn_impulse per collider: of the advance so far, of the step under way, and both as the
      * snapshot keeps them. */
@@ -202,6 +206,9 @@ struct firn_sim {
 };
 
 /* ---- def.c ---- */
+
+/* Whether pressure projection serves a law: those whose volume yields have a pressure of their own. */
+bool firn_sim_projects(firn_law_kind law);
 
 /* Makes what kernels know of a material from its def. */
 void firn_sim_derive_material(firn_sim *sim, int32_t i);

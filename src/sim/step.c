@@ -82,6 +82,8 @@ firn_pass firn_sim_pass(const firn_sim *sim)
         .touched = sim->grid.touched.data,
         .arena_channels = FIRN_NODE * sim->planes,
         .staggered = sim->project.staggered.data,
+        .implicit_shear = sim->shear_pool.data,
+        .solids = sim->project.solids,
         .transfer = def->transfer,
         .spline = def->spline,
         .force_form = def->force_form,
@@ -138,6 +140,7 @@ static firn_extremes merged_extremes(const firn_sim *sim)
         if (part[i].wave2 > e.wave2) e.wave2 = part[i].wave2;
         if (part[i].lone2 > e.lone2) e.lone2 = part[i].lone2;
         if (part[i].diffusion > e.diffusion) e.diffusion = part[i].diffusion;
+        if (part[i].shear2 > e.shear2) e.shear2 = part[i].shear2;
     }
     return e;
 }
@@ -466,28 +469,47 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
     return FIRN_OK;
 }
 
-/* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. */
-static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
+/* Scatters for a step of dt. */
+static void scatter_projected(firn_sim *sim, double dt, double *mark)
 {
-    const int32_t planes = sim->store.dim + 1;
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, 1, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, planes, error);
-    book(sim, FIRN_PHASE_DIRECTORY, &mark);
-    if (st != FIRN_OK) return st;
     firn_pass pass = firn_sim_pass(sim);
-    pass.arena_channels = planes * FIRN_NODE;
+    pass.arena_channels = FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids) * FIRN_NODE;
+    pass.dt_scatter = dt;
     firn_sim_run_pass(sim, &pass, sim->kernels->staggered_scatter);
     sim->extremes = merged_extremes(sim);
-    book(sim, FIRN_PHASE_PARTICLES, &mark);
+    book(sim, FIRN_PHASE_PARTICLES, mark);
+}
+
+/* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. How soft
+ * their shear is depends on its length: a wrong guess is scattered again. */
+static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
+{
+    const bool depends = sim->project.shears && sim->project.solids;
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    if (st == FIRN_OK) {
+        st = firn_grid_reserve_arenas(
+            sim, FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids), error);
+    }
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
+    double scattered =
+        firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining).dt;
+    scatter_projected(sim, scattered, &mark);
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining);
-    st = firn_project_open(sim, error);
-    book(sim, FIRN_PHASE_GRID, &mark);
-    while (st == FIRN_OK) {
+    for (bool open = false; st == FIRN_OK;) {
         firn_limit broken;
         double dt_fit;
         if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
+        if (depends && scattered != step.dt) {
+            scatter_projected(sim, scattered = step.dt, &mark);
+            open = false;
+        }
+        if (!open) st = firn_project_open(sim, error);
+        if (st != FIRN_OK) return st;
+        open = true;
+        book(sim, FIRN_PHASE_GRID, &mark);
         st = firn_project_solve(sim, step.dt, CROSSING_SLACK * sim->def.crossing, &broken, &dt_fit,
                                 error);
         if (st != FIRN_OK || broken == FIRN_LIMIT_NONE) break;

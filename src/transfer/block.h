@@ -318,7 +318,7 @@ LANE_INLINE vr lone_factor(vr J) { return v_select(J > 1, J * J * J, (2 - J) * (
 
 /* Running maxima over lanes, as in firn_extremes. */
 typedef struct lane_extremes {
-    vr speed2, gradient, wave2, lone2, diffusion;
+    vr speed2, gradient, wave2, lone2, diffusion, shear2;
 } lane_extremes;
 
 LANE_INLINE void note_stiffness(lane_extremes *e, const firn_lane_constants *k, const firn_lanes *g,
@@ -408,6 +408,8 @@ static void respond_mixed(const firn_pass *s, law_call call, firn_lanes *g,
         }
         g->state = v_select(mine, t.state, g->state);
         g->J = v_select(mine, t.J, g->J);
+        g->stiffness = v_select(mine, t.stiffness, g->stiffness);
+        g->modulus = v_select(mine, t.modulus, g->modulus);
         note_stiffness(e, &k, &t, mine);
     }
 }
@@ -490,9 +492,10 @@ LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g, vr gradient)
 
 LANE_INLINE void merge_extremes(firn_extremes *out, const lane_extremes *e)
 {
-    const vr *in[5] = {&e->speed2, &e->gradient, &e->wave2, &e->lone2, &e->diffusion};
-    real *to[5] = {&out->speed2, &out->gradient, &out->wave2, &out->lone2, &out->diffusion};
-    for (int i = 0; i < 5; i++) {
+    const vr *in[] = {&e->speed2, &e->gradient, &e->wave2, &e->lone2, &e->diffusion, &e->shear2};
+    real *to[] = {&out->speed2, &out->gradient,  &out->wave2,
+                  &out->lone2,  &out->diffusion, &out->shear2};
+    for (size_t i = 0; i < sizeof to / sizeof *to; i++) {
         real most = v_reduce_max(*in[i]);
         if (most > *to[i]) *to[i] = most;
     }
@@ -787,11 +790,15 @@ LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t co
 
 /* ---- scattering one particle at a time ---- */
 
+/* What a pass does to a group whose stress is known, and then to each of its particles. */
+typedef void prepare_function(const firn_pass *s, firn_lanes *g, const uint32_t index[W],
+                              lane_extremes *e);
 typedef void scatter_function(const firn_pass *s, const firn_lanes *g, int lane,
                               const int origin[D], open_arena *arena);
 
 LANE_INLINE void scatter_block(const firn_pass *s, int32_t block, open_arena *arena,
-                               firn_scratch *scratch, lane_extremes *e, scatter_function *scatter)
+                               firn_scratch *scratch, lane_extremes *e, prepare_function *prepare,
+                               scatter_function *scatter)
 {
     int row[ROWS + 1], origin[D];
     const int n = collect(s, block, scratch->index, row);
@@ -806,18 +813,19 @@ LANE_INLINE void scatter_block(const firn_pass *s, int32_t block, open_arena *ar
         identity_plus(g.H, g.F);
         respond(s, STRESS, &g, 1, index, lanes, e);
         note_motion(e, &g, largest_entry(g.C));
+        if (prepare) prepare(s, &g, index, e);
         for (int l = 0; l < lanes; l++) scatter(s, &g, l, origin, arena);
     }
 }
 
-/* A pass that scatters each particle of a superblock by a function. */
+/* A pass that scatters each particle of a superblock by functions; the first may be NULL. */
 LANE_INLINE void scatter_superblock(const firn_pass *s, int32_t superblock, firn_scratch *scratch,
-                                    scatter_function *scatter)
+                                    prepare_function *prepare, scatter_function *scatter)
 {
     open_arena arena = open_superblock(s, superblock);
     lane_extremes e = {0};
     for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
-        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e, scatter);
+        if (s->at->population[b]) scatter_block(s, b, &arena, scratch, &e, prepare, scatter);
     }
     s->touched[superblock] = arena.touched;
     s->extremes[superblock] = (firn_extremes){0};

@@ -22,9 +22,11 @@ enum {
 /* Reals of one superblock's arena; vector code adds zeros past the last node, into the padding. */
 #define FIRN_ARENA_REALS(dim, channels) ((size_t)(firn_pow(FIRN_ARENA, dim) * (channels) + 16))
 
-/* Channels of a staggered grid: velocities across faces, velocities that only move particles, the
- * pressure of cells where there is liquid, and 1 there. */
-#define FIRN_STAGGERED(dim) (2 * (dim) + 2)
+/* Channels of a staggered grid: velocities across faces, velocities that only move particles, and of
+ * cells that have a pressure: it, how much they grow in the step, and 1. */
+#define FIRN_STAGGERED(dim) (2 * (dim) + 3)
+/* Planes of an arena for it: one per axis for faces, one for cells, and one more where there are solids. */
+#define FIRN_STAGGERED_PLANES(dim, solids) ((dim) + ((solids) ? 2 : 1))
 
 /* An arena is cut into the parts of the blocks that it overlaps, four along each axis: the last node of
  * the block before the superblock, its own two blocks, and three nodes of the block after. Only pieces
@@ -55,6 +57,7 @@ typedef struct firn_extremes {
     real wave2;     /* squared wave speed, m2/s2 */
     real lone2;     /* single-particle modulus over density, m2/s2 */
     real diffusion; /* viscosity over density, m2/s */
+    real shear2;    /* projection: squared speed of shear waves that are explicit, m2/s2 */
 } firn_extremes;
 
 /* Where in firn_scratch.scatter a particle's numbers are. */
@@ -121,6 +124,8 @@ typedef struct firn_pass {
 
     /* Projection: by block, a number per lattice point and channel; see FIRN_STAGGERED. */
     const real *staggered;
+    const uint8_t *implicit_shear; /* of each material: whether its shear is solved for */
+    bool solids;                   /* not all materials obey the law liquid */
     double dt_step; /* of the step; `dt` is the part of it that particles move by in this pass... */
     double dt_past; /* ... after this much of it */
 

@@ -197,7 +197,7 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
 void FIRN_KERNEL(firn_plain_scatter)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
 void FIRN_KERNEL(firn_plain_scatter)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
 {
-    scatter_superblock(s, superblock, scratch, scatter_particle);
+    scatter_superblock(s, superblock, scratch, NULL, scatter_particle);
 }
 
 /* ---- grid to particles ---- */

@@ -6,8 +6,9 @@
  * row of C per component (APIC, Jiang et al. 2015). Particles are kept as for cubic splines: all lattices'
  * stencils then lie upwards of their cell.
  *
- * Planes of an arena: one per component with momentum, mass, volume and force of its faces, and one with
- * the volume of cells. */
+ * Planes of an arena: one per component with momentum, mass, volume and force of its faces; one for cells with
+ * volume and its products with viscosity, compliance and strain; and where there are solids, one with
+ * their volume. */
 #include "transfer/block.h"
 
 enum {
@@ -98,16 +99,98 @@ LANE_INLINE void scatter_faces(const particle_weights *p, const int n, quad base
     }
 }
 
+/* Adds numbers to the cells around a particle, weighed. */
+LANE_INLINE void scatter_cells(const particle_weights *p, quad value, const int origin[D],
+                               real *plane)
+{
+    const axis_weights *axis[D];
+    for (int a = 0; a < D; a++) axis[a] = along(p, D, a);
+    for (int i = 0; i < SUPPORT; i++) {
+        for (int j = 0; j < MIDDLE; j++) {
+            const quad row = value * (D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i]);
+            real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
+            for (int k = 0; k < SUPPORT; k++, to += FIRN_NODE) {
+                quad cell;
+                memcpy(&cell, to, sizeof cell);
+                cell += row * axis[D - 1]->w[k];
+                memcpy(to, &cell, sizeof cell);
+            }
+        }
+    }
+}
+
+/* The material of each lane. */
+LANE_INLINE vi materials_of(const firn_pass *s, const uint32_t index[W])
+{
+#define AT(l) (lane_int) s->store->material[index[l]]
+    return (vi){V_LANES(AT)};
+#undef AT
+}
+
+/* The part of each lane that is liquid. */
+static vr liquid_lanes(const firn_pass *s, const firn_lanes *g, const uint32_t index[W])
+{
+    const vi material = materials_of(s, index);
+    vr melt = v_set(0);
+    for (int l = 0; l < W; l++) {
+        if (!is_first_of_kind(material, l)) continue;
+        const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[material[l]]];
+        if (!law->liquid) continue;
+        const firn_lane_constants k = same_constants(s, (uint32_t)material[l]);
+        melt = v_select(material == material[l], law->liquid(&k, g), melt);
+    }
+    return melt;
+}
+
+/* What is scattered of a group, in place of what it was made from: viscosity of implicit shear in
+ * stiffness, compliance 1 / K in modulus, log of the volume over that at rest in state, the liquid part in
+ * enthalpy, the volume over the one at the start in J, the deviator of the explicit stress in tau. */
+static void prepare(const firn_pass *s, firn_lanes *g, const uint32_t index[W], lane_extremes *e)
+{
+    const vr zero = v_set(0), one = v_set(1);
+    const vi material = materials_of(s, index);
+    const vr melt = liquid_lanes(s, g, index);
+    vr eta = zero, kept = one, J = g->J, mean = zero;
+    for (int l = 0; l < W; l++) {
+        if (!is_first_of_kind(material, l)) continue;
+        const uint32_t m = (uint32_t)material[l];
+        const vi mine = material == material[l];
+        const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[m]];
+        const firn_lane_constants k = same_constants(s, m);
+        if (s->laws[m] == FIRN_LIQUID) J = v_select(mine, one, J);
+        if (s->implicit_shear[m]) {
+            const real dt = (real)s->dt_scatter;
+            vr left = one, resistance = k.mu * dt;
+            if (law->resistance) resistance = law->resistance(&k, g, dt, &left);
+            eta = v_select(mine, resistance, eta);
+            kept = v_select(mine, left, kept);
+        } else if (s->laws[m] != FIRN_LIQUID) {
+            const vr lambda = v_max((g->modulus - 2 * k.mu) * ((real)1 / D), zero);
+            const vr shear2 = (g->stiffness - lambda) * g->volume / g->mass;
+            e->shear2 = v_max(v_select(mine, shear2, zero), e->shear2);
+        }
+    }
+    for (int a = 0; a < D; a++) mean += g->tau[a * D + a] * ((real)1 / D);
+    for (int i = 0; i < DD; i++) {
+        g->tau[i] = kept * (i % (D + 1) ? g->tau[i] : g->tau[i] - mean);
+    }
+    const vi solid = melt < 1;
+    g->modulus = v_select(solid, D / g->modulus, zero);
+    g->state = g->modulus * mean;
+    g->stiffness = eta;
+    g->enthalpy = melt;
+    g->J = J;
+}
+
 static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, const int origin[D],
                              open_arena *arena)
 {
-    const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l];
+    const real h = (real)s->cell_size, mass = g->mass[l], volume = g->volume[l] * g->J[l];
     const bool affine = firn_transfer_is_affine(s->transfer);
-    real x[D], mean = 0;
+    real x[D];
     uint64_t pieces = UINT64_MAX;
     for (int a = 0; a < D; a++) {
         x[a] = g->x[a][l];
-        mean += g->tau[a * D + a][l] / D;
         const int first = (int)x[a] + origin[a];
         pieces &= pieces_along(a, first, first + SUPPORT);
     }
@@ -118,31 +201,26 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
         const quad base = {mass * g->v[n][l], mass, volume, 0};
         quad slope[D];
         for (int a = 0; a < D; a++) {
-            const real shear = g->tau[n * D + a][l] - (a == n ? mean : 0);
-            slope[a] =
-                (quad){affine ? h * mass * g->C[n * D + a][l] : 0, 0, 0, -4 / h * volume * shear};
+            slope[a] = (quad){affine ? h * mass * g->C[n * D + a][l] : 0, 0, 0,
+                              -4 / h * g->volume[l] * g->tau[n * D + a][l]};
         }
         /* The lattice is known to each call, so that its weights are. */
         if (n == 0) scatter_faces(&p, 0, base, slope, origin, plane);
         if (n == 1) scatter_faces(&p, 1, base, slope, origin, plane);
         if (n == 2) scatter_faces(&p, 2, base, slope, origin, plane);
     }
-    const axis_weights *axis[D];
-    for (int a = 0; a < D; a++) axis[a] = along(&p, D, a);
-    for (int i = 0; i < SUPPORT; i++) {
-        for (int j = 0; j < MIDDLE; j++) {
-            const real w = volume * (D == 3 ? axis[0]->w[i] * axis[1]->w[j] : axis[0]->w[i]);
-            real *to = plane + row_begin(axis, i, j, FIRN_ARENA, origin) * FIRN_NODE;
-            for (int k = 0; k < SUPPORT; k++) to[k * FIRN_NODE] += w * axis[D - 1]->w[k];
-        }
-    }
+    scatter_cells(&p, volume * (quad){1, g->stiffness[l], g->modulus[l], g->state[l]}, origin,
+                  plane);
+    plane += ARENA_NODES * FIRN_NODE;
+    if (s->solids && g->enthalpy[l] < 1)
+        scatter_cells(&p, (quad){volume * (1 - g->enthalpy[l])}, origin, plane);
 }
 
 firn_pass_function FIRN_KERNEL(firn_staggered_scatter);
 void FIRN_KERNEL(firn_staggered_scatter)(const firn_pass *s, int32_t superblock,
                                          firn_scratch *scratch)
 {
-    scatter_superblock(s, superblock, scratch, scatter_particle);
+    scatter_superblock(s, superblock, scratch, prepare, scatter_particle);
 }
 
 /* ---- grid to particles ---- */
@@ -238,6 +316,31 @@ LANE_INLINE void means_of(const particle_weights *p, int n, const real *one, con
     moment[D - 1] = weigh_row(sum, last, true);
 }
 
+/* Deforms a group by L in the whole step and lets its materials flow. The volume changes as that of the cells
+ * around does, by the factor 1 + growth: det(I + dt L) drifts. A melt has its own. */
+static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr growth, vr melt,
+                          const uint32_t index[W], int lanes)
+{
+    uint32_t material[W];
+    for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];
+    const vi fluid = laws_of(s, material) == FIRN_LIQUID;
+    vr F[DD];
+    identity_plus(g->H, F);
+    const vr before = m_det(F);
+    deform(g, L, (real)s->dt_step);
+    const vr rest = 1 / rest_density(s, g, index);
+    const vr target = v_select(melt < 1, before * (1 + growth), rest);
+    const vr scale = v_expm1(v_log(target / m_det(g->F)) * ((real)1 / D));
+    for (int i = 0; i < DD; i++) {
+        g->H[i] = v_select(fluid, v_set(0), g->H[i] + scale * g->F[i]);
+    }
+    identity_plus(g->H, g->F);
+    firn_pass whole = *s;
+    whole.dt = s->dt_step;
+    lane_extremes unused = {0}; /* the next scatter measures */
+    respond(&whole, FLOW, g, 1, index, lanes, &unused);
+}
+
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, whole = (real)s->dt_step;
@@ -253,7 +356,8 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr y[D];
+        vr y[D], L[DD], growth = v_set(0);
+        const vr loose = s->solids ? liquid_lanes(s, &g, index) : v_set(1);
         for (int l = 0; l < W; l++) {
             real x[D], v[D], C[D][D], shift[D], mean[2];
             for (int d = 0; d < D; d++) x[d] = g.x[d][l];
@@ -266,19 +370,29 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
                 shift[c] = mean[1];
                 for (int d = 0; d < D; d++) C[c][d] *= 4 / h;
             }
-            means_of(&weights, D, local[2 * D], local[2 * D + 1], mean, NULL);
-            const real p = mean[0], share = mean[1]; /* of the kernel that is in liquid */
+            means_of(&weights, D, local[2 * D], local[2 * D + 2], mean, NULL);
+            const real p = mean[0], share = mean[1]; /* of the kernel that has a pressure */
             /* Second order in time: C is the gradient of the velocity. */
             for (int c = 0; c < D; c++) {
                 real bend = 0;
                 for (int d = 0; d < D; d++) bend += C[c][d] * v[d];
-                y[c][l] = x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c]) / h;
+                y[c][l] =
+                    x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * loose[l]) / h;
                 g.v[c][l] = v[c];
-                for (int d = 0; d < D; d++) g.C[c * D + d][l] = affine ? C[c][d] : 0;
+                for (int d = 0; d < D; d++) {
+                    g.C[c * D + d][l] = affine ? C[c][d] : 0;
+                    L[c * D + d][l] = C[c][d];
+                }
             }
-            g.state[l] =
-                share > 0 ? log_J_at(&s->materials[s->store->material[index[l]]], p / share) : 0;
+            const uint32_t material = s->store->material[index[l]];
+            if (s->laws[material] == FIRN_LIQUID) {
+                g.state[l] = share > 0 ? log_J_at(&s->materials[material], p / share) : 0;
+            } else if (share > 0) {
+                means_of(&weights, D, local[2 * D + 1], local[2 * D + 1], mean, NULL);
+                growth[l] = mean[0] / share;
+            }
         }
+        if (s->solids) deform_solids(s, &g, L, growth, loose, index, lanes);
         if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
         vi cell = move(&g, y);
         for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];

@@ -1,0 +1,65 @@
+/* Cases of shear and of solids with pressure projection: doc/liquids.md. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "validation/world.h"
+
+#define G 9.81
+
+/* A world with a floor at y = 0 that holds, or slips, and a wall at x = 0 that slips. */
+static firn_world corner_world(firn_case_run *run, int32_t dimension, double h,
+                               firn_material_def material, bool holds)
+{
+    firn_world w = firn_world_make(run, dimension, h, material);
+    w.def.gravity[1] = -G;
+    w.def.pressure = FIRN_PRESSURE_PROJECTION;
+    w.def.collider_count = 2;
+    w.collider[0] = w.collider[1] = firn_roller(0, true);
+    w.collider[1].rotation[0] = cos(FIRN_PI / 4); /* y to x */
+    w.collider[1].rotation[3] = -sin(FIRN_PI / 4);
+    if (holds) w.collider[0].boundary = FIRN_STICKY;
+    return w;
+}
+
+/* ---- honey ---- */
+
+/* How far a 2D heap reaches from the wall, cells: as far as columns hold half a cell. */
+static double reach(const firn_world *w)
+{
+    enum { COLUMNS = 400 };
+    int count[COLUMNS] = {0}, last = 0;
+    if (firn_world_failed(w)) return NAN;
+    for (int64_t i = 0; i < w->count; i++) {
+        const int x = (int)(w->x[2 * i] / w->def.cell_size);
+        if (x >= 0 && x < COLUMNS) count[x]++;
+    }
+    for (int x = 0; x < COLUMNS; x++) {
+        if (count[x] >= 2) last = x;
+    }
+    return last ? last + fmin((double)count[last] / count[last - 1], 1) : NAN;
+}
+
+/* A square of 8 cm on a floor that holds it, against the similarity solution of a current that is thin
+ * and slow (Huppert 1982, in a plane, constant volume): x = 1.411 (g q^3 / (3 nu))^(1/5) t^(1/5). */
+void firn_case_run_projected_honey(firn_case_run *run)
+{
+    static const double viscosity[] = {1, 10, 100};
+    const double h = 0.005, side = 16 * h, seconds = 2, density = 1000;
+    for (int i = 0; i < 3; i++) {
+        firn_material_def honey = firn_material_def_preset(firn_preset_find("honey"));
+        honey.density = density;
+        honey.viscosity = viscosity[i];
+        firn_world w = corner_world(run, 2, h, honey, true);
+        w.def.crossing = 1;
+        firn_world_open(&w);
+        firn_world_add(&w, &(firn_world_body){.high = {side, side}});
+        firn_world_advance(&w, seconds);
+        firn_world_look(&w);
+        const double q = side * side, nu = viscosity[i] / density,
+                     theory = 1.411 * pow(G * q * q * q / (3 * nu) * seconds, 0.2) / h;
+        firn_check_near(run, reach(&w) / theory, 1, 0.08, "%g Pa s: front over theory after %g s",
+                        viscosity[i], seconds);
+        firn_check_note(run, (double)w.steps, 0, "for comparison", "steps");
+        firn_world_close(&w);
+    }
+}
