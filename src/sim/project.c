@@ -27,6 +27,7 @@ enum { GRAIN = 4 };
 #define THETA_LEAST 0.1     /* cells from a liquid cell to the surface */
 #define RELAX 0.25          /* part of a cell's error in volume that a step takes away... */
 #define RELAX_MOST 0.3      /* ... and the largest that it sees */
+#define ROUNDS 4            /* at most, of freeing and taking back what leaves walls */
 #define MASSLESS 1e-12      /* of a full face's mass */
 #define TRUE_LEAST 0.1      /* of it: the mass of a solid's face */
 #define STRAIN_MOST 0.1     /* of a cell's volume: what a step gives back of it */
@@ -71,7 +72,7 @@ static void open_task(void *context, int64_t b, int32_t thread)
                          plane);
     const double cell = pow(job->h, job->dim);
     for (int a = 0; a < job->dim; a++) {
-        v->massive[a] = v->rigid[a] = 0;
+        v->massive[a] = v->rigid[a] = v->freed[a] = 0;
         for (int c = 0; c < job->cells; c++) {
             const double momentum = (double)plane[a][c][0], mass = (double)plane[a][c][1],
                          volume = (double)plane[a][c][2];
@@ -205,9 +206,9 @@ static void predict_task(void *context, int64_t b, int32_t thread)
         for (int c = 0; c < job->cells; c++) {
             const double pushed =
                 (double)v->start[a][c] + job->dt * (job->body[a] + (double)v->push[a][c]);
-            u[c] = v->open[a][c] == 0      ? v->wall_speed[a][c]
-                   : bit(v->massive[a], c) ? (real)(job->keep * pushed)
-                                           : 0;
+            u[c] = firn_open_part(v, a, c) == 0 ? v->wall_speed[a][c]
+                   : bit(v->massive[a], c)      ? (real)(job->keep * pushed)
+                                                : 0;
         }
     }
 }
@@ -233,7 +234,7 @@ static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool 
     out.block = face_of(job, b, c, a, upper, &out.cell);
     if (out.block < 0) return out;
     const firn_liquid_block *f = firn_liquid_of(sim, out.block);
-    out.open = (double)f->open[a][out.cell];
+    out.open = firn_open_part(f, a, out.cell);
     out.coefficient = (double)f->lightness[a][out.cell];
     out.other = step_from(job, v, c, a, upper ? 1 : -1, &out.other_cell);
     double there = -1.5;
@@ -243,7 +244,7 @@ static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool 
         there = (double)o->depth[out.other_cell];
     }
     if (out.liquid) return out;
-    if ((double)v->solid[c] > 0.5) return out;
+    if ((double)v->solid[c] > 0.5 || bit(f->freed[a], out.cell)) return out;
     const double here = (double)v->depth[c];
     const double theta = there >= 0 ? 1 : here / (here - there);
     out.coefficient /= fmin(fmax(theta, THETA_LEAST), 1);
@@ -314,7 +315,7 @@ static void accelerate_task(void *context, int64_t b, int32_t thread)
             const int32_t below = step_from(job, v, c, a, -1, &cell);
             const bool upper = bit(v->liquid, c),
                        lower = below >= 0 && bit(firn_liquid_of(sim, below)->liquid, cell);
-            if (v->open[a][c] == 0 || !(upper || lower)) continue;
+            if (firn_open_part(v, a, c) == 0 || !(upper || lower)) continue;
             const beyond f =
                 upper ? look_beyond(job, b, c, a, false) : look_beyond(job, below, cell, a, true);
             const double high = upper ? job->x[(size_t)b * (size_t)job->cells + (size_t)c] : 0,
@@ -352,7 +353,7 @@ static void finish_task(void *context, int64_t b, int32_t thread)
             const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
             if (other < 0) continue;
             const firn_liquid_block *o = firn_liquid_of(sim, other);
-            const double open = (double)o->open[i / 2][cell];
+            const double open = firn_open_part(o, i / 2, cell);
             flow += (i % 2 ? 1 : -1) * (open * (double)firn_staggered_of(sim, other, i / 2)[cell] +
                                         (1 - open) * (double)o->wall_speed[i / 2][cell]);
         }
@@ -475,6 +476,47 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     job->partial[b] = check == 0 ? most : INFINITY;
 }
 
+/* ---- leaving walls ---- */
+
+/* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
+ * both. */
+static void release_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_sim *sim = job->sim;
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    job->partial[b] = 0;
+    if (v->wall < 0) return;
+    const firn_wall_block *w = (const firn_wall_block *)sim->project.wall.data + v->wall;
+    for (int a = 0; a < job->dim; a++) {
+        const real *u = firn_staggered_of(sim, b, a);
+        for (uint64_t left = v->massive[a]; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            const firn_liquid_wall *f = &w->face[a][c];
+            if (f->collider < 0 || !f->separates || !(f->depth < (real)0.5)) continue;
+            int cell;
+            const int32_t below = step_from(job, v, c, a, -1, &cell);
+            double pull = 0;
+            bool wet = false;
+            if (bit(v->liquid, c)) {
+                wet = true;
+                pull -= job->x[(size_t)b * (size_t)job->cells + (size_t)c];
+            }
+            if (below >= 0 && bit(firn_liquid_of(sim, below)->liquid, cell)) {
+                wet = true;
+                pull -= job->x[(size_t)below * (size_t)job->cells + (size_t)cell];
+            }
+            const bool freed = bit(v->freed[a], c);
+            const double away = ((double)u[c] - (double)v->wall_speed[a][c]) * (double)f->normal[a];
+            const bool change = wet && (freed ? away < 0 : pull > 0);
+            if (!change) continue;
+            v->freed[a] ^= (uint64_t)1 << c;
+            job->partial[b]++;
+        }
+    }
+}
+
 /* ---- the step ---- */
 
 static void link_task(void *context, int64_t b, int32_t thread)
@@ -538,17 +580,20 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *broken = FIRN_LIMIT_SOLVER;
     *dt_fit = dt / 2;
     sim->grid.finite = true;
-    run(&job, predict_task);
-    if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
-    firn_status st =
-        firn_multigrid_reserve(solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
-                               sim->project.link.data, &sim->workers, sim->allocator, error);
-    if (st != FIRN_OK) return st;
-    run(&job, system_task);
-    st = firn_multigrid_setup(solver, sim->allocator, error);
-    if (st != FIRN_OK) return st;
     job.moving = true;
-    if (!solve(&job)) return FIRN_OK;
+    for (int round = 0;; round++) {
+        run(&job, predict_task);
+        if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
+        firn_status st = firn_multigrid_reserve(
+            solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
+            sim->project.link.data, &sim->workers, sim->allocator, error);
+        if (st != FIRN_OK) return st;
+        run(&job, system_task);
+        st = firn_multigrid_setup(solver, sim->allocator, error);
+        if (st != FIRN_OK) return st;
+        if (!solve(&job)) return FIRN_OK;
+        if (round == ROUNDS || run_most(&job, release_task) == 0) break;
+    }
     const double divergence = run_most(&job, finish_task);
     extend(&job);
     sim->grid.max_speed = run_most(&job, speed_task);

@@ -19,6 +19,7 @@ typedef struct firn_liquid_block {
     uint64_t massive[3];               /* faces that particles reach */
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
+    uint64_t freed[3];                 /* faces at walls that what is there leaves */
     real start[3][FIRN_CELLS];         /* m/s, before forces */
     real push[3][FIRN_CELLS];          /* m/s2, of viscosity */
     real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
@@ -41,7 +42,7 @@ typedef struct firn_liquid_wall {
     real depth;     /* cells */
     real velocity[3];
     int32_t collider; /* -1: there is none */
-    bool mirrors, sticky;
+    bool mirrors, sticky, separates;
     bool again; /* what it mirrors is itself in a wall */
 } firn_liquid_wall;
 
@@ -55,6 +56,12 @@ typedef struct firn_wall_block {
 static inline firn_liquid_block *firn_liquid_of(const firn_sim *sim, int64_t block)
 {
     return (firn_liquid_block *)sim->project.block.data + block;
+}
+
+/* The part of a face that is open in the solve under way. */
+static inline double firn_open_part(const firn_liquid_block *v, int a, int cell)
+{
+    return v->freed[a] >> cell & 1 ? 1 : (double)v->open[a][cell];
 }
 
 /* Channel c of a block; see FIRN_STAGGERED. */

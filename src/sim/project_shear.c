@@ -173,7 +173,7 @@ static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c,
         int cell;
         const int32_t at = near_cell(job, v, c, along, -(i & 1), across, 0, &cell);
         const firn_liquid_block *o = firn_liquid_of(job->sim, at);
-        if (o->open[across][cell] > 0) continue;
+        if (firn_open_part(o, across, cell) > 0) continue;
         walled = true;
         held |= holds(job, o, across, cell);
     }
@@ -223,7 +223,7 @@ static void start_task(void *context, int64_t b, int32_t thread)
         real *x = faces_of(job, job->out, b, a);
         for (int c = 0; c < job->cells; c++) {
             const real mass = v->mass[a][c];
-            const bool free = v->open[a][c] > 0 && (mass > 0 || sum[c] > 0);
+            const bool free = firn_open_part(v, a, c) > 0 && (mass > 0 || sum[c] > 0);
             w->mass[a][c] = mass < (real)MASS_LEAST && sum[c] > mass ? (real)MASS_LEAST : mass;
             w->inverse[a][c] = free ? 1 / (w->mass[a][c] + sum[c]) : 0;
             x[c] = u[c];

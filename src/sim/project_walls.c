@@ -263,6 +263,7 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
     *speed = (real)velocity[a];
     w->mirrors = open == 0 && d > -MIRROR_DEPTH;
     w->sticky = firn_boundary_holds(colliders(sim)[which].boundary);
+    w->separates = colliders(sim)[which].boundary == FIRN_SEPARATE;
     w->depth = (real)-d;
     for (int i = 0; i < 3; i++) {
         w->normal[i] = (real)normal[i];
@@ -377,6 +378,19 @@ static bool sample(const mirror_job *job, int64_t b, const double place[3], int 
     return weight > 1e-6;
 }
 
+/* Whether the face at the wall before one that is in it has been freed. */
+static bool is_loose(const firn_sim *sim, int64_t b, int a, const int at[3],
+                     const firn_liquid_wall *f)
+{
+    int front[3] = {0}, cell;
+    if (!f->separates) return false;
+    for (int k = 0; k < sim->store.dim; k++) {
+        front[k] = at[k] + (int)lround((double)f->depth * (double)f->normal[k]);
+    }
+    const int32_t other = firn_find_cell(firn_liquid_of(sim, b), sim->store.dim, front, &cell);
+    return other >= 0 && (firn_liquid_of(sim, other)->freed[a] >> cell & 1);
+}
+
 /* The mirrored velocities of a block's faces in walls. */
 static void mirror_task(void *context, int64_t i, int32_t thread)
 {
@@ -410,6 +424,7 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
             const double turn = behind ? 2 : 1;
             double mirrored = u[a] - turn * normal_speed * (double)f->normal[a];
             if (f->sticky && job->moving) mirrored = (1 - turn) * u[a];
+            if (is_loose(sim, w->block, a, at, f)) mirrored = u[a];
             w->ghost[a][c] = (real)(wall[a] + (found ? mirrored : 0));
         }
     }
@@ -426,7 +441,7 @@ static void settle_task(void *context, int64_t i, int32_t thread)
     for (int a = 0; a < dim; a++) {
         real *u = firn_staggered_of(sim, w->block, job->first + a);
         for (int c = 0; c < cells; c++) {
-            if (!w->face[a][c].mirrors) continue;
+            if (!w->face[a][c].mirrors || v->freed[a] >> c & 1) continue;
             u[c] = w->ghost[a][c];
             v->known[a] |= (uint64_t)1 << c;
         }
@@ -492,7 +507,7 @@ static void book_task(void *context, int64_t i, int32_t thread)
                 pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
             }
             if (pressure == 0) continue;
-            momentum[a] = pressure * (1 - (double)v->open[a][c]) * area * job->dt;
+            momentum[a] = pressure * (1 - firn_open_part(v, a, c)) * area * job->dt;
             firn_impulse_add(&taken, colliders(sim), w->face[a][c].collider, position, momentum);
         }
     }
