@@ -128,7 +128,7 @@ static void blend_task(void *context, int64_t b, int32_t thread)
             const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST);
             v->lightness[a][c] =
                 (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own));
-            if (share > 0.5) v->rigid[a] |= (uint64_t)1 << c;
+            if (share > 0.5 && own > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
         }
     }
 }
@@ -459,7 +459,7 @@ static void extend(project_job *job)
     firn_project_mirror(job->sim, job->first, job->moving);
 }
 
-/* The fastest face that particles feel. */
+/* The fastest face, light ones by what particles feel of them. */
 static void speed_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -469,7 +469,8 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < job->dim; a++) {
         const real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
-            if (bit(v->massive[a], c)) most = fmax(most, fabs((double)u[c]));
+            const double felt = fmin((1 << job->dim) * (double)v->mass[a][c], 1);
+            if (bit(v->massive[a], c)) most = fmax(most, felt * fabs((double)u[c]));
             check += (double)u[c] * 0; /* stays 0 while all are finite */
         }
     }

@@ -20,10 +20,10 @@
 
 enum { GRAIN = 4, EDGES = 3, VECTORS = 4 };
 
-#define TOLERANCE 1e-5 /* of the momentum */
-#define MASS_LEAST                                                                                 \
-    1e-5            /* of a cell: faces at the surface that no particle reaches follow the others */
-#define NEAREST 0.1 /* cells: no closer to the wall */
+#define TOLERANCE 1e-5  /* of the momentum */
+#define CHEAPER 5       /* times solver_iterations, which count multigrid cycles */
+#define MASS_LEAST 1e-5 /* of a cell: faces that no particle reaches follow the others */
+#define NEAREST 0.1     /* cells: no closer to the wall */
 
 /* A block's weights, by cell: of the cell, of the edge at its lowest corner, and of faces. */
 typedef struct firn_shear_block {
@@ -37,7 +37,8 @@ typedef struct firn_shear_block {
 typedef struct shear_job {
     firn_sim *sim;
     int dim, cells;
-    double scale; /* dt / (density h^2), m3 s / kg... times Pa s: a cell's mass */
+    double dt;
+    double scale; /* dt / (density h^2): times a viscosity, parts of a cell's mass */
     const real *in;
     real *out;
     double *partial;
@@ -120,7 +121,8 @@ static int32_t near_cell(const shear_job *job, const firn_liquid_block *v, int c
     return firn_find_cell(v, job->dim, at, cell);
 }
 
-static double full_part(double depth) { return fmin(fmax(0.5 + depth, 0), 1); }
+/* How full a cell is, as particles' splines see it: where their stress acts, so does its resistance. */
+static double full_part(const firn_liquid_block *v, int c) { return fmin((double)v->cover[c], 1); }
 
 static real cell_weight(const shear_job *job, const firn_liquid_block *v, int c)
 {
@@ -129,8 +131,7 @@ static real cell_weight(const shear_job *job, const firn_liquid_block *v, int c)
         int cell;
         if (near_cell(job, v, c, a, 1, a, 0, &cell) < 0) return 0;
     }
-    return (real)(2 * job->scale * (double)v->thick[c] / (double)v->volume[c] *
-                  full_part((double)v->depth[c]));
+    return (real)(2 * job->scale * (double)v->thick[c] / (double)v->volume[c] * full_part(v, c));
 }
 
 /* Cells from the edge at the lowest corner of a cell to the nearest collider. */
@@ -152,7 +153,7 @@ static bool holds(const shear_job *job, const firn_liquid_block *v, int a, int c
 
 static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c, int a, int b)
 {
-    double thick = 0, volume = 0, depth = 0;
+    double thick = 0, volume = 0, full = 0;
     int roomy = 0;
     for (int i = 0; i < 4; i++) {
         int cell;
@@ -163,7 +164,7 @@ static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c,
         volume += (double)o->volume[cell];
         if (!(o->room >> cell & 1)) continue;
         roomy++;
-        depth += (double)o->depth[cell];
+        full += full_part(o, cell);
     }
     if (!(thick > 0) || !roomy) return 0;
     bool walled = false, held = false;
@@ -179,7 +180,7 @@ static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c,
     }
     if (walled && !held) return 0;
     const double away = fmin(fmax(0.5 + edge_distance(job, v, c, a, b), NEAREST), 1);
-    return (real)(job->scale * thick / volume * full_part(depth / roomy) / (walled ? away : 1));
+    return (real)(job->scale * thick / volume * full / roomy / (walled ? away : 1));
 }
 
 static void weigh_task(void *context, int64_t b, int32_t thread)
@@ -198,7 +199,8 @@ static void weigh_task(void *context, int64_t b, int32_t thread)
     }
 }
 
-/* Diagonals, the start of the solution, and the momentum's square. */
+/* Diagonals, the start of the solution and the momentum's square. Explicit stress is mostly balanced by what it
+ * resists with: the solution is closer to what velocities are without it. */
 static void start_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -226,7 +228,7 @@ static void start_task(void *context, int64_t b, int32_t thread)
             const bool free = firn_open_part(v, a, c) > 0 && (mass > 0 || sum[c] > 0);
             w->mass[a][c] = mass < (real)MASS_LEAST && sum[c] > mass ? (real)MASS_LEAST : mass;
             w->inverse[a][c] = free ? 1 / (w->mass[a][c] + sum[c]) : 0;
-            x[c] = u[c];
+            x[c] = free ? u[c] - (real)job->dt * v->push[a][c] : u[c];
             momentum += (double)w->mass[a][c] * (double)u[c] * (double)u[c];
         }
     }
@@ -307,16 +309,16 @@ static void precondition(void *context, int64_t block, const real *r, real *z)
     }
 }
 
-/* r = m u* - A u*, of what the product has left in it. */
+/* r = m u* - A x, of the product that is in it. */
 static void residual_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
     const shear_job *job = context;
     const firn_shear_block *w = shear_of(job, b);
     for (int a = 0; a < job->dim; a++) {
-        const real *x = faces_of(job, (real *)job->in, b, a);
+        const real *u = firn_staggered_of(job->sim, b, a);
         real *r = faces_of(job, job->out, b, a);
-        for (int c = 0; c < job->cells; c++) r[c] = w->mass[a][c] * x[c] - r[c];
+        for (int c = 0; c < job->cells; c++) r[c] = w->mass[a][c] * u[c] - r[c];
     }
 }
 
@@ -354,6 +356,7 @@ bool firn_project_shear(firn_sim *sim, double dt)
     shear_job job = {.sim = sim,
                      .dim = sim->store.dim,
                      .cells = firn_pow(FIRN_BLOCK, sim->store.dim),
+                     .dt = dt,
                      .scale = dt / (sim->def.materials[0].density * h * h),
                      .partial = sim->project.partial.data};
     real *x = vector(sim, 0), *r = vector(sim, 1);
@@ -371,11 +374,10 @@ bool firn_project_shear(firn_sim *sim, double dt)
                                 .context = &job,
                                 .partial = job.partial};
     real *work[2] = {vector(sim, 2), vector(sim, 3)};
-    const firn_solution s = firn_solve_cg(&system, x, r, work, TOLERANCE * momentum,
-                                          (int32_t)sim->def.solver_iterations);
+    const double most = fmin(CHEAPER * sim->def.solver_iterations, INT32_MAX);
+    const firn_solution s = firn_solve_cg(&system, x, r, work, TOLERANCE * momentum, (int32_t)most);
     sim->report.iterations += s.iterations;
-    if (!s.converged) return false;
     job.in = x;
-    run(&job, keep_task);
-    return true;
+    if (s.converged) run(&job, keep_task);
+    return s.converged;
 }

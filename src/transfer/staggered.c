@@ -316,10 +316,13 @@ LANE_INLINE void means_of(const particle_weights *p, int n, const real *one, con
     moment[D - 1] = weigh_row(sum, last, true);
 }
 
+#define ALONE ((real)0.1) /* part of the kernel in cells that have a pressure */
+
 /* Deforms a group by L in the whole step and lets its materials flow. The volume changes as that of the cells
- * around does, by the factor 1 + growth: det(I + dt L) drifts. A melt has its own. */
+ * around does, by the factor 1 + growth: det(I + dt L) drifts. A melt has its own. Crumbs that are alone
+ * lose their shear, which would shake them by their own kernel. */
 static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr growth, vr melt,
-                          const uint32_t index[W], int lanes)
+                          vi alone, const uint32_t index[W], int lanes)
 {
     uint32_t material[W];
     for (int l = 0; l < W; l++) material[l] = s->store->material[index[l]];
@@ -330,9 +333,11 @@ static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr 
     deform(g, L, (real)s->dt_step);
     const vr rest = 1 / rest_density(s, g, index);
     const vr target = v_select(melt < 1, before * (1 + growth), rest);
+    const vr side = v_exp(v_log(before) * ((real)1 / D));
     const vr scale = v_expm1(v_log(target / m_det(g->F)) * ((real)1 / D));
     for (int i = 0; i < DD; i++) {
         g->H[i] = v_select(fluid, v_set(0), g->H[i] + scale * g->F[i]);
+        g->H[i] = v_select(alone, i % (D + 1) ? v_set(0) : side - 1, g->H[i]);
     }
     identity_plus(g->H, g->F);
     firn_pass whole = *s;
@@ -356,7 +361,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr y[D], L[DD], growth = v_set(0);
+        vr y[D], L[DD], growth = v_set(0), pressed = v_set(0);
         const vr loose = s->solids ? liquid_lanes(s, &g, index) : v_set(1);
         for (int l = 0; l < W; l++) {
             real x[D], v[D], C[D][D], shift[D], mean[2];
@@ -384,6 +389,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
                     L[c * D + d][l] = C[c][d];
                 }
             }
+            pressed[l] = share;
             const uint32_t material = s->store->material[index[l]];
             if (s->laws[material] == FIRN_LIQUID) {
                 g.state[l] = share > 0 ? log_J_at(&s->materials[material], p / share) : 0;
@@ -392,7 +398,7 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
                 growth[l] = mean[0] / share;
             }
         }
-        if (s->solids) deform_solids(s, &g, L, growth, loose, index, lanes);
+        if (s->solids) deform_solids(s, &g, L, growth, loose, pressed < ALONE, index, lanes);
         if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
         vi cell = move(&g, y);
         for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];

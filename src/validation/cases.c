@@ -523,6 +523,8 @@ const firn_case firn_cases[] = {
      firn_case_run_projected_dam},
     {"projected_honey", "thick liquids spread as thin currents do, in long steps", false,
      firn_case_run_projected_honey},
+    {"projected_float", "a body of half the water's density floats half under", false,
+     firn_case_run_projected_float},
     {"sand_column", "sand runs out as far as in experiments", true, firn_case_run_sand_column},
     {"snow_compression", "snow hardens by the law of Stomakhin et al. 2013", true,
      firn_case_run_snow_compression},

@@ -63,3 +63,52 @@ void firn_case_run_projected_honey(firn_case_run *run)
         firn_world_close(&w);
     }
 }
+
+/* ---- floating ---- */
+
+/* A body of half the water's density, twice as wide as high, in a tank of 32 x 10 of its heights: how deep its
+ * bottom is below the level, in heights; 0.5 in theory. It starts by `above` of its height too high. */
+static double draught(firn_case_run *run, int across, double above, double seconds)
+{
+    const double h = 0.02, high = across / 2 * h, width = 4 * across * h, depth = 2 * across * h;
+    firn_world w = firn_world_make(run, 2, h, firn_material_def_preset(firn_preset_find("water")));
+    w.material[0].density = 1000;
+    w.material[1] = firn_elastic(FIRN_NEO_HOOKEAN, 500, 2e4, 0.3);
+    w.def.material_count = 2;
+    w.def.gravity[1] = -G;
+    w.def.pressure = FIRN_PRESSURE_PROJECTION;
+    w.def.damping = 2; /* it would bob for long */
+    w.def.collider_count = 1;
+    w.collider[0] = firn_collider_def_default();
+    w.collider[0].shape = FIRN_INSIDE;
+    w.collider[0].boundary = FIRN_SLIP;
+    w.collider[0].size[0] = w.collider[0].position[0] = width / 2;
+    w.collider[0].size[1] = w.collider[0].position[1] = width;
+    firn_world_open(&w);
+    const double left = 1.5 * across * h, right = 2.5 * across * h,
+                 bottom = depth + (above - 0.5) * high;
+    firn_world_add(&w, &(firn_world_body){.high = {width, bottom}});
+    firn_world_add(&w, &(firn_world_body){.low = {0, bottom}, .high = {left, depth}});
+    firn_world_add(&w, &(firn_world_body){.low = {right, bottom}, .high = {width, depth}});
+    const int64_t first = w.count;
+    firn_world_add(&w, &(firn_world_body){
+                           .low = {left, bottom}, .high = {right, bottom + high}, .material = 1});
+    const double level = ((double)first * h * h / 4 + 0.5 * across * h * high) / width;
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    const double middle = firn_world_mean(&w, w.x, NULL, 1, first, w.count);
+    firn_world_close(&w);
+    return (level - (middle - high / 2)) / high;
+}
+
+void firn_case_run_projected_float(firn_case_run *run)
+{
+    for (int across = 8; across <= (run->quick ? 8 : 16); across *= 2) {
+        for (int i = 0; i < 2; i++) {
+            const double deep = draught(run, across, i ? -0.25 : 0.25, 4);
+            firn_check_near(run, (deep - 0.5) * across / 2, 0, 0.4,
+                            "%d cells across, from %s: draught too deep, cells", across,
+                            i ? "below" : "above");
+        }
+    }
+}
