@@ -192,6 +192,16 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
+firn_status firn_project_check_tension(const firn_material_def *def, int32_t index,
+                                       const firn_material_def *other, firn_error *error)
+{
+    if (def->surface_tension == other->surface_tension) return FIRN_OK;
+    return firn_fail_field(error, FIRN_UNSUPPORTED,
+                           "materials[%d].surface_tension %g: with pressure projection all liquids "
+                           "must have the same, and another has %g",
+                           index, def->surface_tension, other->surface_tension);
+}
+
 /* What projection does not serve. */
 static firn_status check_projection(const firn_sim_def *def, firn_error *error)
 {
@@ -202,6 +212,11 @@ static firn_status check_projection(const firn_sim_def *def, firn_error *error)
                                "materials[%d].law %s: pressure projection is for the law liquid "
                                "alone; use pressure none",
                                i, firn_law_name(def->materials[i].law));
+    }
+    for (int32_t i = 1; i < def->material_count; i++) {
+        const firn_status st =
+            firn_project_check_tension(&def->materials[i], i, &def->materials[0], error);
+        if (st != FIRN_OK) return st;
     }
     if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC &&
         def->transfer != FIRN_TRANSFER_AUTO) {

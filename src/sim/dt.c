@@ -68,6 +68,18 @@ firn_dt firn_dt_limit_implicit(const firn_sim *sim, const firn_extremes *e)
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }
 
+/* The shortest waves of surface tension must not outrun the grid (Brackbill et al. 1992); stable to twice
+ * that. */
+static double surface_bound(const firn_sim_def *def)
+{
+    double density = INFINITY;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        density = fmin(density, def->materials[i].density);
+    }
+    const double two_pi = 6.283185307179586, h = def->cell_size;
+    return sqrt(density * h * h * h / (two_pi * def->materials[0].surface_tension));
+}
+
 /* Pressure sets no limit. Gravity may speed up within the step what is at rest. */
 firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
 {
@@ -79,6 +91,7 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
     const firn_dt limits[] = {
         {2 * way / (v + sqrt(v * v + 4 * sqrt(g) * way)), FIRN_LIMIT_VELOCITY},
         {h * h / (4 * def->dimension * (double)e->diffusion), FIRN_LIMIT_VISCOSITY},
+        {surface_bound(def), FIRN_LIMIT_SURFACE},
     };
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }

@@ -242,7 +242,11 @@ static firn_status check_material(const firn_sim *sim, const firn_material_def *
         return firn_fail(error, FIRN_INVALID,
                          "def is NULL; start from firn_material_def_default()");
     }
-    const firn_status st = firn_material_check(def, index, error);
+    firn_status st = firn_material_check(def, index, error);
+    if (st == FIRN_OK && sim->def.pressure == FIRN_PRESSURE_PROJECTION &&
+        (index > 0 || sim->def.material_count > 1)) {
+        st = firn_project_check_tension(def, index, &sim->materials[index == 0], error);
+    }
     if (st != FIRN_OK || !sim->store.has_heat) return st;
     bool conducts = firn_material_conducts(def);
     for (int32_t i = 0; i < sim->def.material_count; i++) {

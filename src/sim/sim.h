@@ -203,6 +203,10 @@ struct firn_sim {
 
 /* ---- def.c ---- */
 
+/* Refuses the index-th material where its surface tension is not that of another. */
+firn_status firn_project_check_tension(const firn_material_def *def, int32_t index,
+                                       const firn_material_def *other, firn_error *error);
+
 /* Makes what kernels know of a material from its def. */
 void firn_sim_derive_material(firn_sim *sim, int32_t i);
 
