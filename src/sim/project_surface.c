@@ -164,7 +164,7 @@ static double continued(const firn_sim *sim, int64_t b, const int at[3])
         middle[a] = (FIRN_BLOCK * sim->at->coord[b][a] + at[a] + 0.5) * sim->def.cell_size;
     }
     const int32_t which = firn_project_nearest(sim, middle, &d, normal);
-    if (which < 0 || d > 0) return 0;
+    if (which < 0 || d > 0 || d < -REACH - 0.5) return 0; /* nobody asks for deeper ones */
     for (int a = 0; a < dim; a++) place[a] = at[a] + 0.5 - 2 * d * normal[a];
     const firn_posed_collider *wall = (const firn_posed_collider *)sim->posed_pool.data + which;
     const double angle = wall->contact_angle * 0.017453292519943295;
@@ -179,10 +179,20 @@ static void continue_into_walls(const firn_sim *sim, int64_t b, real cover[POINT
                                 const bool unknown[POINTS])
 {
     const int dim = sim->store.dim;
+    double middle[3] = {0}, normal[3], clear;
+    for (int a = 0; a < dim; a++) {
+        middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
+    }
+    firn_project_nearest(sim, middle, &clear, normal);
     for (int n = 0; n < firn_pow(SIDE, dim); n++) {
         if (!unknown[n]) continue;
         int at[3] = {0};
-        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= SIDE) at[a] = rest % SIDE - REACH;
+        double away = 0;
+        for (int a = dim - 1, rest = n; a >= 0; a--, rest /= SIDE) {
+            at[a] = rest % SIDE - REACH;
+            away += (at[a] - 1.5) * (at[a] - 1.5);
+        }
+        if (clear > 0 && away < clear * clear) continue; /* missing, in air */
         cover[n] = (real)continued(sim, b, at);
     }
 }
