@@ -115,6 +115,7 @@ static firn_sim *dam(world *w, int dimension, int32_t threads)
 {
     *w = tank_world(dimension, dimension == 2 ? 40 : 16);
     w->def.threads = threads;
+    w->collider[0].contact_angle = 60;
     firn_sim *sim = world_create(w);
     const brick b = {.cells = {8, 16, 16}, .per_axis = 2, .jitter = 0.25};
     random_state = 11;
@@ -195,6 +196,7 @@ static void a_drop_flies_as_a_whole(void **state)
     for (int d = 2; d <= 3; d++) {
         world w = tank_world(d, 8);
         w.def.collider_count = 0;
+        w.material[0].surface_tension = 0; /* which pulls a drop along by 3e-5 of this speed */
         firn_sim *sim = world_create(&w);
         const brick b = {
             .cells = {6, 6, 6}, .per_axis = 2, .jitter = 0.25, .velocity = {1, 0.5, 0}};
@@ -205,6 +207,68 @@ static void a_drop_flies_as_a_whole(void **state)
         assert_close(t.momentum[0] / t.mass, 1, 1e-5);
         assert_close(t.momentum[1] / t.mass, 0.5 - 0.4 * G, 1e-5 * G);
         assert_at_most(t.kinetic / t.mass, 0.5 * (1 + pow(0.5 - 0.4 * G, 2)) * 1.001);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* A disc or a ball of water 16 cells across, 1 mm each, without walls or gravity. */
+static firn_sim *drop(int dimension, int64_t *count)
+{
+    const double cell = 1e-3, radius = 8 * cell;
+    world w = world_default(dimension, cell);
+    w.def.pressure = FIRN_PRESSURE_PROJECTION;
+    w.material[0] = firn_material_def_preset(firn_preset_find("water"));
+    firn_sim *sim = world_create(&w);
+    enum { SIDE = 34 };
+    double *x = malloc(sizeof *x * 3 * SIDE * SIDE * SIDE);
+    assert_non_null(x);
+    firn_particles p = firn_particles_default();
+    random_state = 31;
+    for (int n = 0; n < (dimension == 2 ? SIDE * SIDE : SIDE * SIDE * SIDE); n++) {
+        double r2 = 0, *at = x + p.count * dimension;
+        for (int a = 0, left = n; a < dimension; a++, left /= SIDE) {
+            at[a] = (left % SIDE - 0.5 * SIDE + 0.3 * a + 0.2 * uniform(-1, 1)) * cell / 2;
+            r2 += at[a] * at[a];
+        }
+        if (r2 < radius * radius) p.count++;
+    }
+    p.position = x;
+    p.each_volume = pow(cell / 2, dimension);
+    assert_ok(firn_sim_add(sim, &p, NULL, &error));
+    free(x);
+    *count = p.count;
+    return sim;
+}
+
+static void a_drop_is_pressed_by_its_surface(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        int64_t n;
+        firn_sim *sim = drop(d, &n);
+        firn_report report;
+        assert_ok(firn_sim_advance(sim, 0.02, &report, &error));
+        double *x = read_all(sim, d, FIRN_POSITION), *p = malloc((size_t)n * sizeof *p), mean = 0;
+        int64_t inside = 0;
+        assert_non_null(p);
+        assert_ok(firn_sim_read_pressure(sim, p, &error));
+        for (int64_t i = 0; i < n; i++) {
+            double r2 = 0;
+            for (int a = 0; a < d; a++) r2 += x[i * d + a] * x[i * d + a];
+            if (r2 > 16e-6) continue;
+            mean += p[i];
+            inside++;
+        }
+        const double jump = (d - 1) * 0.072 / 8e-3;
+        print_message("%dD: pressure in a drop is %.3f of that of its curvature\n", d,
+                      mean / (double)inside / jump);
+        assert_close(mean / (double)inside / jump, 1, 0.05);
+        const rest r = look(sim, d, 1);
+        assert_at_most(r.speed, 0.05 * sqrt(0.072 / (2 * 1000 * 8e-3)));
+        assert_int_equal(report.limit, FIRN_LIMIT_SURFACE);
+        assert_at_most(report.dt, sqrt(1000 * 1e-9 / (2 * 3.14159265 * 0.072)));
+        free(x);
+        free(p);
         firn_sim_destroy(sim);
     }
 }
@@ -243,6 +307,7 @@ int main(void)
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
         cmocka_unit_test(a_drop_flies_as_a_whole),
+        cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(a_solver_that_fails_is_named),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };

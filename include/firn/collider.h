@@ -65,6 +65,9 @@ typedef struct firn_collider_motion {
       "what happens to material that touches it", "use a firn_boundary", NULL)                     \
     X(REAL, friction, "", 0.3, 0, 1e6, "Coulomb coefficient of separate",                          \
       "use a sticky boundary to hold everything", NULL)                                            \
+    X(REAL, contact_angle, "degrees", 90, 0, 180,                                                  \
+      "angle at which a liquid's surface meets it; only pressure: projection reads it",            \
+      "0 wets, 180 repels; below 20 and above 160 are taken as those", NULL)                       \
     X(VECTOR, surface_velocity, "m/s", (0, 0, 0), 0, 0,                                            \
       "velocity of its surface along itself, as a belt's; turns with the shape", "0 stands still", \
       NULL)                                                                                        \

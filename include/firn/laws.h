@@ -31,15 +31,16 @@
     X(HERSCHEL_BULKLEY, herschel_bulkley, "paste and mud: flows at a rate beyond a shear stress",  \
       P(young) P(poisson) P(yield) P(viscosity) P(exponent), .state = FIRN_STATE_NONE)             \
     X(LIQUID, liquid, "water and honey: pressure and viscosity",                                   \
-      P(bulk) P(tait_exponent) P(viscosity) P(tension), .state = FIRN_STATE_LOG_VOLUME,            \
-      .liquid = 1)                                                                                 \
+      P(bulk) P(tait_exponent) P(viscosity) P(tension) P(surface_tension),                         \
+      .state = FIRN_STATE_LOG_VOLUME, .liquid = 1)                                                 \
     X(NACC, nacc, "foam, concrete, fruit: crushes, tears and crumbles (Wolper et al. 2019)",       \
       P(young) P(poisson) P(friction_angle) P(hardening) P(tensile_ratio) P(compaction),           \
       .state = FIRN_STATE_LOG_PACKING)                                                             \
     X(MELTING, melting, "a solid that melts to a liquid and freezes again: needs heat",            \
       P(young) P(poisson) P(yield) P(softening) P(crush_pressure) P(hardening) P(hardening_cap)    \
           P(melting_point) P(melting_range) P(latent_heat) P(liquid_heat_capacity)                 \
-              P(liquid_conductivity) P(liquid_density) P(liquid_yield) P(viscosity) P(thinning),   \
+              P(liquid_conductivity) P(liquid_density) P(liquid_yield) P(viscosity) P(thinning)    \
+                  P(surface_tension),                                                              \
       .state = FIRN_STATE_LOG_PACKING, .melts = 1)
 
 #endif

@@ -51,6 +51,9 @@ typedef enum firn_law_kind { FIRN_LAWS(FIRN_LIST_ENUM) FIRN_LAW_COUNT } firn_law
       "7 is Tait's equation of water; 0 is the logarithm", NULL)                                   \
     X(REAL, tension, "Pa", 0, 0, 1e13, "tension that a liquid bears before it cavitates",          \
       "0 is none", NULL)                                                                           \
+    X(REAL, surface_tension, "N/m", 0, 0, 1e3,                                                     \
+      "pull along a liquid's surface; only pressure: projection reads it",                         \
+      "water has 0.072, honey 0.06", NULL)                                                         \
     X(REAL, tensile_ratio, "", 0.5, 0, 10,                                                         \
       "tension that a brittle solid bears, over the pressure it bears",                            \
       "concrete has 0.1, fruit 1; less tears sooner", "beta")                                      \

@@ -409,7 +409,8 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
     X(LIMIT_RETRY, retry, "kept small after a rolled-back step")                                   \
     X(LIMIT_SOLVER, solver, "the solver of a step did not converge with more")                     \
     X(LIMIT_IMPACT, impact, "in an implicit step nodes close in on each other too fast")           \
-    X(LIMIT_IMPLICIT, dt_implicit, "the def's dt_implicit")
+    X(LIMIT_IMPLICIT, dt_implicit, "the def's dt_implicit")                                        \
+    X(LIMIT_SURFACE, surface, "surface tension: sqrt(density h^3 / (2 pi surface_tension))")
 typedef enum firn_limit { FIRN_LIMITS(FIRN_LIST_ENUM) FIRN_LIMIT_COUNT } firn_limit;
 
 /* "wave", or NULL when there is no such limit. */

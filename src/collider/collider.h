@@ -21,6 +21,7 @@ typedef struct firn_posed_collider {
     double run_velocity[3], run_spin[3]; /* m/s, rad/s, world */
     firn_boundary boundary;
     double friction;
+    double contact_angle; /* degrees */
 } firn_posed_collider;
 
 /* Whether material at it has all of its surface's velocity. */

@@ -81,6 +81,7 @@ static void begin_pose(const firn_collider_def *def, int dimension, firn_posed_c
     posed->shape = firn_shape_get(def->shape);
     posed->boundary = def->boundary;
     posed->friction = def->friction;
+    posed->contact_angle = def->contact_angle;
     posed->values = firn_shape_values_of(def, dimension);
     posed->morph = (firn_morph){.from = NULL};
 }

@@ -37,6 +37,7 @@
     X(log_fluidity, -log(fmax(m.viscosity, 1e-12)) / m.exponent)                                   \
     X(exponent, m.exponent)                                                                        \
     X(viscosity, liquid ? m.viscosity : 0)                                                         \
+    X(surface_tension, m.surface_tension)                                                          \
     X(tait_exponent, m.tait_exponent)                                                              \
     X(log_J_most, log_J_most(&m))                                                                  \
     X(tensile_ratio, m.tensile_ratio)                                                              \

@@ -369,6 +369,15 @@ static firn_status copy_sources(firn_sim *sim, firn_error *error)
     return FIRN_OK;
 }
 
+/* The largest surface tension, but for those that matter less than 1 % of a cell's weight. */
+static void note_tension(const firn_sim_def *def, const firn_material_def *m, double *most)
+{
+    double g = 0;
+    for (int a = 0; a < def->dimension; a++) g += def->gravity[a] * def->gravity[a];
+    const double weight = m->density * sqrt(g) * def->cell_size * def->cell_size;
+    if (m->surface_tension > 0.01 * weight) *most = fmax(*most, m->surface_tension);
+}
+
 /* Whether steps with pressure projection solve for a material's shear. A liquid's viscosity has to limit
  * the longest step before that pays. */
 static bool shears_implicitly(const firn_sim_def *def, const firn_material_def *m)
@@ -389,7 +398,9 @@ void firn_sim_derive_material(firn_sim *sim, int32_t i)
     const bool implicit = shears_implicitly(&sim->def, m);
     ((uint8_t *)sim->shear_pool.data)[i] = implicit;
     sim->project.shears |= implicit;
-    sim->project.solids |= m->law != FIRN_LIQUID;
+    sim->project.solids |=
+        m->law != FIRN_LIQUID || m->surface_tension != sim->materials[0].surface_tension;
+    note_tension(&sim->def, m, &sim->project.tension);
 }
 
 static firn_status copy_def(firn_sim *sim, firn_error *error)

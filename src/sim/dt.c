@@ -82,6 +82,19 @@ static double viscous_limit(const firn_sim *sim)
     return least * def->cell_size * def->cell_size;
 }
 
+/* The shortest waves of surface tension must not outrun the grid (Brackbill et al. 1992); stable to twice
+ * that. */
+static double surface_bound(const firn_sim *sim)
+{
+    const firn_sim_def *def = &sim->def;
+    double density = INFINITY;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        density = fmin(density, def->materials[i].density);
+    }
+    const double two_pi = 6.283185307179586, h = def->cell_size;
+    return sqrt(density * h * h * h / (two_pi * sim->project.tension));
+}
+
 /* Pressure sets no limit, nor does implicit shear. Gravity may speed up within the step what is at rest. */
 firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
 {
@@ -94,6 +107,7 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e)
         {2 * way / (v + sqrt(v * v + 4 * sqrt(g) * way)), FIRN_LIMIT_VELOCITY},
         {viscous_limit(sim), FIRN_LIMIT_VISCOSITY},
         {def->wave_factor * h / sqrt((double)e->shear2), FIRN_LIMIT_WAVE},
+        {surface_bound(sim), FIRN_LIMIT_SURFACE},
     };
     return firn_dt_limit_colliders(sim, least_of(limits, COUNT(limits), def->dt_max));
 }

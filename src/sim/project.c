@@ -5,8 +5,8 @@
  * and over the faces f of each liquid cell, of which colliders leave the part A open,
  *   sum A / (rho theta) (P - P_n) = -sum +-(A u* + (1 - A) u_wall),     P = p dt / (rho_0 h)
  *   u = u* - (P - P_n) / (rho theta),      rho = m / V of the face, over rho_0
- * and in air P_n = 0 at the surface, which is the part theta of a cell away (Gibou et al. 2002). How full
- * cells are says where the surface is. A second solve with the same matrix finds a motion that makes crowded
+ * and in air P_n is that of surface tension, or 0, at the surface, which is the part theta of a cell away
+ * (Gibou et al. 2002). How full cells are says where the surface is. A second solve with the same matrix finds a motion that makes crowded
  * cells looser and loose ones fuller: it moves particles and leaves their velocities alone.
  *
  * Blocks depend on their neighbours' last stage alone, so nothing depends on the thread count. Theory and
@@ -37,8 +37,9 @@ typedef struct project_job {
     int dim, cells;
     double dt, h, density; /* s, m, kg/m3 of reference */
     double body[3], keep;  /* acceleration, and what damping leaves */
-    int first;             /* of the channels under way */
-    bool moving;           /* they are velocities, not displacements */
+    double jump; /* P per surface tension and curvature; 0 while displacements are solved for */
+    int first;   /* of the channels under way */
+    bool moving; /* they are velocities, not displacements */
     double *x, *b;
     double *partial;
 } project_job;
@@ -91,8 +92,10 @@ static void open_task(void *context, int64_t b, int32_t thread)
         v->thick[c] = (real)((double)sum[1] / cell);
         v->compliance[c] = (real)((double)sum[2] * per);
         v->strain[c] = (real)((double)sum[3] * per);
-        v->solid[c] =
-            sim->project.solids ? (real)((double)plane[job->dim + 1][c][0] * per) : (real)0;
+        const real *more = plane[job->dim + 1][c];
+        v->solid[c] = sim->project.solids ? (real)((double)more[0] * per) : 0;
+        v->tension[c] = sim->project.solids ? (real)((double)more[1] * per)
+                                            : (real)sim->def.materials[0].surface_tension;
     }
 }
 
@@ -145,6 +148,7 @@ static project_job make_job(firn_sim *sim, double dt)
                        .x = sim->project.x.data,
                        .b = sim->project.b.data,
                        .partial = sim->project.partial.data};
+    if (sim->project.tension > 0) job.jump = dt / (job.density * job.h * job.h);
     firn_grid_body_acceleration(sim, dt, job.body);
     return job;
 }
@@ -221,6 +225,7 @@ typedef struct beyond {
     int cell;      /* the face's */
     double open;
     double coefficient; /* 1 / (rho theta) */
+    double jump;        /* P_n: of surface tension, in air */
     bool liquid;        /* there is */
     int32_t other;      /* the cell's block and number, where there is liquid */
     int other_cell;
@@ -237,17 +242,20 @@ static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool 
     out.open = firn_open_part(f, a, out.cell);
     out.coefficient = (double)f->lightness[a][out.cell];
     out.other = step_from(job, v, c, a, upper ? 1 : -1, &out.other_cell);
-    double there = -1.5;
+    const double bent = job->jump > 0 ? (double)v->curvature[c] : 0;
+    double there = -1.5, bent_there = bent;
     if (out.other >= 0) {
         const firn_liquid_block *o = firn_liquid_of(sim, out.other);
+        if (job->jump > 0) bent_there = (double)o->curvature[out.other_cell];
         out.liquid = bit(o->liquid, out.other_cell);
         there = (double)o->depth[out.other_cell];
     }
     if (out.liquid) return out;
     if ((double)v->solid[c] > 0.5 || bit(f->freed[a], out.cell)) return out;
     const double here = (double)v->depth[c];
-    const double theta = there >= 0 ? 1 : here / (here - there);
-    out.coefficient /= fmin(fmax(theta, THETA_LEAST), 1);
+    const double theta = there >= 0 ? 1 : fmin(fmax(here / (here - there), THETA_LEAST), 1);
+    out.coefficient /= theta;
+    out.jump = job->jump * (double)v->tension[c] * ((1 - theta) * bent + theta * bent_there);
     return out;
 }
 
@@ -273,7 +281,9 @@ static void system_task(void *context, int64_t b, int32_t thread)
                 (i % 2 ? 1 : -1) * (f.open * (double)firn_staggered_of(sim, f.block, a)[f.cell] +
                                     (1 - f.open) * (double)o->wall_speed[a][f.cell]);
             if (f.liquid && i % 2) l->face[a][place] = (real)k;
-            if (!f.liquid) l->anchor[place] += (real)k;
+            if (f.liquid) continue;
+            l->anchor[place] += (real)k;
+            flow -= k * f.jump;
         }
         const double strain = fmin(fmax((double)v->strain[c], -STRAIN_MOST), STRAIN_MOST);
         job->b[place] = -flow - job->h / job->dt * strain;
@@ -318,9 +328,9 @@ static void accelerate_task(void *context, int64_t b, int32_t thread)
             if (firn_open_part(v, a, c) == 0 || !(upper || lower)) continue;
             const beyond f =
                 upper ? look_beyond(job, b, c, a, false) : look_beyond(job, below, cell, a, true);
-            const double high = upper ? job->x[(size_t)b * (size_t)job->cells + (size_t)c] : 0,
-                         low =
-                             lower ? job->x[(size_t)below * (size_t)job->cells + (size_t)cell] : 0;
+            const double high = upper ? job->x[(size_t)b * (size_t)job->cells + (size_t)c] : f.jump,
+                         low = lower ? job->x[(size_t)below * (size_t)job->cells + (size_t)cell]
+                                     : f.jump;
             u[c] = (real)((double)u[c] - f.coefficient * (high - low));
             v->known[a] |= (uint64_t)1 << c;
         }
@@ -555,8 +565,10 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
     if (sim->project.solids) run(&job, blend_task);
     run(&job, link_task);
     st = firn_project_walls(sim, error);
-    if (st == FIRN_OK) run(&job, classify_task);
-    return st;
+    if (st != FIRN_OK) return st;
+    run(&job, classify_task);
+    if (sim->project.tension > 0) firn_project_surface(sim);
+    return FIRN_OK;
 }
 
 /* Solves for x, books what it took, and applies it to the channels under way. */
@@ -605,6 +617,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
 
     run(&job, crowd_task);
     job.moving = false;
+    job.jump = 0;
     job.first = job.dim;
     *broken = FIRN_LIMIT_SOLVER;
     *dt_fit = dt / 2;

@@ -13,9 +13,11 @@ enum { FIRN_CELLS = FIRN_MAX_CELLS };
 typedef struct firn_liquid_block {
     int32_t near[FIRN_MAX_NEIGHBOURS]; /* as firn_directory_neighbours has them */
     int32_t wall;                      /* its place among the blocks near colliders, or -1 */
+    uint64_t walled;                   /* cells with their middle in a collider */
     uint64_t liquid;                   /* cells that have a pressure */
     uint64_t room;                     /* cells with an open face */
     uint64_t rigid[3];                 /* faces that are mostly solid */
+    uint64_t exposed;                  /* those of them with air beyond an open face */
     uint64_t massive[3];               /* faces that particles reach */
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
@@ -28,9 +30,11 @@ typedef struct firn_liquid_block {
     real thick[FIRN_CELLS];            /* Pa s, their viscosity for implicit shear times it */
     real solid[FIRN_CELLS];            /* part of it that is solid */
     real compliance[FIRN_CELLS];       /* 1/Pa, mean of 1 / K, which is 0 in liquids */
+    real tension[FIRN_CELLS];          /* N/m, mean */
     real strain[FIRN_CELLS];           /* log of the volume over that without pressure, mean */
     real cover[FIRN_CELLS];            /* part of the cell's room that is full of them */
     real depth[FIRN_CELLS];            /* cells below the surface that this means */
+    real curvature[FIRN_CELLS];        /* 1 / cells, of the surface, in blocks near it */
     real corner[FIRN_CELLS];           /* cells to the nearest collider from the lowest corner */
     real open[3][FIRN_CELLS];          /* part of a face that colliders leave open */
     real wall_speed[3][FIRN_CELLS];    /* m/s, of the collider across the face */
@@ -98,6 +102,10 @@ static inline int32_t firn_find_cell(const firn_liquid_block *from, int dim, con
 /* Distances to colliders, open parts of faces, the share of colliders in `cover`, and what mirrors. */
 firn_status firn_project_walls(firn_sim *sim, firn_error *error);
 
+/* The collider nearest to a point, or -1; its distance in cells, and its normal there. */
+int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
+                             double normal[3]);
+
 /* Fills faces in walls with mirrored velocities, of channels from `first` on; slipping relative to the
  * walls' velocities or, for displacements, to walls at rest. */
 void firn_project_mirror(firn_sim *sim, int first, bool moving);
@@ -109,5 +117,10 @@ firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error);
 
 /* Makes velocities before shear, over a step of dt, those after it. False: the solver did not converge. */
 bool firn_project_shear(firn_sim *sim, double dt);
+
+/* ---- project_surface.c ---- */
+
+/* The curvature of the liquid's surface, from cover and liquid cells. */
+void firn_project_surface(firn_sim *sim);
 
 #endif

@@ -21,9 +21,8 @@ enum { SUB = 2, SIDE = FIRN_BLOCK + 3 }; /* sub-cells per axis; corners -1 to 5 
 
 static const firn_posed_collider *colliders(const firn_sim *sim) { return sim->posed_pool.data; }
 
-/* The collider nearest to a point, its distance in cells, and its normal there. */
-static int32_t nearest(const firn_sim *sim, const double point[3], double *distance,
-                       double normal[3])
+int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
+                             double normal[3])
 {
     int32_t best = -1;
     *distance = FAR;
@@ -45,7 +44,7 @@ static real corner_distance(const firn_sim *sim, const int32_t coord[3], const i
     for (int a = 0; a < sim->store.dim; a++) {
         point[a] = (FIRN_BLOCK * coord[a] + at[a]) * sim->def.cell_size;
     }
-    nearest(sim, point, &d, normal);
+    firn_project_nearest(sim, point, &d, normal);
     return fabs(d) < SNAP ? 0 : (real)d;
 }
 
@@ -59,7 +58,7 @@ static void corners_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < dim; a++) {
         middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
     }
-    nearest(sim, middle, &d, normal);
+    firn_project_nearest(sim, middle, &d, normal);
     v->wall = d < NEAR ? 0 : -1;
     for (int c = 0; c < cells; c++) {
         int at[3];
@@ -256,7 +255,7 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
         point[i] =
             (FIRN_BLOCK * sim->at->coord[b][i] + at[i] + (i == a ? 0 : 0.5)) * sim->def.cell_size;
     }
-    const int32_t which = nearest(sim, point, &d, normal);
+    const int32_t which = firn_project_nearest(sim, point, &d, normal);
     w->collider = which;
     if (which < 0) return;
     firn_collider_surface_velocity(&colliders(sim)[which], point, velocity);
@@ -269,6 +268,18 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
         w->normal[i] = (real)normal[i];
         w->velocity[i] = (real)velocity[i];
     }
+}
+
+/* The distance of a cell's middle, as its corners have it. */
+static double middle_distance(int dim, const real *phi)
+{
+    double sum = 0;
+    for (int i = 0; i < 1 << dim; i++) {
+        int n = 0;
+        for (int a = 0; a < dim; a++) n = n * SIDE + (i >> a & 1);
+        sum += (double)phi[n];
+    }
+    return sum;
 }
 
 static void walls_task(void *context, int64_t b, int32_t thread)
@@ -284,6 +295,7 @@ static void walls_task(void *context, int64_t b, int32_t thread)
         }
     }
     for (int c = 0; c < cells; c++) v->cover[c] = v->volume[c];
+    v->walled = 0;
     if (v->wall < 0) return;
     firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
     w->block = (int32_t)b;
@@ -306,6 +318,7 @@ static void walls_task(void *context, int64_t b, int32_t thread)
             place = place * SIDE + at[a] + 1;
             stride[a] = a == dim - 1 ? 1 : a == dim - 2 ? SIDE : SIDE * SIDE;
         }
+        if (middle_distance(dim, phi + place) < 0) v->walled |= (uint64_t)1 << c;
         for (int a = 0; a < dim; a++) {
             const int s = stride[a == 0 ? 1 : 0], t = stride[a == dim - 1 ? dim - 2 : dim - 1];
             const real corner[4] = {phi[place], phi[place + t], phi[place + s], phi[place + s + t]};

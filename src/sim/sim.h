@@ -106,8 +106,9 @@ typedef struct firn_project {
     firn_pool shear;        /* firn_shear_block */
     firn_pool shear_vector; /* real per face: see project_shear.c */
     int32_t wall_count;
-    bool solids; /* not all materials obey the law liquid */
-    bool shears; /* some material's shear is solved for */
+    bool solids;    /* not all materials are liquids of one surface tension */
+    double tension; /* N/m, the largest */
+    bool shears;    /* some material's shear is solved for */
     firn_multigrid solver;
 } firn_project;
 

@@ -277,6 +277,8 @@ static const char *remedy(firn_limit limit)
         return "soften the material, make it denser, use larger cells or lower dt_min";
     case FIRN_LIMIT_VISCOSITY:
         return "make the material less viscous or denser, use larger cells or lower dt_min";
+    case FIRN_LIMIT_SURFACE:
+        return "lower surface_tension, make the liquid denser, use larger cells or lower dt_min";
     case FIRN_LIMIT_COLLIDER: return "move the collider slower, use larger cells or lower dt_min";
     case FIRN_LIMIT_IMPACT:
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";

@@ -25,7 +25,7 @@ enum {
 /* Channels of a staggered grid: velocities across faces, velocities that only move particles, and of
  * cells that have a pressure: it, how much they grow in the step, and 1. */
 #define FIRN_STAGGERED(dim) (2 * (dim) + 3)
-/* Planes of an arena for it: one per axis for faces, one for cells, and one more where there are solids. */
+/* Planes of an arena for it: one per axis for faces, one for cells, and one more where materials differ. */
 #define FIRN_STAGGERED_PLANES(dim, solids) ((dim) + ((solids) ? 2 : 1))
 
 /* An arena is cut into the parts of the blocks that it overlaps, four along each axis: the last node of
@@ -125,7 +125,7 @@ typedef struct firn_pass {
     /* Projection: by block, a number per lattice point and channel; see FIRN_STAGGERED. */
     const real *staggered;
     const uint8_t *implicit_shear; /* of each material: whether its shear is solved for */
-    bool solids;                   /* not all materials obey the law liquid */
+    bool solids;                   /* not all materials are liquids of one surface tension */
     double dt_step; /* of the step; `dt` is the part of it that particles move by in this pass... */
     double dt_past; /* ... after this much of it */
 

@@ -7,8 +7,8 @@
  * stencils then lie upwards of their cell.
  *
  * Planes of an arena: one per component with momentum, mass, volume and force of its faces; one for cells with
- * volume and its products with viscosity, compliance and strain; and where there are solids, one with
- * their volume. */
+ * volume and its products with viscosity, compliance and strain; and where materials differ, one with
+ * the volume of solids and the products with surface tension. */
 #include "transfer/block.h"
 
 enum {
@@ -144,19 +144,21 @@ static vr liquid_lanes(const firn_pass *s, const firn_lanes *g, const uint32_t i
 
 /* What is scattered of a group, in place of what it was made from: viscosity of implicit shear in
  * stiffness, compliance 1 / K in modulus, log of the volume over that at rest in state, the liquid part in
- * enthalpy, the volume over the one at the start in J, the deviator of the explicit stress in tau. */
+ * enthalpy, the volume over the one at the start in J, the deviator of the explicit stress in tau, and
+ * surface tension in H[0]. */
 static void prepare(const firn_pass *s, firn_lanes *g, const uint32_t index[W], lane_extremes *e)
 {
     const vr zero = v_set(0), one = v_set(1);
     const vi material = materials_of(s, index);
     const vr melt = liquid_lanes(s, g, index);
-    vr eta = zero, kept = one, J = g->J, mean = zero;
+    vr eta = zero, kept = one, J = g->J, mean = zero, tension = zero;
     for (int l = 0; l < W; l++) {
         if (!is_first_of_kind(material, l)) continue;
         const uint32_t m = (uint32_t)material[l];
         const vi mine = material == material[l];
         const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[m]];
         const firn_lane_constants k = same_constants(s, m);
+        tension = v_select(mine, k.surface_tension, tension);
         if (s->laws[m] == FIRN_LIQUID) J = v_select(mine, one, J);
         if (s->implicit_shear[m]) {
             const real dt = (real)s->dt_scatter;
@@ -178,6 +180,7 @@ static void prepare(const firn_pass *s, firn_lanes *g, const uint32_t index[W], 
     g->modulus = v_select(solid, D / g->modulus, zero);
     g->state = g->modulus * mean;
     g->stiffness = eta;
+    g->H[0] = tension;
     g->enthalpy = melt;
     g->J = J;
 }
@@ -212,8 +215,8 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
     scatter_cells(&p, volume * (quad){1, g->stiffness[l], g->modulus[l], g->state[l]}, origin,
                   plane);
     plane += ARENA_NODES * FIRN_NODE;
-    if (s->solids && g->enthalpy[l] < 1)
-        scatter_cells(&p, (quad){volume * (1 - g->enthalpy[l])}, origin, plane);
+    if (s->solids)
+        scatter_cells(&p, volume * (quad){1 - g->enthalpy[l], g->H[0][l]}, origin, plane);
 }
 
 firn_pass_function FIRN_KERNEL(firn_staggered_scatter);

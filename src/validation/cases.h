@@ -65,6 +65,8 @@ void firn_case_run_projected_walls(firn_case_run *run);
 void firn_case_run_projected_dam(firn_case_run *run);
 void firn_case_run_projected_honey(firn_case_run *run);
 void firn_case_run_projected_float(firn_case_run *run);
+void firn_case_run_projected_drop(firn_case_run *run);
+void firn_case_run_projected_cap(firn_case_run *run);
 void firn_case_run_sand_column(firn_case_run *run);
 void firn_case_run_snow_compression(firn_case_run *run);
 void firn_case_run_snow_at_rest(firn_case_run *run);
