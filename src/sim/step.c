@@ -209,6 +209,21 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *
     return FIRN_OK;
 }
 
+firn_status firn_sim_scatter_staggered(firn_sim *sim, firn_pass *pass, firn_error *error)
+{
+    const int32_t planes = sim->store.dim + 1;
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, planes, error);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
+    if (st != FIRN_OK) return st;
+    *pass = firn_sim_pass(sim);
+    pass->arena_channels = planes * FIRN_NODE;
+    firn_sim_run_pass(sim, pass, sim->kernels->staggered_scatter);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
+    return FIRN_OK;
+}
+
 /* A gathering pass has written at's bins and the other order list: they are where particles are
  * now. */
 static void turn_page(firn_sim *sim)
@@ -469,17 +484,11 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
 /* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. */
 static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
 {
-    const int32_t planes = sim->store.dim + 1;
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, 1, error);
-    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, planes, error);
-    book(sim, FIRN_PHASE_DIRECTORY, &mark);
+    firn_pass pass;
+    firn_status st = firn_sim_scatter_staggered(sim, &pass, error);
     if (st != FIRN_OK) return st;
-    firn_pass pass = firn_sim_pass(sim);
-    pass.arena_channels = planes * FIRN_NODE;
-    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_scatter);
+    double mark = seconds_now();
     sim->extremes = merged_extremes(sim);
-    book(sim, FIRN_PHASE_PARTICLES, &mark);
     firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining);
     st = firn_project_open(sim, error);
