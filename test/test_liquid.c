@@ -149,6 +149,52 @@ static void bytes_are_the_same_at_any_thread_count_and_after_a_resume(void **sta
     }
 }
 
+typedef struct cell_counts {
+    int wide, deep, dimension;
+    bool projected;
+    int64_t of[3];
+} cell_counts;
+
+static void check_cell(void *user_data, const firn_grid_node *node)
+{
+    cell_counts *c = user_data;
+    bool inside = node->index[1] >= 0, full = inside && node->index[1] < c->deep;
+    for (int a = 0; a < c->dimension; a += 2) {
+        inside = inside && node->index[a] >= 0 && node->index[a] < c->wide;
+    }
+    full = full && inside;
+    const firn_cell_class wanted = !c->projected ? FIRN_CELL_EMPTY
+                                   : !inside     ? FIRN_CELL_COLLIDER
+                                   : full        ? FIRN_CELL_INTERIOR
+                                                 : FIRN_CELL_EMPTY;
+    assert_int_equal(node->cell_class, wanted);
+    c->of[node->cell_class]++;
+}
+
+static void cells_are_empty_interior_or_collider(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        for (int projected = 0; projected < 2; projected++) {
+            cell_counts c = {.wide = 6, .deep = 3, .dimension = d, .projected = projected};
+            world w = tank_world(d, c.wide);
+            if (!projected) w.def.pressure = FIRN_PRESSURE_NONE;
+            firn_sim *sim = world_create(&w);
+            const brick b = pool(c.wide, c.deep, 0);
+            brick_add(sim, &w, &b);
+            firn_hash before, after;
+            assert_ok(firn_sim_hash(sim, &before, &error));
+            assert_ok(firn_sim_visit_grid(sim, check_cell, &c, &error));
+            assert_ok(firn_sim_hash(sim, &after, &error));
+            assert_memory_equal(&before, &after, sizeof before);
+            const int64_t full = c.deep * c.wide * (d == 3 ? c.wide : 1);
+            assert_int_equal(c.of[FIRN_CELL_INTERIOR], projected ? full : 0);
+            assert_true(!projected || (c.of[FIRN_CELL_COLLIDER] > 0 && c.of[FIRN_CELL_EMPTY] > 0));
+            firn_sim_destroy(sim);
+        }
+    }
+}
+
 static void a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank(void **state)
 {
     (void)state;
@@ -306,6 +352,7 @@ int main(void)
         cmocka_unit_test(walls_carry_the_weight_of_the_liquid),
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
+        cmocka_unit_test(cells_are_empty_interior_or_collider),
         cmocka_unit_test(a_drop_flies_as_a_whole),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(a_solver_that_fails_is_named),

@@ -78,6 +78,26 @@ static void nodes_are_where_the_camera_sees_them(void **state)
     firn_points_free(&grid);
 }
 
+static void cells_are_seen_at_their_middles(void **state)
+{
+    (void)state;
+    firn_points grid = points_of(3, "v");
+    firn_error error = {0};
+    memcpy(column(&grid, "P"), (float[]){0.5f, 0.5f, 0, -1, 0, 0, 0, -0.5f, 0}, 36);
+    int32_t *class = firn_points_add(&grid, "cell_class", FIRN_TYPE_i32, 1, &error)->data;
+    memcpy(class, (int32_t[]){FIRN_CELL_INTERIOR, FIRN_CELL_COLLIDER, FIRN_CELL_EMPTY}, 12);
+    const firn_marks_input input = {
+        .points = &grid, .grid = &grid, .cell = 0.2, .show = 1u << FIRN_LAYER_CELLS};
+    firn_image image = draw(input, INFINITY);
+    const double scale = HEIGHT / 2.0 * 4 / 3.9; /* pixels per metre at the middles */
+    const double first = painted(&image, WIDTH / 2.0 + 0.6 * scale, HEIGHT / 2.0 - 0.6 * scale, 6);
+    const double second = painted(&image, WIDTH / 2.0 - 0.9 * scale, HEIGHT / 2.0 - 0.1 * scale, 6);
+    assert_true(first > 5 && second > 5);
+    assert_close(painted_in_all(&image), first + second, 1e-6); /* the empty one is left out */
+    firn_image_free(&image);
+    firn_points_free(&grid);
+}
+
 static void surfaces_hide_what_is_behind_them(void **state)
 {
     (void)state;
@@ -233,6 +253,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nodes_are_where_the_camera_sees_them),
+        cmocka_unit_test(cells_are_seen_at_their_middles),
         cmocka_unit_test(surfaces_hide_what_is_behind_them),
         cmocka_unit_test(arrows_point_as_vectors_in_space_do),
         cmocka_unit_test(arrows_thin_out),

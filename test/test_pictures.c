@@ -379,7 +379,9 @@ static firn_image figure(unsigned show, int32_t threads)
     float *N = firn_points_find(&grid, "P")->data;
     float *mass = firn_points_add(&grid, "mass", FIRN_TYPE_f32, 1, &why)->data;
     float *force = firn_points_add(&grid, "force", FIRN_TYPE_f32, 3, &why)->data;
+    int32_t *class = firn_points_add(&grid, "cell_class", FIRN_TYPE_i32, 1, &why)->data;
     for (int i = 0; i < 12 * 12; i++) {
+        class[i] = i % 12 == 0 ? FIRN_CELL_COLLIDER : i % 12 < 8 ? FIRN_CELL_INTERIOR : 0;
         N[3 * i] = (float)(-0.55 + 0.1 * (i / 12));
         N[3 * i + 1] = (float)(-0.05 + 0.1 * (i % 12));
         mass[i] = i / 12 % 11 && i % 12 % 11 ? 1 : 0.3f;

@@ -993,6 +993,46 @@ static void every_shape_is_drawn_where_it_is(void **state)
     }
 }
 
+/* A tank seen from outside: its floor is solid, its far sides are panes, and what it holds is seen. */
+static void a_room_shows_what_it_holds(void **state)
+{
+    (void)state;
+    cloud c = new_cloud(10);
+    put(&c, (const double[3]){0, 0.5, 0}, 0, 0);
+    picture p;
+    set_up(&p, &c, WIDE, HIGH);
+    p.camera = (firn_camera){
+        .position = {0, 1.5, 4}, .target = {0, 0.3, 0}, .up = {0, 1, 0}, .field_of_view = 0.5};
+    firn_collider_def def = firn_collider_def_default();
+    def.shape = FIRN_INSIDE;
+    for (int a = 0; a < 3; a++) def.size[a] = 0.5;
+    def.position[1] = 0.5;
+    firn_collider_pose(&def, 3, 0, &p.collider[0].pose);
+    p.input.collider_count = 1;
+    p.options.transparent = true;
+    const struct {
+        double at[3];
+        double least, most; /* alpha */
+    } places[] = {
+        {{0.2, 0, 0.1}, 0.95, 1},     /* floor */
+        {{0.2, 0.6, -0.5}, 0.1, 0.3}, /* far side */
+        {{0, 0, 0.52}, 0, 0.6},       /* in front of it */
+        {{0.8, 0.3, 0}, 0, 0},        /* beside it */
+    };
+    firn_image image = draw(&p);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        double pixel[2], depth;
+        firn_camera_project(&p.camera, WIDE, HIGH, places[i].at, pixel, &depth);
+        const double alpha = (double)image.rgba[4 * ((int)pixel[1] * WIDE + (int)pixel[0]) + 3];
+        if (alpha < places[i].least || alpha > places[i].most) {
+            fail_msg("place %zu: alpha %g", i, alpha);
+        }
+    }
+    firn_image_free(&image);
+    assert_true(visible(&p) > 0.05);
+    firn_points_free(&c.points);
+}
+
 /* Flat pictures show the sections. */
 static void every_shape_has_a_section(void **state)
 {
@@ -1058,6 +1098,7 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused_or_harmless),
         cmocka_unit_test(presets_have_looks),
         cmocka_unit_test(every_shape_is_drawn_where_it_is),
+        cmocka_unit_test(a_room_shows_what_it_holds),
         cmocka_unit_test(every_shape_has_a_section),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

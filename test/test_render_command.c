@@ -605,6 +605,54 @@ static void the_grid_has_the_mass_and_momentum_of_the_particles(void **state)
     firn_points_free(&grid);
 }
 
+/* The cells of a pool; without projection there are none. */
+static void cells_of_liquids_are_shown(void **state)
+{
+    (void)state;
+    static const char pool[] =
+        "firn: 1\nname: pool\ndimension: 2\nresolution: 0.01\nframes: {end: 2}\n"
+        "simulation: {pressure: projection}\nmaterials: {water: {preset: water}}\n"
+        "objects: [{material: water, shape: {rectangle: {center: [0, 0.05], size: [0.2, 0.1]}}}]\n"
+        "colliders: [{shape: {inside: {center: [0, 0.5], size: [0.2, 1]}}, boundary: slip}]\n"
+        "output: [{file: pool.$F4.prt}, {file: grid.$F4.prt, of: grid}]\n";
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    fresh_folder("cells", folder);
+    FILE *file = fopen(in_folder(folder, "pool.yaml", path), "w");
+    assert_non_null(file);
+    fputs(pool, file);
+    fclose(file);
+    expect_exit(run(folder, WORDS("run", "pool.yaml", "--quiet")), 0, "run");
+    expect_exit(run(folder, WORDS("render", "pool.yaml", "--size", "320x180", "--show",
+                                  "colliders,cells,legend", "--out", "cells.$F.png")),
+                0, "render");
+    firn_points grid;
+    assert_ok(firn_points_read(in_folder(folder, "grid.0002.prt", path), &grid, &error));
+    const firn_column *c = firn_points_find(&grid, "cell_class");
+    assert_non_null(c);
+    int64_t of[3] = {0};
+    for (int64_t i = 0; i < grid.count; i++) of[(int)firn_type_get(c->type, c->data, i)]++;
+    assert_int_equal(of[FIRN_CELL_INTERIOR], 10 * 5);
+    assert_true(of[FIRN_CELL_EMPTY] > 0 && of[FIRN_CELL_COLLIDER] > 0);
+    firn_points_free(&grid);
+    firn_image image = read_picture(folder, "cells.2.png");
+    double green = 0, orange = 0;
+    for (int p = 0; p < 320 * 180; p++) {
+        const float *rgb = image.rgba + 4 * p;
+        green += rgb[1] > 1.5f * rgb[0] && rgb[1] > 1.5f * rgb[2];
+        orange += rgb[0] > 2 * rgb[2];
+    }
+    if (!(green > 2000 && orange > 1000)) complain("%g and %g pixels\n", green, orange);
+    firn_image_free(&image);
+    const char *none = "simulation.pressure=none";
+    expect_exit(run(folder, WORDS("run", "pool.yaml", "--set", none, "--quiet")), 0, "run");
+    const outcome *o = run(folder, WORDS("render", "pool.yaml", "--set", none, "--show", "cells"));
+    if (!o->exit_code || !strstr(o->err, "pressure: projection")) complain("%s\n", o->err);
+    o = run(folder, WORDS("run", "pool.yaml", "--set", none, "--set",
+                          "output=[{file: g.$F.prt, of: grid, attributes: [cell_class]}]"));
+    if (!o->exit_code || !strstr(o->err, "pressure: projection")) complain("%s\n", o->err);
+    assert_no_complaints();
+}
+
 int main(void)
 {
     if (!make_top("pictures")) return 1;
@@ -628,6 +676,7 @@ int main(void)
         cmocka_unit_test(frames_that_are_missing_are_named),
         cmocka_unit_test(mistakes_are_named_and_nothing_is_made),
         cmocka_unit_test(an_interrupted_video_keeps_its_pictures),
+        cmocka_unit_test(cells_of_liquids_are_shown),
         cmocka_unit_test(the_grid_has_the_mass_and_momentum_of_the_particles),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ typedef enum firn_layer {
     FIRN_LAYER_CAPTION,
     FIRN_LAYER_BLOCKS,   /* edges of the grid's blocks that hold mass */
     FIRN_LAYER_OUTLINES, /* of colliders, in front of everything */
+    FIRN_LAYER_CELLS,    /* by class (firn_cell_class), with projection; in 3D not the empty ones */
     FIRN_LAYER_COUNT
 } firn_layer;
 FIRN_API const char *const *firn_layer_names(void); /* "particles", ...; ends with NULL */

@@ -91,7 +91,8 @@ typedef struct firn_attribute {
     firn_type type;
     int32_t components_2d, components_3d;
     const char *unit, *help;
-    bool heat; /* only in scenes with heat */
+    bool heat;       /* only in scenes with heat */
+    bool projection; /* only in scenes with pressure: projection */
 } firn_attribute;
 
 /* By number from 0; NULL past the end. Static storage. */

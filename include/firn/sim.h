@@ -480,6 +480,13 @@ typedef struct firn_totals {
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals,
                                                       firn_error *error);
 
+/* What a cell of a projected step is (pressure = FIRN_PRESSURE_PROJECTION). */
+typedef enum firn_cell_class {
+    FIRN_CELL_EMPTY,    /* air, or so few particles that they fly free */
+    FIRN_CELL_INTERIOR, /* it has a pressure */
+    FIRN_CELL_COLLIDER  /* colliders close all of its faces */
+} firn_cell_class;
+
 /* A node of the current particles' grid, which the call computes: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
@@ -487,6 +494,9 @@ typedef struct firn_grid_node {
     double mass; /* kg */
     double velocity[3];
     double force[3]; /* N, internal */
+    firn_cell_class
+        cell_class; /* of the cell from this node to the next along each axis, as a step from
+                                   here would have it; without projection FIRN_CELL_EMPTY */
 } firn_grid_node;
 /* Calls visit for every node with mass, in key order; where bodies meet, once for each. */
 typedef void firn_node_visitor(void *user_data, const firn_grid_node *node);

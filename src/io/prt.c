@@ -86,6 +86,7 @@ static const struct {
     {"liquid", "Liquid", PLAIN},
     {"pressure", "Pressure", PLAIN},
     {"force", "Force", POINT},
+    {"cell_class", "CellClass", PLAIN},
 };
 enum { NAMES = sizeof names / sizeof *names };
 

@@ -120,6 +120,34 @@ static void draw_nodes(canvas *c)
     }
 }
 
+/* Cells by class, a little apart; in a slice those that it meets. Empty ones have an edge only. */
+static void draw_cells(canvas *c, double spacing)
+{
+    const firn_points *grid = c->input->grid;
+    const firn_flat_plane *plane = &c->input->plane;
+    const firn_column *P = firn_points_find(grid, "P"), *of = firn_points_find(grid, "cell_class");
+    const double side = spacing * c->input->window.scale, gap = fmin(0.06 * side, 2);
+    const double width = fmax(gap, 0.6);
+    for (int64_t p = 0; P && of && p < grid->count; p++) {
+        double point[3], x, y;
+        firn_column_vector(P, p, point);
+        const double off = plane->offset - point[plane->normal];
+        if (plane->thickness > 0 && !(off > -1e-6 * spacing && off < (1 - 1e-6) * spacing))
+            continue;
+        point[plane->normal] = plane->offset;
+        if (!place(c, point, &x, &y)) continue;
+        const int64_t class = firn_whole(firn_column_number(of, p));
+        const double x0 = x + gap, x1 = x + side - gap, y0 = y - side + gap, y1 = y - gap;
+        if (class != FIRN_CELL_EMPTY) {
+            firn_draw_rectangle(c->image, x0, y0, x1, y1, firn_cell_paint(class, 0.55));
+            continue;
+        }
+        const firn_segment edge[] = {
+            {x0, y0, x1, y0}, {x1, y0, x1, y1}, {x1, y1, x0, y1}, {x0, y1, x0, y0}};
+        firn_draw_lines(c->image, edge, 4, width, firn_cell_paint(class, 0.8));
+    }
+}
+
 /* Arrows of a column, with a dark edge: particles may be as light as they are. Where points are closer
  * than arrows are legible, some of them have one: `room` is the distance between points in pixels. */
 static void draw_arrows(canvas *c, const firn_points *points, const char *name, double most,
@@ -185,6 +213,7 @@ firn_status firn_flat_render(const firn_flat_input *input, int32_t width, int32_
     if (shows(&c, FIRN_LAYER_PARTICLES)) draw_particles(&c);
     const double spacing = input->grid ? firn_grid_spacing(input->grid) : 0;
     const double room = spacing * input->window.scale;
+    if (shows(&c, FIRN_LAYER_CELLS) && input->grid) draw_cells(&c, spacing);
     if (shows(&c, FIRN_LAYER_BLOCKS) && input->grid) st = draw_blocks(&c, spacing, error);
     if (shows(&c, FIRN_LAYER_GRID) && input->grid) draw_nodes(&c);
     if (shows(&c, FIRN_LAYER_GRID_VELOCITY) && input->grid) {

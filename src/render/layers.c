@@ -10,9 +10,9 @@
 
 const char *const *firn_layer_names(void)
 {
-    static const char *const names[] = {"particles",     "colliders", "grid",     "velocity",
-                                        "grid_velocity", "force",     "scale",    "legend",
-                                        "caption",       "blocks",    "outlines", NULL};
+    static const char *const names[] = {
+        "particles", "colliders", "grid",   "velocity", "grid_velocity", "force", "scale",
+        "legend",    "caption",   "blocks", "outlines", "cells",         NULL};
     return names;
 }
 
@@ -52,6 +52,7 @@ void firn_layer_extend(firn_layer_extent *extent, const firn_points *points,
     extent->speed = fmax(extent->speed, largest_length(grid, "v"));
     extent->force = fmax(extent->force, largest_length(grid, "force"));
     extent->mass = fmax(extent->mass, largest_length(grid, "mass"));
+    extent->cells = extent->cells || (grid && firn_points_find(grid, "cell_class"));
 }
 
 double firn_layer_arrow_reach(int32_t height) { return 0.09 * height; }
@@ -101,6 +102,26 @@ double firn_grid_spacing(const firn_points *grid)
         }
     }
     return isfinite(least) ? least : 0;
+}
+
+firn_paint firn_cell_paint(int64_t class, double opacity)
+{
+    static const uint32_t color[] = {FIRN_CELL_AIR, FIRN_CELL_WATER, FIRN_CELL_WALL};
+    return firn_paint_hex(
+        color[class == FIRN_CELL_INTERIOR || class == FIRN_CELL_COLLIDER ? class : 0], opacity);
+}
+
+void firn_cell_coloring(firn_coloring *out)
+{
+    *out = (firn_coloring){.attribute = "cells",
+                           .unit = "",
+                           .kind = FIRN_CATEGORICAL,
+                           .low = FIRN_CELL_EMPTY,
+                           .high = FIRN_CELL_COLLIDER};
+    for (int i = 0; i <= FIRN_CELL_COLLIDER; i++) {
+        const firn_paint paint = firn_cell_paint(i, 1);
+        memcpy(out->map.rgb[i], (float[]){paint.r, paint.g, paint.b}, sizeof out->map.rgb[i]);
+    }
 }
 
 static int by_place(const void *a, const void *b) { return memcmp(a, b, sizeof(firn_block_edge)); }

@@ -14,7 +14,10 @@ enum {
     FIRN_BLOCK_LINE = 0x5f9e8f,
     FIRN_PARTICLE_ARROW = 0xffffff,
     FIRN_GRID_ARROW = 0x6fd3ff,
-    FIRN_FORCE_ARROW = 0xff9e57
+    FIRN_FORCE_ARROW = 0xff9e57,
+    FIRN_CELL_AIR = 0x5a6675,
+    FIRN_CELL_WATER = 0x3fcf8e,
+    FIRN_CELL_WALL = 0xf0b35a
 };
 
 /* ---- columns ---- */
@@ -28,8 +31,9 @@ double firn_column_number(const firn_column *column, int64_t index);
 /* The largest of what arrows and nodes show, over all frames, so that they compare. */
 typedef struct firn_layer_extent {
     double speed, force, mass; /* m/s, N, kg */
+    bool cells;                /* a grid has classes of cells */
 } firn_layer_extent;
-/* Takes in v, and of the grid v, force and mass. Either may be NULL. */
+/* Takes in v, and of the grid v, force, mass and cell_class. Either may be NULL. */
 void firn_layer_extend(firn_layer_extent *extent, const firn_points *points,
                        const firn_points *grid);
 
@@ -47,6 +51,11 @@ void firn_layer_arrow_scales(firn_image *image, unsigned show, const firn_layer_
 
 /* The distance between nodes (m); 0: there are too few to tell. */
 double firn_grid_spacing(const firn_points *grid);
+
+/* The colour of a cell's class (firn_cell_class); numbers that are none count as empty. */
+firn_paint firn_cell_paint(int64_t class, double opacity);
+/* The same colours, for the legend. */
+void firn_cell_coloring(firn_coloring *out);
 
 enum { FIRN_GRID_BLOCK = 4 }; /* nodes along a side of a block, as the engine has them */
 

@@ -87,6 +87,29 @@ static firn_status add_nodes(canvas *c, firn_error *error)
     return st;
 }
 
+/* The middles of cells that are not empty, by class. */
+static firn_status add_cells(canvas *c, firn_error *error)
+{
+    const firn_points *grid = c->input->grid;
+    const firn_column *P = firn_points_find(grid, "P"), *of = firn_points_find(grid, "cell_class");
+    firn_status st = FIRN_OK;
+    for (int64_t p = 0; P && of && p < grid->count && st == FIRN_OK; p++) {
+        double point[3], at[2], depth;
+        const int64_t class = firn_whole(firn_column_number(of, p));
+        firn_column_vector(P, p, point);
+        for (int a = 0; a < 3; a++) point[a] += 0.5 * c->input->cell;
+        if (class == FIRN_CELL_EMPTY || !place(c, point, at, &depth)) continue;
+        const double radius = fmax(0.2 * c->input->cell * c->scale / depth, 0.7);
+        st = add_mark(c,
+                      (mark){.depth = depth,
+                             .line = {at[0], at[1], at[0], at[1]},
+                             .radius = radius,
+                             .paint = firn_cell_paint(class, 1)},
+                      error);
+    }
+    return st;
+}
+
 /* The part of visible points that has an arrow: so many as fit the part of the picture they cover, an
  * arrow in every square of that many letters. */
 static double part_with_arrows(const canvas *c, const mark *arrow, int64_t count, firn_error *error,
@@ -264,6 +287,7 @@ firn_status firn_marks_draw(const firn_marks_input *input, firn_image *image, fi
     c.scale = 0.5 * image->height / tan(0.5 * camera->field_of_view);
     firn_status st = FIRN_OK;
     if (shows(&c, FIRN_LAYER_BLOCKS) && input->grid) st = draw_blocks(&c, error);
+    if (st == FIRN_OK && shows(&c, FIRN_LAYER_CELLS) && input->grid) st = add_cells(&c, error);
     if (st == FIRN_OK && shows(&c, FIRN_LAYER_GRID) && input->grid) st = add_nodes(&c, error);
     if (st == FIRN_OK && shows(&c, FIRN_LAYER_GRID_VELOCITY) && input->grid) {
         st = add_arrows(&c, input->grid, "v", input->extent.speed, FIRN_GRID_ARROW, error);

@@ -48,12 +48,11 @@ static void print_number(double value, char text[24])
 /* How high the legend of a range is, in letters. */
 static const double RANGE_LETTERS = 6.5;
 
-/* Of a box of that size, a letter away from the edges, and from the corner's first legend. */
-static firn_segment place_box(firn_corner corner, bool second, double across, double down,
+/* Of a box of that size, a letter away from the edges and behind what has been `taken` of the corner. */
+static firn_segment place_box(firn_corner corner, double taken, double across, double down,
                               int32_t width, int32_t height)
 {
-    const double letter = firn_overlay_letter(height);
-    const double away = letter + (second ? (RANGE_LETTERS + 1) * letter : 0);
+    const double letter = firn_overlay_letter(height), away = letter + taken;
     const double x = corner == FIRN_LOWER_RIGHT ? width - letter - across : letter,
                  y = corner == FIRN_UPPER_LEFT ? away : height - away - down;
     return (firn_segment){x, y, x + across, y + down};
@@ -64,14 +63,15 @@ static double bar_width(double letter) { return floor(18 * letter); }
 firn_segment firn_overlay_corner(firn_corner corner, int32_t width, int32_t height)
 {
     const double letter = firn_overlay_letter(height);
-    return place_box(corner, false, bar_width(letter) + 2 * letter, RANGE_LETTERS * letter, width,
+    return place_box(corner, 0, bar_width(letter) + 2 * letter, RANGE_LETTERS * letter, width,
                      height);
 }
 
-static void range_legend(firn_image *image, firn_corner corner, bool second, const firn_coloring *c)
+static double range_legend(firn_image *image, firn_corner corner, double taken,
+                           const firn_coloring *c)
 {
     const double letter = firn_overlay_letter(image->height), width = bar_width(letter);
-    const firn_segment box = place_box(corner, second, width + 2 * letter, RANGE_LETTERS * letter,
+    const firn_segment box = place_box(corner, taken, width + 2 * letter, RANGE_LETTERS * letter,
                                        image->width, image->height);
     const double x = floor(box.x0 + letter), y = box.y0 + 3 * letter;
     firn_draw_rectangle(image, x - letter, box.y0, x + width + letter, box.y1, veil());
@@ -86,10 +86,11 @@ static void range_legend(firn_image *image, firn_corner corner, bool second, con
         const double room = width - firn_text_width(number, 0.85 * letter);
         firn_draw_text(image, x + 0.5 * i * room, y + 2.4 * letter, 0.85 * letter, number, ink());
     }
+    return box.y1 - box.y0 + letter;
 }
 
-static void category_legend(firn_image *image, firn_corner corner, bool second,
-                            const firn_coloring *c, const char *const *label, int32_t label_count)
+static double category_legend(firn_image *image, firn_corner corner, double taken,
+                              const firn_coloring *c, const char *const *label, int32_t label_count)
 {
     const double letter = firn_overlay_letter(image->height), line = 1.9 * letter;
     const int first = (int)fmax(c->low, 0);
@@ -111,7 +112,7 @@ static void category_legend(firn_image *image, firn_corner corner, bool second,
         }
         width = fmax(width, 1.8 * letter + firn_text_width(text[i], letter));
     }
-    const firn_segment box = place_box(corner, second, width + 2 * letter,
+    const firn_segment box = place_box(corner, taken, width + 2 * letter,
                                        2.8 * letter + rows * line, image->width, image->height);
     const double x = box.x0 + letter;
     double y = box.y0 + 1.8 * letter;
@@ -124,17 +125,17 @@ static void category_legend(firn_image *image, firn_corner corner, bool second,
                             (firn_paint){rgb[0], rgb[1], rgb[2], 1});
         firn_draw_text(image, x + 1.8 * letter, y, letter, text[i], ink());
     }
+    return box.y1 - box.y0 + letter;
 }
 
-void firn_overlay_legend(firn_image *image, firn_corner corner, bool second,
-                         const firn_coloring *coloring, const char *const *label,
-                         int32_t label_count)
+double firn_overlay_legend(firn_image *image, firn_corner corner, double taken,
+                           const firn_coloring *coloring, const char *const *label,
+                           int32_t label_count)
 {
     if (coloring->kind == FIRN_CATEGORICAL) {
-        category_legend(image, corner, second, coloring, label, label_count);
-    } else {
-        range_legend(image, corner, second, coloring);
+        return category_legend(image, corner, taken, coloring, label, label_count);
     }
+    return range_legend(image, corner, taken, coloring);
 }
 
 /* ---- lower left ---- */

@@ -21,10 +21,11 @@ typedef enum firn_corner {
 firn_segment firn_overlay_corner(firn_corner corner, int32_t width, int32_t height);
 
 /* The colours with attribute, unit and range. Categories are listed, by `label` where there are any
- * (`label_count`), else by number. `second`: beside a corner's first legend, which shows a range. */
-void firn_overlay_legend(firn_image *image, firn_corner corner, bool second,
-                         const firn_coloring *coloring, const char *const *label,
-                         int32_t label_count);
+ * (`label_count`), else by number. `taken`: pixels of the corner that other legends have; the result is
+ * what this one takes. */
+double firn_overlay_legend(firn_image *image, firn_corner corner, double taken,
+                           const firn_coloring *coloring, const char *const *label,
+                           int32_t label_count);
 
 /* Lower left corner: a length that is a round number of metres. */
 void firn_overlay_scale(firn_image *image, double pixels_per_metre);

@@ -12,7 +12,7 @@
 
 enum {
     GRID_LAYERS = 1 << FIRN_LAYER_GRID | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE |
-                  1 << FIRN_LAYER_BLOCKS,
+                  1 << FIRN_LAYER_BLOCKS | 1 << FIRN_LAYER_CELLS,
     ARROW_LAYERS = 1 << FIRN_LAYER_VELOCITY | 1 << FIRN_LAYER_GRID_VELOCITY | 1 << FIRN_LAYER_FORCE,
     MARK_LAYERS = GRID_LAYERS | ARROW_LAYERS | 1 << FIRN_LAYER_SCALE | 1 << FIRN_LAYER_OUTLINES,
     FLAT_DEFAULT = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS | 1 << FIRN_LAYER_SCALE |
@@ -209,6 +209,17 @@ static void widen_to_blocks(firn_renderer *renderer, int64_t first, double spaci
     }
 }
 
+/* Boxes of nodes, from one on, reach to the far sides of the cells above them. */
+static void widen_to_cells(firn_renderer *renderer, int64_t first, double spacing)
+{
+    for (int64_t i = first; i < renderer->box_count; i++) {
+        firn_bounds *box = &renderer->box[i];
+        for (int a = 0; a < 3; a++) {
+            if (box->low[a] != 0 || box->high[a] != 0) box->high[a] += spacing; /* not flat */
+        }
+    }
+}
+
 /* Takes in the values of points for the range of a colouring. */
 static firn_status add_values(firn_coloring *coloring, const firn_points *points, firn_error *error)
 {
@@ -241,10 +252,12 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     firn_status st = add_particles(renderer, scene, points, error);
     /* Flat pictures frame the bounds, which have the nodes already. */
     const bool blocks = renderer->options.show >> FIRN_LAYER_BLOCKS & 1;
+    const bool cells = renderer->options.show >> FIRN_LAYER_CELLS & 1;
     const bool flat = renderer->options.slice || (scene && scene->dimension == 2);
-    if (st == FIRN_OK && shows_grid && (blocks || !flat) && firn_points_find(grid, "P")) {
+    if (st == FIRN_OK && shows_grid && (blocks || cells || !flat) && firn_points_find(grid, "P")) {
         const int64_t first = renderer->box_count;
         st = add_particles(renderer, NULL, grid, error);
+        if (cells) widen_to_cells(renderer, first, firn_grid_spacing(grid));
         if (blocks) widen_to_blocks(renderer, first, firn_grid_spacing(grid));
     }
     if (st == FIRN_OK && renderer->options.color) {
@@ -354,6 +367,13 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         return firn_fail(error, FIRN_INVALID,
                          "there is no grid to show; the scene's output needs an entry such as "
                          "{file: out/grid.$F4.prt, of: grid}");
+    }
+    const bool projected = !scene || scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
+    if ((o->show >> FIRN_LAYER_CELLS & 1) && !renderer->extent.cells) {
+        return firn_fail(error, FIRN_INVALID, "there are no cells to show; %s",
+                         projected
+                             ? "the grid's files lack the attribute cell_class"
+                             : "only scenes with simulation: {pressure: projection} have them");
     }
     if (scene && renderer->bounds.low[0] <= renderer->bounds.high[0]) {
         firn_status st = add_colliders(renderer, scene, error);
@@ -481,10 +501,12 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
     const double letter = firn_overlay_letter(o->render.height);
     const bool caption = o->show >> FIRN_LAYER_CAPTION & 1, scale = o->show >> FIRN_LAYER_SCALE & 1;
     const bool legend = (o->color || colors_nodes(renderer)) && o->show >> FIRN_LAYER_LEGEND & 1;
+    const bool cells = o->show >> FIRN_LAYER_CELLS & o->show >> FIRN_LAYER_LEGEND & 1;
     const double most = 0.25 * o->render.height, above = fmin(caption ? 3 * letter : 0, most),
-                 below = fmin(legend  ? 8 * letter
-                              : scale ? 4 * letter
-                                      : 0,
+                 below = fmin(cells    ? 10 * letter
+                              : legend ? 8 * letter
+                              : scale  ? 4 * letter
+                                       : 0,
                               most);
     /* Arrows need the margin, and more where it is narrow. */
     const double margin = wish_of(frame->scene).margin;
@@ -652,12 +674,14 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
     const firn_scene *scene = frame->scene;
     const bool legend = renderer->options.show >> FIRN_LAYER_LEGEND & 1;
     const bool nodes = legend && frame->grid && colors_nodes(renderer);
+    const bool cells = legend && frame->grid && renderer->options.show >> FIRN_LAYER_CELLS & 1;
+    double taken = 0; /* of the corner */
     const firn_corner corner = renderer->flat ? FIRN_LOWER_RIGHT : free_corner(renderer, frame);
     if (nodes) {
         firn_coloring named = renderer->grid_coloring;
         snprintf(named.attribute, sizeof named.attribute, "grid %.40s",
                  renderer->grid_coloring.attribute);
-        firn_overlay_legend(image, corner, false, &named, NULL, 0);
+        taken += firn_overlay_legend(image, corner, taken, &named, NULL, 0);
     }
     if (renderer->options.color && legend) {
         const char *name[64] = {0};
@@ -670,7 +694,13 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
         for (; scene && materials && count < scene->material_count && count < 64; count++) {
             name[count] = scene->material[count].name;
         }
-        firn_overlay_legend(image, corner, nodes, &renderer->coloring, name, count);
+        taken += firn_overlay_legend(image, corner, taken, &renderer->coloring, name, count);
+    }
+    if (cells) {
+        const char *const name[] = {"empty", "interior", "collider"};
+        firn_coloring coloring;
+        firn_cell_coloring(&coloring);
+        firn_overlay_legend(image, corner, taken, &coloring, name, 3);
     }
     if (renderer->options.show >> FIRN_LAYER_CAPTION & 1) {
         char text[100];

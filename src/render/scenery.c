@@ -1,5 +1,10 @@
 /* Colliders in the picture: found by walking along the ray by the distance to them; closed meshes by their
- * triangles. */
+ * triangles.
+ *
+ * The inside of a box that we look into from outside is a room: its floor, the sides that face us as faint
+ * panes, and its edges. The near sides and the top are left out, or they would hide what it holds. It takes
+ * no light from anything. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -58,7 +63,12 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         const firn_render_collider *c = &input->collider[i];
         firn_scenery s = {.pose = &c->pose, .color = v3_of(c->color)};
         vec3 normal;
-        if (distance(w, &s, w->eye, &normal) < 0) continue; /* we look from inside of it */
+        s.room = c->pose.shape == firn_shape_get(FIRN_INSIDE);
+        if (distance(w, &s, w->eye, &normal) < 0) {
+            if (!s.room) continue; /* we look from inside of it */
+        } else {
+            s.room = false;
+        }
         s.center = firn_render_world_point(w, c->pose.position);
         s.plane = c->pose.shape->half_space;
         s.convex = c->pose.shape->convex;
@@ -97,12 +107,11 @@ static bool enter_bound(const firn_scenery *s, firn_ray ray, float *from, float 
     return *from < *to;
 }
 
-/* Whether a ray meets a mesh between from and *to, where *to then is. */
-static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float from,
-                      float *to, vec3 *normal)
+/* A ray from `from` on in a collider's own frame, m and m per voxel. */
+static void to_local(const firn_render_world *w, const firn_posed_collider *c, firn_ray ray,
+                     float from, double origin[3], double direction[3])
 {
-    const firn_posed_collider *c = s->pose;
-    double ends[2][3], origin[3], direction[3], at;
+    double ends[2][3];
     to_world(w, v3_along(ray.origin, ray.direction, from), ends[0]);
     to_world(w, v3_along(ray.origin, ray.direction, from + 1), ends[1]);
     for (int a = 0; a < 3; a++) {
@@ -112,18 +121,128 @@ static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ra
             direction[a] += c->rotation[b][a] * (ends[1][b] - ends[0][b]);
         }
     }
+}
+
+/* Whether a ray meets a mesh between from and *to, where *to then is. */
+static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float from,
+                      float *to, vec3 *normal)
+{
+    double origin[3], direction[3], at;
+    to_local(w, s->pose, ray, from, origin, direction);
     if (firn_mesh_ray(s->mesh, origin, direction, (double)(*to - from), &at) < 0) return false;
     *to = from + (float)at;
     distance(w, s, v3_along(ray.origin, ray.direction, *to), normal);
     return true;
 }
 
-int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, float *t,
-                           vec3 *normal)
+/* ---- rooms ---- */
+
+static const float PANE = 0.16f;       /* part of a side that is seen */
+static const float EDGE_SOLID = 0.5f;  /* of an edge */
+static const float EDGE_PIXELS = 0.9f; /* to either side of it */
+static const float UPRIGHT = 0.7f;     /* of a normal: floors, and lids upside down */
+
+/* Where a ray is in a room, and on which axes it comes and goes. False: nowhere. */
+typedef struct passage {
+    double at[2], origin[3], direction[3]; /* voxels; m, m per voxel */
+    int axis[2];
+} passage;
+
+static bool pass_room(const firn_render_world *w, const firn_scenery *s, firn_ray ray, passage *p)
+{
+    const double *size = s->pose->values.size;
+    to_local(w, s->pose, ray, 0, p->origin, p->direction);
+    p->at[0] = -INFINITY;
+    p->at[1] = INFINITY;
+    p->axis[0] = p->axis[1] = 0;
+    for (int a = 0; a < 3; a++) {
+        const double d = p->direction[a], o = p->origin[a];
+        if (fabs(d) < 1e-15) {
+            if (fabs(o) > size[a]) return false;
+            continue;
+        }
+        const double in = (copysign(size[a], -d) - o) / d, out = (copysign(size[a], d) - o) / d;
+        if (in > p->at[0]) {
+            p->at[0] = in;
+            p->axis[0] = a;
+        }
+        if (out < p->at[1]) {
+            p->at[1] = out;
+            p->axis[1] = a;
+        }
+    }
+    return p->at[0] < p->at[1] && p->at[1] > 0;
+}
+
+/* The inward normal where it comes (0) or goes (1). */
+static vec3 room_normal(const firn_render_world *w, const firn_scenery *s, const passage *p,
+                        int end)
+{
+    const int a = p->axis[end];
+    double n[3];
+    for (int b = 0; b < 3; b++) {
+        n[b] = (p->direction[a] > 0) == (end == 1) ? -s->pose->rotation[b][a]
+                                                   : s->pose->rotation[b][a];
+    }
+    return direction_of(w, n);
+}
+
+static bool meet_room(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float to,
+                      float *t, vec3 *normal)
+{
+    passage p;
+    /* A floor that lies on the ground is the ground's. */
+    if (!pass_room(w, s, ray, &p) || !((float)p.at[1] < (1 - 1e-4f) * to)) return false;
+    *normal = room_normal(w, s, &p, 1);
+    *t = (float)p.at[1];
+    return normal->y > -UPRIGHT;
+}
+
+float firn_scenery_solid(const firn_scenery *s, vec3 normal)
+{
+    return !s->room || normal.y > UPRIGHT ? 1 : PANE;
+}
+
+float firn_scenery_edges(const firn_render_world *w, firn_ray ray, float to, float spread)
+{
+    float open = 1;
+    for (int32_t i = 0; i < w->scenery_count; i++) {
+        const firn_scenery *s = &w->scenery[i];
+        passage p;
+        if (!s->room || !pass_room(w, s, ray, &p)) continue;
+        for (int end = 0; end < 2; end++) {
+            const double at = p.at[end];
+            if (at <= 0 || at > (double)to * (1 + 1e-4)) continue;
+            const double reach = EDGE_PIXELS * at * (double)spread * w->cloud.voxel;
+            double away = INFINITY;
+            for (int a = 0; a < 3; a++) {
+                if (a == p.axis[end]) continue;
+                away =
+                    fmin(away, s->pose->values.size[a] - fabs(p.origin[a] + at * p.direction[a]));
+            }
+            if (away < reach) open *= 1 - EDGE_SOLID;
+        }
+    }
+    return 1 - open;
+}
+
+/* ---- all of them ---- */
+
+static int32_t trace(const firn_render_world *w, firn_ray ray, float to, bool rooms, float *t,
+                     vec3 *normal)
 {
     int32_t found = -1;
     for (int32_t i = 0; i < w->scenery_count; i++) {
         const firn_scenery *s = &w->scenery[i];
+        if (s->room) {
+            float at;
+            vec3 n;
+            if (!rooms || !meet_room(w, s, ray, to, &at, &n)) continue;
+            *t = to = at;
+            *normal = n;
+            found = i;
+            continue;
+        }
         if (s->plane) {
             const float down = v3_dot(ray.direction, s->normal);
             const float at = v3_dot(v3_sub(s->center, ray.origin), s->normal) / down;
@@ -161,12 +280,25 @@ int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, f
     return found;
 }
 
+int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, float *t,
+                           vec3 *normal)
+{
+    return trace(w, ray, to, true, t, normal);
+}
+
+bool firn_scenery_shades(const firn_render_world *w, firn_ray ray)
+{
+    float t;
+    vec3 normal;
+    return trace(w, ray, 1e6f, false, &t, &normal) >= 0;
+}
+
 float firn_scenery_open(const firn_render_world *w, vec3 point, vec3 normal, int32_t self)
 {
     float open = 1;
     for (int32_t i = 0; i < w->scenery_count; i++) {
         const firn_scenery *s = &w->scenery[i];
-        if (i == self) continue;
+        if (i == self || s->room) continue;
         /* A step of h up should leave a distance of about h more. */
         for (float h = 2; h < 40; h *= 2.2f) {
             vec3 n;

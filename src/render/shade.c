@@ -27,9 +27,7 @@ static vec3 sunlight(const firn_render_world *w, vec3 point, vec3 normal, firn_d
     const vec3 to =
         v3_unit(v3_along(v3_along(w->sky.sun_direction, a, r * cosf(angle)), b, r * sinf(angle)));
     const firn_ray ray = {v3_along(point, normal, 0.6f), to};
-    float t;
-    vec3 n;
-    if (firn_scenery_trace(w, ray, 1e6f, &t, &n) >= 0) return v3_all(0);
+    if (firn_scenery_shades(w, ray)) return v3_all(0);
     const vec3 part = firn_trace_shadow(&w->volume, ray, 1e6f, w->shadow_step,
                                         hash_unit(hash_next(&dice->state)));
     return v3_mul(part, w->sky.sun);
@@ -148,8 +146,8 @@ static bool refract(vec3 d, vec3 n, float eta, vec3 *out)
     return true;
 }
 
-static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
-                          firn_dice *dice)
+static vec3 shade_solid(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
+                        firn_dice *dice)
 {
     const firn_scenery *s = &w->scenery[which];
     const vec3 p = v3_along(v->ray.origin, v->ray.direction, t);
@@ -178,6 +176,24 @@ static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t whi
         firn_light_along(&w->light, (firn_ray){v3_along(p, n, 1), mirror(v->ray.direction, n)}),
         0.6f * fresnel(v3_dot(n, eye), 1.5f));
     return v3_add(v3_along(dull, sun, shine), sheen);
+}
+
+/* A collider; of a room's sides little, and what is behind them. */
+static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
+                          firn_dice *dice, firn_sample *first)
+{
+    const float solid = firn_scenery_solid(&w->scenery[which], n);
+    const vec3 wall = shade_solid(w, v, which, t, n, dice);
+    if (solid >= 1) return wall;
+    view behind = *v;
+    behind.ray.origin = v3_along(v->ray.origin, v->ray.direction, t + 0.1f + 1e-4f * t);
+    if (first) {
+        const vec3 beyond = look(w, &behind, dice, first);
+        first->distance = t;
+        first->alpha = solid + (1 - solid) * first->alpha;
+        return v3_add(v3_scale(wall, solid), v3_scale(beyond, 1 - solid));
+    }
+    return v3_mix(look(w, &behind, dice, NULL), wall, solid);
 }
 
 /* Light where no map reaches. */
@@ -248,8 +264,8 @@ static vec3 see_through(const firn_render_world *w, const view *v, const firn_hi
         p = v3_along(p, d, length);
         const view behind = {.ray = {p, d}, .depth = v->depth + 1, .spread = 4 * v->spread};
         if (length >= limit - 0.01f && scenery >= 0) {
-            return v3_add(
-                seen, v3_mul(through, shade_scenery(w, &behind, scenery, 0, solid_normal, dice)));
+            return v3_add(seen, v3_mul(through, shade_scenery(w, &behind, scenery, 0, solid_normal,
+                                                              dice, NULL)));
         }
         if (length >= limit - 0.01f && down) {
             return v3_add(seen, v3_mul(through, shade_ground(w, &behind, 0, dice)));
@@ -382,7 +398,7 @@ static vec3 look(const firn_render_world *w, const view *v, firn_dice *dice, fir
         return shade_material(w, v, &hit, dice);
     }
     if (first && (scenery >= 0 || down)) first->distance = t;
-    if (scenery >= 0) return shade_scenery(w, v, scenery, t, normal, dice);
+    if (scenery >= 0) return shade_scenery(w, v, scenery, t, normal, dice, first);
     if (first && w->transparent) {
         first->alpha = 0;
         return v3_all(0);
@@ -396,6 +412,12 @@ firn_sample firn_shade(const firn_render_world *w, firn_ray ray, firn_dice *dice
     firn_sample s = {.alpha = 1, .distance = 1e6f};
     const view v = {.ray = ray, .spread = w->pixel};
     s.color = look(w, &v, dice, &s);
+    const float edge = firn_scenery_edges(w, ray, s.distance, w->pixel);
+    if (edge > 0) { /* as bright as the sky, over what there is */
+        const vec3 line = v3_mix(firn_environment_on(&w->sky, v3(0, 1, 0)), v3_all(0.8f), 0.5f);
+        s.color = v3_add(v3_scale(s.color, 1 - edge), v3_scale(line, edge));
+        s.alpha = edge + (1 - edge) * s.alpha;
+    }
     const float most = v3_max(s.color);
     if (!(most < BRIGHTEST)) s.color = v3_scale(s.color, most < INFINITY ? BRIGHTEST / most : 0);
     return s;

@@ -9,6 +9,7 @@ typedef struct firn_scenery {
     const firn_posed_collider *pose;
     vec3 color;
     bool plane, convex;
+    bool room;             /* the inside of a box, seen from outside: like glass, see scenery.c */
     const firn_mesh *mesh; /* a solid that rays are traced to; NULL: found by distance */
     vec3 center, normal;   /* of a plane: a point on it and where it faces; else the middle */
     float radius;          /* of a ball around it */
@@ -42,6 +43,12 @@ firn_status firn_scenery_create(firn_render_world *world, const firn_render_inpu
 /* The first collider along a ray before `to`, or -1. */
 int32_t firn_scenery_trace(const firn_render_world *world, firn_ray ray, float to, float *t,
                            vec3 *normal);
+/* Whether one is in the sun's way. Rooms let it through. */
+bool firn_scenery_shades(const firn_render_world *world, firn_ray ray);
+/* Part of a wall of a room that is seen where a ray meets it: all of its floor, little of its sides. */
+float firn_scenery_solid(const firn_scenery *scenery, vec3 normal);
+/* Part of a pixel that edges of rooms cover, before `to`. */
+float firn_scenery_edges(const firn_render_world *world, firn_ray ray, float to, float spread);
 /* Part of the sky that colliders leave open above a surface, 0 to 1. `self`: not asked. */
 float firn_scenery_open(const firn_render_world *world, vec3 point, vec3 normal, int32_t self);
 

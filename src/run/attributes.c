@@ -8,31 +8,34 @@
 #include "run/job.h"
 
 static const firn_attribute attributes[] = {
-    {"P", FIRN_TYPE_f32, 3, 3, "m", "position", false},
-    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
-    {"id", FIRN_TYPE_i64, 1, 1, "", "the same for a particle in every frame", false},
-    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false},
-    {"pscale", FIRN_TYPE_f32, 1, 1, "m", "radius of a ball (2D: disc) of its volume", false},
-    {"material", FIRN_TYPE_i32, 1, 1, "", "place in the scene's materials, from 0", false},
-    {"object", FIRN_TYPE_i32, 1, 1, "", "place in the scene's objects, from 0", false},
-    {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row", false},
-    {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume", false},
-    {"Jp", FIRN_TYPE_f32, 1, 1, "", "permanent part of J, which F does not contain", false},
-    {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume", false},
-    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress", false},
-    {"temperature", FIRN_TYPE_f32, 1, 1, "K", "temperature", true},
-    {"liquid", FIRN_TYPE_f32, 1, 1, "", "melted fraction, 0 to 1", true},
-    {"enthalpy", FIRN_TYPE_f32, 1, 1, "J/kg", "heat content; 0 in solid at its melting point",
-     true},
-    {"concentration", FIRN_TYPE_f32, 1, 1, "", "of the dye", true},
+    {"P", FIRN_TYPE_f32, 3, 3, "m", "position", false, false},
+    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false, false},
+    {"id", FIRN_TYPE_i64, 1, 1, "", "the same for a particle in every frame", false, false},
+    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false, false},
+    {"pscale", FIRN_TYPE_f32, 1, 1, "m", "radius of a ball (2D: disc) of its volume", false, false},
+    {"material", FIRN_TYPE_i32, 1, 1, "", "place in the scene's materials, from 0", false, false},
+    {"object", FIRN_TYPE_i32, 1, 1, "", "place in the scene's objects, from 0", false, false},
+    {"F", FIRN_TYPE_f32, 9, 9, "", "elastic deformation gradient, row by row", false, false},
+    {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume", false, false},
+    {"Jp", FIRN_TYPE_f32, 1, 1, "", "permanent part of J, which F does not contain", false, false},
+    {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume", false, false},
+    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress", false, false},
+    {"temperature", FIRN_TYPE_f32, 1, 1, "K", "temperature", true, false},
+    {"liquid", FIRN_TYPE_f32, 1, 1, "", "melted fraction, 0 to 1", true, false},
+    {"enthalpy", FIRN_TYPE_f32, 1, 1, "J/kg", "heat content; 0 in solid at its melting point", true,
+     false},
+    {"concentration", FIRN_TYPE_f32, 1, 1, "", "of the dye", true, false},
     {0},
 };
 
 static const firn_attribute grid_attributes[] = {
-    {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node", false},
-    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false},
-    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false},
-    {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress", false},
+    {"P", FIRN_TYPE_f32, 3, 3, "m", "position of the node", false, false},
+    {"v", FIRN_TYPE_f32, 3, 3, "m/s", "velocity", false, false},
+    {"mass", FIRN_TYPE_f32, 1, 1, "kg", "mass", false, false},
+    {"force", FIRN_TYPE_f32, 3, 3, "N", "from stress", false, false},
+    {"cell_class", FIRN_TYPE_i32, 1, 1, "",
+     "pressure: projection only. The cell from the node upwards: 0 empty, 1 interior, 2 collider",
+     false, true},
     {0},
 };
 
@@ -62,7 +65,8 @@ static firn_type common_type(firn_type a, firn_type b)
 
 static bool has(const firn_scene *scene, const firn_attribute *a)
 {
-    return !a->heat || !scene || scene->heat_value;
+    const bool projected = scene && scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
+    return (!a->heat || !scene || scene->heat_value) && (!a->projection || !scene || projected);
 }
 
 const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name)
@@ -122,11 +126,11 @@ static bool list_name(void *context, const char *name)
     return list->count < FIRN_MAX_COLUMNS;
 }
 
-static bool grid_has(const char *name)
+static const firn_attribute *find_grid_attribute(const char *name)
 {
     const firn_attribute *a = grid_attributes;
     while (a->name && strcmp(a->name, name) != 0) a++;
-    return a->name != NULL;
+    return a->name ? a : NULL;
 }
 
 firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *output,
@@ -137,15 +141,23 @@ firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *
          c = c->next) {
         firn_attribute found;
         const char *name = c->kind == FIRN_SCALAR ? c->text : "";
-        if (grid ? grid_has(name) : find_attribute(job, name, &found)) continue;
+        const firn_attribute *of_grid = grid ? find_grid_attribute(name) : NULL;
+        if (grid ? of_grid && has(job->scene, of_grid) : find_attribute(job, name, &found))
+            continue;
+        if (of_grid) {
+            return firn_value_fail(c, error,
+                                   "only scenes with projection have the attribute %s; add "
+                                   "simulation: {pressure: projection}",
+                                   name);
+        }
         if (!grid && firn_attribute_find(NULL, name)) {
             return firn_value_fail(
                 c, error, "only scenes with heat have the attribute %s; add heat: {}", name);
         }
         name_list list = {0};
         if (!grid) visit_names(job, list_name, &list);
-        for (int i = 0; grid && grid_attributes[i].name; i++) {
-            list_name(&list, grid_attributes[i].name);
+        for (const firn_attribute *a = grid_attributes; grid && a->name; a++) {
+            if (has(job->scene, a)) list_name(&list, a->name);
         }
         char near[200];
         return firn_value_fail(c, error, "there is no attribute \"%.60s\"%s", name,
@@ -446,7 +458,9 @@ static void copy_node(void *user_data, const firn_grid_node *node)
     double value[3];
     for (int32_t i = 0; i < n->points->column_count; i++) {
         const firn_column *c = &n->points->column[i];
+        const bool of_cell = strcmp(c->name, "cell_class") == 0;
         for (int a = 0; a < 3; a++) value[a] = n->cell_size * (double)node->index[a];
+        if (of_cell) value[0] = (double)node->cell_class;
         const double *from = strcmp(c->name, "v") == 0       ? node->velocity
                              : strcmp(c->name, "force") == 0 ? node->force
                              : strcmp(c->name, "mass") == 0  ? &node->mass
@@ -468,7 +482,7 @@ firn_status firn_job_grid(const firn_job *job, const char *const *wanted, firn_p
     firn_status st = firn_sim_visit_grid(job->sim, count_node, &n, error);
     out->count = n.count;
     for (const firn_attribute *a = grid_attributes; a->name && st == FIRN_OK; a++) {
-        bool asked = wanted == NULL;
+        bool asked = wanted == NULL && has(job->scene, a);
         for (int i = 0; wanted && wanted[i] && !asked; i++) {
             asked = strcmp(wanted[i], a->name) == 0;
         }

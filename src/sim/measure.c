@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/project.h"
 
 /* Adds one particle. Angular momentum about the origin: x cross m v, plus what APIC keeps in C,
  * which is m times D's diagonal times the antisymmetric part. */
@@ -78,14 +78,33 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
     return FIRN_OK;
 }
 
+/* The cells of a projected step from here. Blocks have the numbers that any scatter gives them. */
+static firn_status classify_cells(firn_sim *sim, firn_error *error)
+{
+    const firn_status st = firn_sim_scatter_staggered(sim, sim->def.dt_max, error);
+    if (st != FIRN_OK) return st;
+    firn_sim_pose_colliders(sim, sim->time);
+    return firn_project_open(sim, error);
+}
+
+static firn_cell_class class_of(const firn_sim *sim, int32_t b, int c)
+{
+    const firn_liquid_block *v = firn_liquid_of(sim, b);
+    return v->liquid >> c & 1 ? FIRN_CELL_INTERIOR
+           : v->room >> c & 1 ? FIRN_CELL_EMPTY
+                              : FIRN_CELL_COLLIDER;
+}
+
 firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *user_data,
                                 firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
     if (!visit) return firn_fail(error, FIRN_INVALID, "visit is NULL");
     if (sim->store.count == 0) return FIRN_OK;
+    const bool projected = sim->def.pressure == FIRN_PRESSURE_PROJECTION;
     firn_pass pass;
-    const firn_status st = firn_sim_scatter_forces(sim, &pass, error);
+    firn_status st = projected ? classify_cells(sim, error) : FIRN_OK;
+    if (st == FIRN_OK) st = firn_sim_scatter_forces(sim, &pass, error);
     if (st != FIRN_OK) return st;
     firn_grid_sum(sim, false);
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
@@ -95,6 +114,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
             if (!(velocity[3] > 0)) continue;
             firn_grid_node node = {.mass = (double)velocity[3],
                                    .body = firn_directory_body(sim->at, b)};
+            if (projected) node.cell_class = class_of(sim, b, n);
             for (int a = dim - 1, rest = n; a >= 0; a--, rest /= FIRN_BLOCK) {
                 node.index[a] = FIRN_BLOCK * sim->at->coord[b][a] + rest % FIRN_BLOCK;
             }

@@ -478,6 +478,8 @@ firn_status firn_sim_prepare(firn_sim *sim, int32_t planes, firn_error *error);
 /* Scatters momentum and, apart from it, forces; firn_grid_sum makes velocities and accelerations of
  * them. The pass may go on to gather. */
 firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *error);
+/* Scatters to the lattices of a projected step of dt. */
+firn_status firn_sim_scatter_staggered(firn_sim *sim, double dt, firn_error *error);
 
 /* Runs a pass over all superblocks. */
 void firn_sim_run_pass(firn_sim *sim, const firn_pass *pass, firn_pass_function *kernel);

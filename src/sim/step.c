@@ -212,6 +212,28 @@ firn_status firn_sim_scatter_forces(firn_sim *sim, firn_pass *pass, firn_error *
     return FIRN_OK;
 }
 
+/* Scatters to the staggered grid for a step of dt. */
+static void scatter_again(firn_sim *sim, double dt)
+{
+    double mark = seconds_now();
+    firn_pass pass = firn_sim_pass(sim);
+    pass.arena_channels = FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids) * FIRN_NODE;
+    pass.dt_scatter = dt;
+    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_scatter);
+    book(sim, FIRN_PHASE_PARTICLES, &mark);
+}
+
+firn_status firn_sim_scatter_staggered(firn_sim *sim, double dt, firn_error *error)
+{
+    const int32_t planes = FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids);
+    double mark = seconds_now();
+    firn_status st = firn_sim_prepare(sim, 1, error);
+    if (st == FIRN_OK) st = firn_grid_reserve_arenas(sim, planes, error);
+    book(sim, FIRN_PHASE_DIRECTORY, &mark);
+    if (st == FIRN_OK) scatter_again(sim, dt);
+    return st;
+}
+
 /* A gathering pass has written at's bins and the other order list: they are where particles are
  * now. */
 static void turn_page(firn_sim *sim)
@@ -471,41 +493,26 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
     return FIRN_OK;
 }
 
-/* Scatters for a step of dt. */
-static void scatter_projected(firn_sim *sim, double dt, double *mark)
-{
-    firn_pass pass = firn_sim_pass(sim);
-    pass.arena_channels = FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids) * FIRN_NODE;
-    pass.dt_scatter = dt;
-    firn_sim_run_pass(sim, &pass, sim->kernels->staggered_scatter);
-    sim->extremes = merged_extremes(sim);
-    book(sim, FIRN_PHASE_PARTICLES, mark);
-}
-
 /* One step of at most `remaining` seconds. As with implicit steps, particles wait until it holds. How soft
  * their shear is depends on its length: a wrong guess is scattered again. */
 static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
 {
     const bool depends = sim->project.shears && sim->project.solids;
-    double mark = seconds_now();
-    firn_status st = firn_sim_prepare(sim, 1, error);
-    if (st == FIRN_OK) {
-        st = firn_grid_reserve_arenas(
-            sim, FIRN_STAGGERED_PLANES(sim->store.dim, sim->project.solids), error);
-    }
-    book(sim, FIRN_PHASE_DIRECTORY, &mark);
-    if (st != FIRN_OK) return st;
-    firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
     double scattered =
         firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining).dt;
-    scatter_projected(sim, scattered, &mark);
+    firn_status st = firn_sim_scatter_staggered(sim, scattered, error);
+    if (st != FIRN_OK) return st;
+    double mark = seconds_now();
+    sim->extremes = merged_extremes(sim);
+    firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining);
     for (bool open = false; st == FIRN_OK;) {
         firn_limit broken;
         double dt_fit;
         if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
         if (depends && scattered != step.dt) {
-            scatter_projected(sim, scattered = step.dt, &mark);
+            scatter_again(sim, scattered = step.dt);
+            mark = seconds_now();
             open = false;
         }
         if (!open) st = firn_project_open(sim, error);
