@@ -77,6 +77,7 @@ static void claim(const char *name)
     X(incompressible_pools_stand_right, "projected_pools")                                         \
     X(incompressible_water_is_still_in_its_tank, "projected_walls")                                \
     X(incompressible_dams_keep_their_volume, "projected_dam")                                      \
+    X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \
     X(sand_runs_out_as_measured, "sand_column")                                                    \
     X(snow_hardens_by_its_law, "snow_compression")                                                 \
     X(snow_rests_on_slopes_without_dents, "snow_at_rest")                                          \

@@ -209,10 +209,10 @@ static firn_status check_projection(const firn_sim_def *def, firn_error *error)
                                "volume yields; use pressure none",
                                i, firn_law_name(def->materials[i].law));
     }
-    if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC &&
+    if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC && def->transfer != FIRN_FLIP &&
         def->transfer != FIRN_TRANSFER_AUTO) {
         return firn_fail_field(error, FIRN_UNSUPPORTED,
-                               "transfer %s: pressure projection is for apic and pic",
+                               "transfer %s: pressure projection is for apic, pic and flip",
                                firn_transfer_name(def->transfer));
     }
     if (def->integrator == FIRN_IMPLICIT) {

@@ -521,6 +521,8 @@ const firn_case firn_cases[] = {
      firn_case_run_projected_walls},
     {"projected_dam", "an incompressible dam breaks and keeps its volume", false,
      firn_case_run_projected_dam},
+    {"projected_vortex", "an incompressible vortex turns on, by transfer", false,
+     firn_case_run_projected_vortex},
     {"projected_honey", "thick liquids spread as thin currents do, in long steps", false,
      firn_case_run_projected_honey},
     {"sand_column", "sand runs out as far as in experiments", true, firn_case_run_sand_column},

@@ -63,6 +63,7 @@ void firn_case_run_projected_column(firn_case_run *run);
 void firn_case_run_projected_pools(firn_case_run *run);
 void firn_case_run_projected_walls(firn_case_run *run);
 void firn_case_run_projected_dam(firn_case_run *run);
+void firn_case_run_projected_vortex(firn_case_run *run);
 void firn_case_run_projected_honey(firn_case_run *run);
 void firn_case_run_sand_column(firn_case_run *run);
 void firn_case_run_snow_compression(firn_case_run *run);
