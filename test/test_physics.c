@@ -79,6 +79,10 @@ static void claim(const char *name)
     X(incompressible_dams_keep_their_volume, "projected_dam")                                      \
     X(drops_swing_as_rayleigh_says, "projected_drop")                                              \
     X(drops_meet_plates_at_the_contact_angle, "projected_cap")                                     \
+    X(thick_liquids_spread_as_theory_says, "projected_honey")                                      \
+    X(light_bodies_float, "projected_float")                                                       \
+    X(stiff_bodies_stand_bounce_melt_and_spread, "projected_stiff")                                \
+    X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \
     X(sand_runs_out_as_measured, "sand_column")                                                    \
     X(snow_hardens_by_its_law, "snow_compression")                                                 \
     X(snow_rests_on_slopes_without_dents, "snow_at_rest")                                          \

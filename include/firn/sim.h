@@ -75,7 +75,8 @@ typedef enum firn_integrator {
  * as they are: a step solves for the pressure, so that sound does not limit it. */
 #define FIRN_PRESSURES(X)                                                                          \
     X(PRESSURE_NONE, none, "the law of the material alone: sound limits the step")                 \
-    X(PRESSURE_PROJECTION, projection, "solved for on a staggered grid: incompressible liquids")
+    X(PRESSURE_PROJECTION, projection, "solved for on a staggered grid: incompressible liquids")   \
+    X(PRESSURE_AUTO, auto, "projection where all is liquid or melts, and nothing else forbids it")
 typedef enum firn_pressure { FIRN_PRESSURES(FIRN_LIST_ENUM) FIRN_PRESSURE_COUNT } firn_pressure;
 
 /* How steps with pressure projection take shear into account. Implicitly, neither viscosity nor stiffness

@@ -209,10 +209,10 @@ static firn_status check_projection(const firn_sim_def *def, firn_error *error)
                                "volume yields; use pressure none",
                                i, firn_law_name(def->materials[i].law));
     }
-    if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC &&
+    if (def->transfer != FIRN_APIC && def->transfer != FIRN_PIC && def->transfer != FIRN_FLIP &&
         def->transfer != FIRN_TRANSFER_AUTO) {
         return firn_fail_field(error, FIRN_UNSUPPORTED,
-                               "transfer %s: pressure projection is for apic and pic",
+                               "transfer %s: pressure projection is for apic, pic and flip",
                                firn_transfer_name(def->transfer));
     }
     if (def->integrator == FIRN_IMPLICIT) {
@@ -284,6 +284,19 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
 }
 
 /* What AUTO stands for with these materials. */
+/* AUTO projects what has most to gain: long steps through liquids, and melt that does not lock. */
+static firn_pressure choose_pressure(const firn_sim_def *def)
+{
+    if (def->pressure != FIRN_PRESSURE_AUTO) return def->pressure;
+    firn_sim_def projected = *def;
+    projected.pressure = FIRN_PRESSURE_PROJECTION;
+    bool gains = check_projection(&projected, NULL) == FIRN_OK;
+    for (int32_t i = 0; i < def->material_count; i++) {
+        gains &= def->materials[i].law == FIRN_LIQUID || def->materials[i].law == FIRN_MELTING;
+    }
+    return gains ? FIRN_PRESSURE_PROJECTION : FIRN_PRESSURE_NONE;
+}
+
 static firn_transfer choose_transfer(const firn_sim_def *def)
 {
     if (def->transfer != FIRN_TRANSFER_AUTO) return def->transfer;
@@ -478,9 +491,10 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     sim->at = &sim->directory[1];
     sim->limit_next = FIRN_LIMIT_MAXIMUM;
     sim->def.transfer = choose_transfer(def);
+    sim->def.pressure = choose_pressure(def);
     /* Where cubic splines would have them, stencils of all staggered lattices lie upwards of a
      * particle's cell; heat, on nodes, then has cubic ones. */
-    if (def->pressure == FIRN_PRESSURE_PROJECTION) sim->def.spline = FIRN_CUBIC;
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION) sim->def.spline = FIRN_CUBIC;
     st = choose_kernels(sim, error);
     if (st == FIRN_OK) st = firn_sim_choose_integrator(sim, error);
     if (st == FIRN_OK) st = copy_def(sim, error);

@@ -469,6 +469,28 @@ static void extend(project_job *job)
     firn_project_mirror(job->sim, job->first, job->moving);
 }
 
+/* The velocities before forces, and which faces have one. */
+static void recall_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    for (int a = 0; a < job->dim; a++) {
+        real *old = firn_staggered_of(job->sim, b, job->first + a);
+        v->known[a] = v->massive[a];
+        for (int c = 0; c < job->cells; c++)
+            old[c] = v->open[a][c] == 0 ? v->wall_speed[a][c] : v->start[a][c];
+    }
+}
+
+/* What FLIP compares the new velocities with: the old ones, mirrored by walls in the same way. */
+static void recall(project_job *job)
+{
+    job->first = FIRN_STAGGERED_OLD(job->dim);
+    run(job, recall_task);
+    firn_project_mirror(job->sim, job->first, true);
+}
+
 /* The fastest face, light ones by what particles feel of them. */
 static void speed_task(void *context, int64_t b, int32_t thread)
 {
@@ -624,6 +646,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     if (!solve(&job)) return FIRN_OK;
     extend(&job);
     sim->report.divergence = fmax(sim->report.divergence, divergence);
+    if (firn_transfer_is_flip(sim->def.transfer)) recall(&job);
     *broken = FIRN_LIMIT_NONE;
     return FIRN_OK;
 }

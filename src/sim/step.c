@@ -484,7 +484,8 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
     if (st != FIRN_OK) return st;
     if (i == 0 && sim->def.collider_count) firn_project_book(sim, step->dt);
     firn_pass pass = firn_sim_pass(sim);
-    set_gather_step(sim, &pass, step->dt / n);
+    set_gather_step(sim, &pass, step->dt);
+    pass.dt = step->dt / n;
     pass.dt_step = step->dt;
     pass.dt_past = step->dt * i / n;
     firn_sim_run_pass(sim, &pass,

@@ -23,8 +23,10 @@ enum {
 #define FIRN_ARENA_REALS(dim, channels) ((size_t)(firn_pow(FIRN_ARENA, dim) * (channels) + 16))
 
 /* Channels of a staggered grid: velocities across faces, velocities that only move particles, and of
- * cells that have a pressure: it, how much they grow in the step, and 1. */
-#define FIRN_STAGGERED(dim) (2 * (dim) + 3)
+ * cells that have a pressure: it, how much they grow in the step, and 1. Last, and only filled for FLIP,
+ * velocities across faces before forces. */
+#define FIRN_STAGGERED_OLD(dim) (2 * (dim) + 3)
+#define FIRN_STAGGERED(dim) (FIRN_STAGGERED_OLD(dim) + (dim))
 /* Planes of an arena for it: one per axis for faces, one for cells, and one more where materials differ. */
 #define FIRN_STAGGERED_PLANES(dim, solids) ((dim) + ((solids) ? 2 : 1))
 

@@ -16,6 +16,7 @@ enum {
     LOCAL = FIRN_BLOCK + SUPPORT, /* lattice points per axis that a block's particles reach */
     LOCAL_POINTS = D == 3 ? LOCAL * LOCAL * LOCAL : LOCAL * LOCAL,
     CHANNELS = FIRN_STAGGERED(D),
+    OLD = FIRN_STAGGERED_OLD(D),
 };
 
 typedef real quad __attribute__((vector_size(FIRN_NODE * sizeof(real))));
@@ -228,12 +229,13 @@ void FIRN_KERNEL(firn_staggered_scatter)(const firn_pass *s, int32_t superblock,
 
 /* ---- grid to particles ---- */
 
-/* The lattice points that a block's particles reach, channel by channel. */
-static void load_local(const firn_pass *s, int32_t block, real local[CHANNELS][LOCAL_POINTS + 1])
+/* The lattice points that a block's particles reach, of the first `channels`. */
+static void load_local(const firn_pass *s, int32_t block, int channels,
+                       real local[CHANNELS][LOCAL_POINTS + 1])
 {
     int32_t corner[CORNERS];
     find_corners(s->at, block, corner);
-    for (int c = 0; c < CHANNELS; c++) {
+    for (int c = 0; c < channels; c++) {
         real *to = local[c];
         for (int row = 0; row < LOCAL_POINTS / LOCAL; row++, to += LOCAL) {
             const int i = D == 3 ? row / LOCAL : row, j = D == 3 ? row % LOCAL : 0;
@@ -349,14 +351,19 @@ static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr 
     respond(&whole, FLOW, g, 1, index, lanes, &unused);
 }
 
+/* Whether no more of the step's move is left after this pass. Until then FLIP's particles have the grid's
+ * velocity, which moves them, and what they keep of their own beyond it is in the first column of C. */
+static bool is_last(const firn_pass *s) { return s->dt_past + 1.5 * s->dt > s->dt_step; }
+
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, whole = (real)s->dt_step;
-    const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer);
+    const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer),
+               flip = firn_transfer_is_flip(s->transfer), last = is_last(s);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
     real local[CHANNELS][LOCAL_POINTS + 1]; /* rows are read four at a time */
-    load_local(s, block, local);
+    load_local(s, block, flip ? CHANNELS : OLD, local);
 
     for (int i = 0; i < n; i += W) {
         uint32_t padded[W];
@@ -380,15 +387,21 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
             }
             means_of(&weights, D, local[2 * D], local[2 * D + 2], mean, NULL);
             const real p = mean[0], share = mean[1]; /* of the kernel that has a pressure */
+            real old[D] = {0};                       /* velocity before forces */
+            for (int c = 0; c < D && flip; c++) {
+                means_of(&weights, c, local[OLD + c], local[OLD + c], mean, NULL);
+                old[c] = mean[0];
+            }
             /* Second order in time: C is the gradient of the velocity. */
             for (int c = 0; c < D; c++) {
                 real bend = 0;
                 for (int d = 0; d < D; d++) bend += C[c][d] * v[d];
                 y[c][l] =
                     x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * loose[l]) / h;
-                g.v[c][l] = v[c];
+                const real kept = flip ? s->flip * (g.v[c][l] - old[c]) : 0;
+                g.v[c][l] = last ? v[c] + kept : v[c];
                 for (int d = 0; d < D; d++) {
-                    g.C[c * D + d][l] = affine ? C[c][d] : 0;
+                    g.C[c * D + d][l] = affine ? C[c][d] : d == 0 && !last ? kept : 0;
                     L[c * D + d][l] = C[c][d];
                 }
             }
@@ -427,7 +440,8 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
 {
     const real h = (real)s->cell_size, dt = (real)s->dt,
                bend_time = (real)(0.5 * s->dt * (2 * s->dt_past + s->dt));
-    const bool near = s->at->near_collider[block];
+    const bool near = s->at->near_collider[block], flip = firn_transfer_is_flip(s->transfer),
+               last = is_last(s);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
     for (int i = 0; i < n; i += W) {
@@ -440,13 +454,18 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
         vr y[D];
         for (int c = 0; c < D; c++) {
             vr bend = v_set(0);
-            for (int d = 0; d < D; d++) bend += g.C[c * D + d] * g.v[d];
+            for (int d = 0; d < D && !flip; d++) bend += g.C[c * D + d] * g.v[d];
             y[c] = g.x[c] + (dt * g.v[c] + bend_time * bend) / h;
+        }
+        for (int c = 0; c < D && flip && last; c++) {
+            g.v[c] += g.C[c * D];
+            g.C[c * D] = v_set(0);
         }
         if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
         vi cell = move(&g, y);
         for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
         store_lanes(&g, s->store, index);
+        if (flip && last) store_gradient(&g, s->store, index);
     }
     bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
 }

@@ -298,3 +298,59 @@ void firn_case_run_projected_dam(firn_case_run *run)
     firn_check_note(run, (double)w.steps, 0, "for comparison", "steps");
     firn_world_close(&w);
 }
+
+/* ---- a vortex ---- */
+
+/* Steady in a box from 0 to 1 without friction (Taylor & Green 1937); at most 1 m/s. */
+static void turn_in_box(const void *context, const double x[3], double v[3], double C[3][3])
+{
+    (void)context;
+    const double sx = sin(FIRN_PI * x[0]), cx = cos(FIRN_PI * x[0]), sy = sin(FIRN_PI * x[1]),
+                 cy = cos(FIRN_PI * x[1]);
+    v[0] = sx * cy;
+    v[1] = -cx * sy;
+    C[0][0] = FIRN_PI * cx * cy;
+    C[0][1] = -FIRN_PI * sx * sy;
+    C[1][0] = FIRN_PI * sx * sy;
+    C[1][1] = -FIRN_PI * cx * cy;
+}
+
+/* The energy left after 1 s and at the end, over that at first; a cell a step. */
+static void let_turn(firn_case_run *run, firn_transfer transfer, double seconds, double left[2])
+{
+    enum { CELLS = 32 };
+    const double h = 1.0 / CELLS;
+    firn_world w = tank_of_water(run, 2, h, 1, 1);
+    w.def.gravity[1] = 0;
+    w.def.transfer = transfer;
+    w.def.crossing = 1;
+    w.def.dt_max = 0.1;
+    w.def.flip_ratio = 0.95;
+    w.def.flip_interval = h; /* a step at 1 m/s */
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {1, 1}, .motion = turn_in_box});
+    firn_world_look(&w);
+    const double first = rms_speed(&w, at_rest);
+    for (int k = 0; k < 2; k++) {
+        firn_world_advance(&w, k ? seconds - 1 : 1);
+        firn_world_look(&w);
+        left[k] = pow(rms_speed(&w, at_rest) / first, 2);
+    }
+    firn_world_close(&w);
+}
+
+void firn_case_run_projected_vortex(firn_case_run *run)
+{
+    const double seconds = run->quick ? 3 : 10;
+    double apic[2], pic[2], flip[2];
+    let_turn(run, FIRN_APIC, seconds, apic);
+    let_turn(run, FIRN_PIC, seconds, pic);
+    let_turn(run, FIRN_FLIP, seconds, flip);
+    for (int k = 0; k < 2; k++) {
+        const double t = k ? seconds : 1;
+        firn_check_at_most(run, apic[k], 1, "apic: energy left after %g s", t);
+        firn_check_at_least(run, apic[k], 1.2 * pic[k], "the same, over 1.2 of that with pic");
+        firn_check_at_most(run, flip[k], 1, "flip 0.95: energy left after %g s", t);
+        firn_check_at_least(run, flip[k], 1.2 * pic[k], "the same, over 1.2 of that with pic");
+    }
+}

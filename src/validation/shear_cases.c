@@ -112,3 +112,84 @@ void firn_case_run_projected_float(firn_case_run *run)
         }
     }
 }
+
+/* ---- stiff and nearly incompressible ---- */
+
+#define MU 1e6
+
+static double poisson_of(double lambda) { return lambda / (2 * (lambda + MU)); }
+
+/* A cube of a metre, 8 cells across, falls by half of it: how high it comes back, and the solver's
+ * iterations. */
+static void bounce(firn_case_run *run, double lambda, double *rise, double *stretch,
+                   int64_t *iterations)
+{
+    const double h = 0.125, nu = poisson_of(lambda);
+    firn_world w =
+        corner_world(run, 3, h, firn_elastic(FIRN_HENCKY, 1000, 2 * MU * (1 + nu), nu), false);
+    w.def.collider_count = 1;
+    w.collider[0].boundary = FIRN_SEPARATE;
+    w.collider[0].friction = 0;
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.low = {0, 0.5, 0}, .high = {1, 1.5, 1}});
+    double low = 1;
+    *rise = *stretch = 0;
+    *iterations = 0;
+    for (int i = 0; i < 32 && !firn_world_failed(&w); i++) {
+        firn_report report = {0};
+        firn_error error = {0};
+        if (firn_sim_advance(w.sim, 0.025, &report, &error) != FIRN_OK) break;
+        *iterations += report.iterations;
+        firn_world_look(&w);
+        const double y = firn_world_mean(&w, w.x, NULL, 1, 0, w.count);
+        low = fmin(low, y);
+        *rise = fmax(*rise, y - low);
+        const firn_totals t = firn_world_measure(&w);
+        *stretch = fmax(*stretch, fmax(t.max_J - 1, 1 - t.min_J));
+    }
+    if (firn_world_failed(&w)) *rise = *stretch = NAN;
+    firn_world_close(&w);
+}
+
+/* A column of what melts, 4 x 8 x 4 cells on a floor that holds it, warmer or colder than its melting point: how
+ * high its middle is after 1 s, over the start. */
+static double slump(firn_case_run *run, double lambda, double warmer)
+{
+    const double h = 0.02, nu = poisson_of(lambda);
+    firn_material_def m = firn_elastic(FIRN_MELTING, 1000, 2 * MU * (1 + nu), nu);
+    m.yield = 1e5;
+    m.viscosity = 10;
+    m.melting_point = 300;
+    m.latent_heat = 1e5;
+    m.heat_capacity = m.liquid_heat_capacity = 1000;
+    m.conductivity = m.liquid_conductivity = 0.1;
+    firn_world w = corner_world(run, 3, h, m, true);
+    w.def.collider_count = 1;
+    w.def.heat.enabled = 1;
+    w.def.heat.ambient = 300 + warmer;
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {4 * h, 8 * h, 4 * h}});
+    firn_world_advance(&w, 1);
+    firn_world_look(&w);
+    const double high = firn_world_mean(&w, w.x, NULL, 1, 0, w.count) / (4 * h);
+    firn_world_close(&w);
+    return high;
+}
+
+/* What a solver of melting solids was asked for and could not (mu 1e6, lambda 1e9). */
+void firn_case_run_projected_stiff(firn_case_run *run)
+{
+    static const double lambda[] = {1e7, 1e9};
+    int64_t iterations[2];
+    for (int i = run->quick; i < 2; i++) {
+        double rise, stretch;
+        bounce(run, lambda[i], &rise, &stretch, &iterations[i]);
+        firn_check_at_least(run, rise, 0.1, "lambda %g: the cube bounces, m", lambda[i]);
+        firn_check_at_most(run, stretch * lambda[i] / MU, 1, "change of J times lambda / mu");
+        firn_check_near(run, slump(run, lambda[i], -20), 1, 0.02, "a cold column stands: height");
+        firn_check_at_most(run, slump(run, lambda[i], 20), 0.4, "a melted one spreads: height");
+    }
+    if (run->quick) return;
+    firn_check_at_most(run, (double)iterations[1] / (double)iterations[0], 1.5,
+                       "iterations of the solver, over those with lambda 1e7");
+}
