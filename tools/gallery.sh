@@ -34,6 +34,9 @@ toothpaste          | 40 |
 dam_break           | 20 |
 dam_obstacle        | 20 |
 drop_crown          | 9 |
+drop_on_plate       | 60 |
+ice_water           | 30 |
+heated_column       | 60 |
 fountain            | 40 |
 watermelon          | 20 |
 chocolate           | 49 | | 0.003 | temperature liquid

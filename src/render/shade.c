@@ -12,6 +12,7 @@ typedef struct view {
     firn_ray ray;
     int depth;
     float spread; /* pixels' width at distance 1, for what is filtered */
+    int panes;    /* sides of rooms that it came through */
 } view;
 
 static vec3 look(const firn_render_world *w, const view *v, firn_dice *dice, firn_sample *first);
@@ -178,14 +179,17 @@ static vec3 shade_solid(const firn_render_world *w, const view *v, int32_t which
     return v3_add(v3_along(dull, sun, shine), sheen);
 }
 
+enum { PANES = 12 }; /* that a ray goes through, along a side or in and out of water beside it */
+
 /* A collider; of a room's sides little, and what is behind them. */
 static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
                           firn_dice *dice, firn_sample *first)
 {
     const float solid = firn_scenery_solid(&w->scenery[which], n);
     const vec3 wall = shade_solid(w, v, which, t, n, dice);
-    if (solid >= 1) return wall;
+    if (solid >= 1 || v->panes >= PANES) return wall;
     view behind = *v;
+    behind.panes++;
     behind.ray.origin = v3_along(v->ray.origin, v->ray.direction, t + 0.1f + 1e-4f * t);
     if (first) {
         const vec3 beyond = look(w, &behind, dice, first);
