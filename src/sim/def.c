@@ -543,6 +543,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->force_pool,
         &sim->constant_pool,
         &sim->law_pool,
+        &sim->shear_pool,
         &sim->posed_pool,
         &sim->body_pool,
         &sim->contact_pool,
