@@ -36,6 +36,7 @@ dam_obstacle        | 20 |
 drop_crown          | 9 |
 fountain            | 40 |
 honey_fold          | 28 |
+glass_fill          | 66 |
 watermelon          | 20 |
 chocolate           | 49 | | 0.003 | temperature liquid
 chocolate_creature  | 49 | | 0.03
