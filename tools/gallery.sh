@@ -38,6 +38,8 @@ drop_on_plate       | 60 |
 ice_water           | 30 |
 heated_column       | 60 |
 fountain            | 40 |
+honey_fold          | 28 |
+glass_fill          | 66 |
 watermelon          | 20 |
 chocolate           | 49 | | 0.003 | temperature liquid
 chocolate_creature  | 49 | | 0.03
