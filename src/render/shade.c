@@ -266,7 +266,8 @@ static vec3 see_through(const firn_render_world *w, const view *v, const firn_hi
         const float length = firn_trace_inside(&w->volume, ray, hit->layer, limit);
         seen = v3_add(seen, gather_inside(w, ray, length, layer, &through));
         p = v3_along(p, d, length);
-        const view behind = {.ray = {p, d}, .depth = v->depth + 1, .spread = 4 * v->spread};
+        const view behind = {
+            .ray = {p, d}, .depth = v->depth + 1, .panes = v->panes, .spread = 4 * v->spread};
         if (length >= limit - 0.01f && scenery >= 0) {
             return v3_add(seen, v3_mul(through, shade_scenery(w, &behind, scenery, 0, solid_normal,
                                                               dice, NULL)));
@@ -373,7 +374,8 @@ static vec3 shade_material(const firn_render_world *w, const view *v, const firn
     if (rough >= 0.25f) {
         mirrored = firn_light_on(&node, away);
     } else if (v->depth < DEEPEST && f > FAINT) {
-        const view next = {.ray = out, .depth = v->depth + 1, .spread = 4 * v->spread};
+        const view next = {
+            .ray = out, .depth = v->depth + 1, .panes = v->panes, .spread = 4 * v->spread};
         mirrored = look(w, &next, dice, NULL);
     } else {
         mirrored = firn_light_along(&w->light, out);
