@@ -213,11 +213,11 @@ static void scatter_particle(const firn_pass *s, const firn_lanes *g, int l, con
         if (n == 1) scatter_faces(&p, 1, base, slope, origin, plane);
         if (n == 2) scatter_faces(&p, 2, base, slope, origin, plane);
     }
-    scatter_cells(&p, volume * (quad){1, g->stiffness[l], g->modulus[l], g->state[l]}, origin,
-                  plane);
+    const quad own = {1, g->stiffness[l], g->modulus[l], g->state[l]},
+               more = {1 - g->enthalpy[l], g->H[0][l]};
+    scatter_cells(&p, volume * own, origin, plane);
     plane += ARENA_NODES * FIRN_NODE;
-    if (s->solids)
-        scatter_cells(&p, volume * (quad){1 - g->enthalpy[l], g->H[0][l]}, origin, plane);
+    if (s->solids) scatter_cells(&p, volume * more, origin, plane);
 }
 
 firn_pass_function FIRN_KERNEL(firn_staggered_scatter);
