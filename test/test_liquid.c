@@ -111,13 +111,22 @@ static void walls_carry_the_weight_of_the_liquid(void **state)
     }
 }
 
-/* Of water; or of honey with a block of jelly on it, all shear implicit. */
-static firn_sim *dam(world *w, int dimension, bool mixed, int32_t threads)
+/* What a dam is of: water; honey with a block of jelly on it, all shear implicit; chocolate that melts. */
+typedef enum dam_kind { WATER, MIXED, MELTING } dam_kind;
+
+static firn_sim *dam(world *w, int dimension, dam_kind kind, int32_t threads)
 {
     *w = tank_world(dimension, dimension == 2 ? 40 : 16);
     w->def.threads = threads;
     w->collider[0].contact_angle = 60;
-    if (mixed) {
+    if (kind == MELTING) {
+        w->material[0] = firn_material_def_preset(firn_preset_find("chocolate"));
+        w->def.heat.enabled = 1;
+        w->def.heat.speed = 1000;
+        w->def.heat.ambient = 320;
+        w->def.heat.transfer = 30;
+    }
+    if (kind == MIXED) {
         w->material[0] = firn_material_def_preset(firn_preset_find("honey"));
         w->material[1] = firn_material_def_preset(firn_preset_find("jelly"));
         w->def.material_count = 2;
@@ -129,18 +138,18 @@ static firn_sim *dam(world *w, int dimension, bool mixed, int32_t threads)
                 on_it = {.low = {2, 17, 4}, .cells = {5, 4, 4}, .per_axis = 2, .material = 1};
     random_state = 11;
     brick_add(sim, w, &b);
-    if (mixed) brick_add(sim, w, &on_it);
+    if (kind == MIXED) brick_add(sim, w, &on_it);
     return sim;
 }
 
 static void bytes_are_the_same_at_any_thread_count_and_after_a_resume(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 4; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         firn_hash hash[4];
         for (int run = 0; run < 4; run++) { /* the last one saves and goes on */
             world w;
-            firn_sim *sim = dam(&w, 2 + kind % 2, kind > 1, run < 3 ? run + 1 : 2);
+            firn_sim *sim = dam(&w, 2 + kind % 2, (dam_kind)(kind / 2), run < 3 ? run + 1 : 2);
             for (int frame = 0; frame < 4; frame++) {
                 if (run == 3 && frame == 2) {
                     bytes saved = {0};
@@ -210,7 +219,7 @@ static void a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank(void **state)
     (void)state;
     for (int d = 2; d <= 3; d++) {
         world w;
-        firn_sim *sim = dam(&w, d, false, 2);
+        firn_sim *sim = dam(&w, d, WATER, 2);
         firn_totals before, after;
         assert_ok(firn_sim_measure(sim, &before, &error));
         assert_ok(firn_sim_advance(sim, 0.5, NULL, &error));
@@ -242,6 +251,51 @@ static void what_projection_does_not_serve_is_refused(void **state)
         assert_int_equal(firn_sim_create(&w.def, &sim, &error), FIRN_UNSUPPORTED);
         assert_non_null(strstr(error.message, word[i]));
         assert_non_null(strstr(error.message, "projection"));
+    }
+}
+
+/* AUTO projects liquids, and nothing that would gain less. */
+static void auto_projects_liquids(void **state)
+{
+    (void)state;
+    static const char *const preset[] = {"water", "honey", "jelly", "sand"};
+    for (int i = 0; i < 4; i++) {
+        world w = tank_world(2, 8);
+        w.def.pressure = FIRN_PRESSURE_AUTO;
+        w.material[0] = firn_material_def_preset(firn_preset_find(preset[i]));
+        firn_sim *sim = world_create(&w);
+        const brick b = pool(8, 4, 0);
+        brick_add(sim, &w, &b);
+        firn_report report;
+        assert_ok(firn_sim_advance(sim, 0.01, &report, &error));
+        assert_true((report.iterations > 0) == (i < 2));
+        firn_sim_destroy(sim);
+    }
+}
+
+/* Less than a cell of liquid has no pressure. Once it has landed on a floor it slides on and neither gains
+ * nor loses. */
+static void drops_on_a_floor_slide_on(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        world w = tank_world(d, 100);
+        firn_sim *sim = world_create(&w);
+        const brick b = {
+            .low = {5, 1, 50}, .cells = {1, 1, 1}, .per_axis = 2, .velocity = {0.3, 0, 0}};
+        brick_add(sim, &w, &b);
+        firn_totals before, landed, after;
+        assert_ok(firn_sim_measure(sim, &before, &error));
+        assert_ok(firn_sim_advance(sim, 0.75, NULL, &error));
+        assert_ok(firn_sim_measure(sim, &landed, &error));
+        assert_ok(firn_sim_advance(sim, 1.5, NULL, &error));
+        assert_ok(firn_sim_measure(sim, &after, &error));
+        print_message("%dD: kinetic energy %.3f of the first, then %.4f of that\n", d,
+                      landed.kinetic / before.kinetic, after.kinetic / landed.kinetic);
+        const double fall = before.mass * 9.81 * 2 * w.def.cell_size;
+        assert_at_most(landed.kinetic, before.kinetic + fall);
+        assert_at_most(fabs(after.kinetic / landed.kinetic - 1), 1e-2);
+        firn_sim_destroy(sim);
     }
 }
 
@@ -381,7 +435,7 @@ static void a_solver_that_fails_is_named(void **state)
 {
     (void)state;
     world w;
-    firn_sim *sim = dam(&w, 2, false, 1);
+    firn_sim *sim = dam(&w, 2, WATER, 1);
     firn_sim_destroy(sim);
     w.def.solver_iterations = 1;
     w.def.dt_min = 1e-4;
@@ -410,6 +464,8 @@ int main(void)
         cmocka_unit_test(bytes_are_the_same_at_any_thread_count_and_after_a_resume),
         cmocka_unit_test(a_dam_that_breaks_keeps_its_mass_and_stays_in_its_tank),
         cmocka_unit_test(cells_are_empty_interior_or_collider),
+        cmocka_unit_test(auto_projects_liquids),
+        cmocka_unit_test(drops_on_a_floor_slide_on),
         cmocka_unit_test(a_drop_flies_as_a_whole),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),

@@ -81,6 +81,7 @@ static void claim(const char *name)
     X(drops_meet_plates_at_the_contact_angle, "projected_cap")                                     \
     X(thick_liquids_spread_as_theory_says, "projected_honey")                                      \
     X(light_bodies_float, "projected_float")                                                       \
+    X(snow_melts_to_the_volume_of_its_water, "projected_snow")                                     \
     X(stiff_bodies_stand_bounce_melt_and_spread, "projected_stiff")                                \
     X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \
     X(sand_runs_out_as_measured, "sand_column")                                                    \

@@ -23,9 +23,11 @@
     X(SNOW, snow, "packs, hardens and breaks (Stomakhin et al. 2013)",                             \
       P(young) P(poisson) P(critical_compression) P(critical_stretch) P(hardening)                 \
           P(hardening_cap),                                                                        \
-      .state = FIRN_STATE_LOG_VOLUME, .crumbles = 1, .packs = 1, .poisson_from_0 = 1)              \
+      .state = FIRN_STATE_LOG_VOLUME, .crumbles = 1, .packs = 1, .volume_yields = 1,               \
+      .poisson_from_0 = 1)                                                                         \
     X(DRUCKER_PRAGER, drucker_prager, "sand: grains that rub (Klar et al. 2016)",                  \
-      P(young) P(poisson) P(friction_angle) P(cohesion), .state = FIRN_STATE_LOG_VOLUME)           \
+      P(young) P(poisson) P(friction_angle) P(cohesion), .state = FIRN_STATE_LOG_VOLUME,           \
+      .volume_yields = 1)                                                                          \
     X(VON_MISES, von_mises, "clay and metal: flows beyond a shear stress",                         \
       P(young) P(poisson) P(yield) P(hardening_modulus), .state = FIRN_STATE_PLASTIC_SHEAR)        \
     X(HERSCHEL_BULKLEY, herschel_bulkley, "paste and mud: flows at a rate beyond a shear stress",  \
@@ -35,7 +37,7 @@
       .state = FIRN_STATE_LOG_VOLUME, .liquid = 1)                                                 \
     X(NACC, nacc, "foam, concrete, fruit: crushes, tears and crumbles (Wolper et al. 2019)",       \
       P(young) P(poisson) P(friction_angle) P(hardening) P(tensile_ratio) P(compaction),           \
-      .state = FIRN_STATE_LOG_PACKING)                                                             \
+      .state = FIRN_STATE_LOG_PACKING, .volume_yields = 1)                                         \
     X(MELTING, melting, "a solid that melts to a liquid and freezes again: needs heat",            \
       P(young) P(poisson) P(yield) P(softening) P(crush_pressure) P(hardening) P(hardening_cap)    \
           P(melting_point) P(melting_range) P(latent_heat) P(liquid_heat_capacity)                 \

@@ -119,6 +119,7 @@ typedef struct firn_law_info {
     int32_t melts;    /* reads melting_point; what it is depends on its enthalpy */
     int32_t crumbles; /* breaks into loose pieces, which FIRN_TRANSFER_AUTO lets part */
     int32_t packs;    /* packing multiplies its moduli, by at most hardening_cap */
+    int32_t volume_yields;  /* its pressure is its own: pressure projection does not serve it */
     int32_t poisson_from_0; /* its energy has no floor for a poisson below 0, which is refused */
 } firn_law_info;
 FIRN_API firn_law_info firn_law_get_info(firn_law_kind law);

@@ -193,17 +193,12 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
     return FIRN_OK;
 }
 
-bool firn_sim_projects(firn_law_kind law)
-{
-    return law != FIRN_SNOW && law != FIRN_DRUCKER_PRAGER && law != FIRN_NACC;
-}
-
 /* What projection does not serve. */
 static firn_status check_projection(const firn_sim_def *def, firn_error *error)
 {
     if (def->pressure != FIRN_PRESSURE_PROJECTION) return FIRN_OK;
     for (int32_t i = 0; i < def->material_count; i++) {
-        if (firn_sim_projects(def->materials[i].law)) continue;
+        if (!firn_law_get_info(def->materials[i].law).volume_yields) continue;
         return firn_fail_field(error, FIRN_UNSUPPORTED,
                                "materials[%d].law %s: pressure projection is not for laws whose "
                                "volume yields; use pressure none",
@@ -283,7 +278,6 @@ static firn_status refuse_isa(const char *isa, firn_error *error)
                      "no isa of this build runs on this machine; use a build that has scalar");
 }
 
-/* What AUTO stands for with these materials. */
 /* AUTO projects what has most to gain: long steps through liquids, and melt that does not lock. */
 static firn_pressure choose_pressure(const firn_sim_def *def)
 {
@@ -297,6 +291,7 @@ static firn_pressure choose_pressure(const firn_sim_def *def)
     return gains ? FIRN_PRESSURE_PROJECTION : FIRN_PRESSURE_NONE;
 }
 
+/* AUTO lets loose pieces part. */
 static firn_transfer choose_transfer(const firn_sim_def *def)
 {
     if (def->transfer != FIRN_TRANSFER_AUTO) return def->transfer;
@@ -411,8 +406,10 @@ void firn_sim_derive_material(firn_sim *sim, int32_t i)
     const bool implicit = shears_implicitly(&sim->def, m);
     ((uint8_t *)sim->shear_pool.data)[i] = implicit;
     sim->project.shears |= implicit;
-    sim->project.solids |=
-        m->law != FIRN_LIQUID || m->surface_tension != sim->materials[0].surface_tension;
+    sim->project.solids |= m->law != FIRN_LIQUID;
+    for (int32_t j = 0; j < sim->def.material_count; j++) {
+        sim->project.solids |= m->surface_tension != sim->materials[j].surface_tension;
+    }
     note_tension(&sim->def, m, &sim->project.tension);
 }
 

@@ -87,12 +87,16 @@ static double viscous_limit(const firn_sim *sim)
 static double surface_bound(const firn_sim *sim)
 {
     const firn_sim_def *def = &sim->def;
-    double density = INFINITY;
+    if (sim->project.tension == 0) return INFINITY;
+    double least = INFINITY; /* s2/m3 */
     for (int32_t i = 0; i < def->material_count; i++) {
-        density = fmin(density, def->materials[i].density);
+        const firn_material_def *m = &sim->materials[i];
+        const bool other = firn_law_get_info(m->law).melts && m->liquid_density > 0;
+        const double density = other ? fmin(m->density, m->liquid_density) : m->density;
+        if (m->surface_tension > 0) least = fmin(least, density / m->surface_tension);
     }
     const double two_pi = 6.283185307179586, h = def->cell_size;
-    return sqrt(density * h * h * h / (two_pi * sim->project.tension));
+    return sqrt(least * h * h * h / two_pi);
 }
 
 /* Pressure sets no limit, nor does implicit shear. Gravity may speed up within the step what is at rest. */

@@ -323,8 +323,9 @@ static void sum_block(void *context, int64_t block, int32_t thread)
     heat_node *node = job->node + block * job->nodes;
     for (int n = 0; n < job->nodes; n++) {
         const real *q = sum[0][n];
-        node[n] = (heat_node){.capacity = q[0]};
-        if (!(q[0] > 0)) continue;
+        node[n] = (heat_node){0};
+        if (!(q[0] > 0 && q[3] > 0)) continue; /* weights of what lies on a node underflow */
+        node[n].capacity = q[0];
         node[n].value = q[1] / q[0];
         node[n].conductivity = q[2] / q[3];
         node[n].full = (real)fmin((double)(q[3] / (room[n] > least ? room[n] : least)), 1);
@@ -816,7 +817,8 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     }
     over_blocks(&job, survey_block);
     heat_sources(&job);
-    if (melts) even_volumes(&job, &pass);
+    /* Projection keeps volumes itself: a melt that seems smaller where it is crowded would stay so. */
+    if (melts && sim->def.pressure != FIRN_PRESSURE_PROJECTION) even_volumes(&job, &pass);
     const int parts = (int)fmax(ceil(fmin(rate * job.dt, PARTS_MOST)), 1);
     job.dt /= parts;
     for (int i = 0; i < parts && st == FIRN_OK; i++) st = conduct(&job, &pass, error);

@@ -289,7 +289,8 @@ firn_status firn_sim_add_material(firn_sim *sim, const firn_material_def *def, i
                          "there are no implicit steps for %s; use integrator explicit or auto",
                          firn_law_name(def->law));
     }
-    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION && !firn_sim_projects(def->law)) {
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION &&
+        firn_law_get_info(def->law).volume_yields) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "%s cannot join: pressure projection is not for laws whose volume yields",
                          firn_law_name(def->law));

@@ -6,8 +6,9 @@
  *   sum A / (rho theta) (P - P_n) = -sum +-(A u* + (1 - A) u_wall),     P = p dt / (rho_0 h)
  *   u = u* - (P - P_n) / (rho theta),      rho = m / V of the face, over rho_0
  * and in air P_n is that of surface tension, or 0, at the surface, which is the part theta of a cell away
- * (Gibou et al. 2002). How full cells are says where the surface is. A second solve with the same matrix finds a motion that makes crowded
- * cells looser and loose ones fuller: it moves particles and leaves their velocities alone.
+ * (Gibou et al. 2002). How full cells are says where the surface is. A second solve with the same matrix
+ * finds a motion that makes crowded cells looser and loose ones fuller: it moves particles and leaves their
+ * velocities alone.
  *
  * Blocks depend on their neighbours' last stage alone, so nothing depends on the thread count. Theory and
  * measurements: doc/liquids.md. */
@@ -57,8 +58,6 @@ static double run_most(project_job *job, firn_task *task)
     return most;
 }
 
-static bool bit(uint64_t mask, int c) { return mask >> c & 1; }
-
 /* ---- from particles ---- */
 
 static void open_task(void *context, int64_t b, int32_t thread)
@@ -99,16 +98,6 @@ static void open_task(void *context, int64_t b, int32_t thread)
     }
 }
 
-/* The neighbour of cell c along axis a, before (way -1) or after it (1). */
-static int32_t step_from(const project_job *job, const firn_liquid_block *v, int c, int a, int way,
-                         int *cell)
-{
-    int at[3];
-    firn_cell_at(job->dim, c, at);
-    at[a] += way;
-    return firn_find_cell(v, job->dim, at, cell);
-}
-
 /* Faces of solids have their true mass, down to a tenth of a cell's: by m / V a surface would be as heavy as
  * the inside, and stiff solids gain energy (doc/liquids.md). */
 static void blend_task(void *context, int64_t b, int32_t thread)
@@ -120,7 +109,7 @@ static void blend_task(void *context, int64_t b, int32_t thread)
         for (uint64_t left = v->massive[a]; left; left &= left - 1) {
             const int c = __builtin_ctzll(left);
             int cell;
-            const int32_t below = step_from(job, v, c, a, -1, &cell);
+            const int32_t below = firn_step_from(v, job->dim, c, a, -1, &cell);
             double volume = (double)v->volume[c], solid = volume * (double)v->solid[c];
             if (below >= 0) {
                 const firn_liquid_block *o = firn_liquid_of(job->sim, below);
@@ -175,7 +164,7 @@ static double depth_at(double cover)
  * cell. */
 static int32_t face_of(const project_job *job, int64_t b, int c, int a, bool upper, int *cell)
 {
-    if (upper) return step_from(job, firn_liquid_of(job->sim, b), c, a, 1, cell);
+    if (upper) return firn_step_from(firn_liquid_of(job->sim, b), job->dim, c, a, 1, cell);
     *cell = c;
     return (int32_t)b;
 }
@@ -185,18 +174,10 @@ static void classify_task(void *context, int64_t b, int32_t thread)
     (void)thread;
     const project_job *job = context;
     firn_liquid_block *v = firn_liquid_of(job->sim, b);
-    v->liquid = v->room = 0;
+    v->liquid = 0;
     for (int c = 0; c < job->cells; c++) {
         v->depth[c] = (real)depth_at((double)v->cover[c]);
-        bool open = false;
-        for (int i = 0; i < 2 * job->dim && !open; i++) {
-            int cell;
-            const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
-            open = other >= 0 && firn_liquid_of(job->sim, other)->open[i / 2][cell] > 0;
-        }
-        if (!open) continue;
-        v->room |= (uint64_t)1 << c;
-        if ((double)v->cover[c] > LIQUID) v->liquid |= (uint64_t)1 << c;
+        if (firn_bit(v->room, c) && (double)v->cover[c] > LIQUID) v->liquid |= (uint64_t)1 << c;
     }
 }
 
@@ -211,7 +192,7 @@ static void predict_task(void *context, int64_t b, int32_t thread)
             const double pushed =
                 (double)v->start[a][c] + job->dt * (job->body[a] + (double)v->push[a][c]);
             u[c] = firn_open_part(v, a, c) == 0 ? v->wall_speed[a][c]
-                   : bit(v->massive[a], c)      ? (real)(job->keep * pushed)
+                   : firn_bit(v->massive[a], c) ? (real)(job->keep * pushed)
                                                 : 0;
         }
     }
@@ -241,17 +222,17 @@ static beyond look_beyond(const project_job *job, int64_t b, int c, int a, bool 
     const firn_liquid_block *f = firn_liquid_of(sim, out.block);
     out.open = firn_open_part(f, a, out.cell);
     out.coefficient = (double)f->lightness[a][out.cell];
-    out.other = step_from(job, v, c, a, upper ? 1 : -1, &out.other_cell);
+    out.other = firn_step_from(v, job->dim, c, a, upper ? 1 : -1, &out.other_cell);
     const double bent = job->jump > 0 ? (double)v->curvature[c] : 0;
     double there = -1.5, bent_there = bent;
     if (out.other >= 0) {
         const firn_liquid_block *o = firn_liquid_of(sim, out.other);
         if (job->jump > 0) bent_there = (double)o->curvature[out.other_cell];
-        out.liquid = bit(o->liquid, out.other_cell);
+        out.liquid = firn_bit(o->liquid, out.other_cell);
         there = (double)o->depth[out.other_cell];
     }
     if (out.liquid) return out;
-    if ((double)v->solid[c] > 0.5 || bit(f->freed[a], out.cell)) return out;
+    if ((double)v->solid[c] > 0.5 || firn_bit(f->freed[a], out.cell)) return out;
     const double here = (double)v->depth[c];
     const double theta = there >= 0 ? 1 : fmin(fmax(here / (here - there), THETA_LEAST), 1);
     out.coefficient /= theta;
@@ -269,7 +250,7 @@ static void system_task(void *context, int64_t b, int32_t thread)
     for (int c = 0; c < job->cells; c++) {
         const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
         job->b[place] = 0;
-        if (!bit(v->liquid, c)) continue;
+        if (!firn_bit(v->liquid, c)) continue;
         double flow = 0;
         for (int i = 0; i < 2 * job->dim; i++) {
             const int a = i / 2;
@@ -301,7 +282,7 @@ static void crowd_task(void *context, int64_t b, int32_t thread)
     const firn_level *l = job->sim->project.solver.level;
     for (int c = 0; c < job->cells; c++) {
         const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
-        const bool flows = bit(v->liquid, c) && (double)v->solid[c] <= 0.5;
+        const bool flows = firn_bit(v->liquid, c) && (double)v->solid[c] <= 0.5;
         double excess = flows ? (double)v->cover[c] - 1 : 0;
         if (excess < 0 && l->anchor[place] > 0)
             excess = 0; /* at the surface cells may be part full */
@@ -322,9 +303,9 @@ static void accelerate_task(void *context, int64_t b, int32_t thread)
         for (int c = 0; c < job->cells; c++) {
             if (!job->moving) u[c] = 0;
             int cell;
-            const int32_t below = step_from(job, v, c, a, -1, &cell);
-            const bool upper = bit(v->liquid, c),
-                       lower = below >= 0 && bit(firn_liquid_of(sim, below)->liquid, cell);
+            const int32_t below = firn_step_from(v, job->dim, c, a, -1, &cell);
+            const bool upper = firn_bit(v->liquid, c),
+                       lower = below >= 0 && firn_bit(firn_liquid_of(sim, below)->liquid, cell);
             if (firn_open_part(v, a, c) == 0 || !(upper || lower)) continue;
             const beyond f =
                 upper ? look_beyond(job, b, c, a, false) : look_beyond(job, below, cell, a, true);
@@ -352,7 +333,7 @@ static void finish_task(void *context, int64_t b, int32_t thread)
     double most = 0;
     for (int c = 0; c < job->cells; c++) {
         const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
-        const bool wet = bit(v->liquid, c) && l->inverse[place] > 0;
+        const bool wet = firn_bit(v->liquid, c) && l->inverse[place] > 0;
         pressure[c] = wet ? (real)(job->x[place] * job->density * job->h / job->dt) : 0;
         liquid[c] = wet;
         growth[c] = 0;
@@ -403,7 +384,7 @@ static void load_halo(const project_job *job, const firn_liquid_block *v, int a,
             const uint64_t mask = other < 0 ? 0 : firn_liquid_of(sim, other)->known[a];
             const real *u = other < 0 ? NULL : firn_staggered_of(sim, other, job->first + a);
             for (int k = 0; k < count; k++) {
-                known[to + k] = bit(mask, cell + first + k);
+                known[to + k] = firn_bit(mask, cell + first + k);
                 value[to + k] = known[to + k] ? u[cell + first + k] : 0;
             }
         }
@@ -502,7 +483,7 @@ static void speed_task(void *context, int64_t b, int32_t thread)
         const real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
             const double felt = fmin((1 << job->dim) * (double)v->mass[a][c], 1);
-            if (bit(v->massive[a], c)) most = fmax(most, felt * fabs((double)u[c]));
+            if (firn_bit(v->massive[a], c)) most = fmax(most, felt * fabs((double)u[c]));
             check += (double)u[c] * 0; /* stays 0 while all are finite */
         }
     }
@@ -529,18 +510,18 @@ static void release_task(void *context, int64_t b, int32_t thread)
             const firn_liquid_wall *f = &w->face[a][c];
             if (f->collider < 0 || !f->separates || !(f->depth < (real)0.5)) continue;
             int cell;
-            const int32_t below = step_from(job, v, c, a, -1, &cell);
+            const int32_t below = firn_step_from(v, job->dim, c, a, -1, &cell);
             double pull = 0;
             bool wet = false;
-            if (bit(v->liquid, c)) {
+            if (firn_bit(v->liquid, c)) {
                 wet = true;
                 pull -= job->x[(size_t)b * (size_t)job->cells + (size_t)c];
             }
-            if (below >= 0 && bit(firn_liquid_of(sim, below)->liquid, cell)) {
+            if (below >= 0 && firn_bit(firn_liquid_of(sim, below)->liquid, cell)) {
                 wet = true;
                 pull -= job->x[(size_t)below * (size_t)job->cells + (size_t)cell];
             }
-            const bool freed = bit(v->freed[a], c);
+            const bool freed = firn_bit(v->freed[a], c);
             const double away = ((double)u[c] - (double)v->wall_speed[a][c]) * (double)f->normal[a];
             const bool change = wet && (freed ? away < 0 : pull > 0);
             if (!change) continue;

@@ -6,6 +6,8 @@
 #ifndef FIRN_PROJECT_H
 #define FIRN_PROJECT_H
 
+#include <math.h>
+
 #include "sim/sim.h"
 
 enum { FIRN_CELLS = FIRN_MAX_CELLS };
@@ -16,14 +18,14 @@ typedef struct firn_liquid_block {
     uint64_t walled;                   /* cells with their middle in a collider */
     uint64_t liquid;                   /* cells that have a pressure */
     uint64_t room;                     /* cells with an open face */
+    uint64_t exposed;                  /* liquid cells with air beyond an open face */
     uint64_t rigid[3];                 /* faces that are mostly solid */
-    uint64_t exposed;                  /* those of them with air beyond an open face */
     uint64_t massive[3];               /* faces that particles reach */
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
     uint64_t freed[3];                 /* faces at walls that what is there leaves */
     real start[3][FIRN_CELLS];         /* m/s, before forces */
-    real push[3][FIRN_CELLS];          /* m/s2, of viscosity */
+    real push[3][FIRN_CELLS];          /* m/s2, of explicit stress */
     real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
     real mass[3][FIRN_CELLS];          /* of the face, over that of a cell of reference density */
     real volume[FIRN_CELLS];           /* of particles, in cells */
@@ -54,6 +56,7 @@ typedef struct firn_liquid_wall {
 typedef struct firn_wall_block {
     int32_t block;
     firn_liquid_wall face[3][FIRN_CELLS];
+    real free[FIRN_CELLS]; /* part of each cell's kernel that colliders leave */
     real ghost[3][FIRN_CELLS];
 } firn_wall_block;
 
@@ -62,10 +65,12 @@ static inline firn_liquid_block *firn_liquid_of(const firn_sim *sim, int64_t blo
     return (firn_liquid_block *)sim->project.block.data + block;
 }
 
+static inline bool firn_bit(uint64_t mask, int c) { return mask >> c & 1; }
+
 /* The part of a face that is open in the solve under way. */
 static inline double firn_open_part(const firn_liquid_block *v, int a, int cell)
 {
-    return v->freed[a] >> cell & 1 ? 1 : (double)v->open[a][cell];
+    return firn_bit(v->freed[a], cell) ? 1 : (double)v->open[a][cell];
 }
 
 /* Channel c of a block; see FIRN_STAGGERED. */
@@ -97,9 +102,49 @@ static inline int32_t firn_find_cell(const firn_liquid_block *from, int dim, con
     return from->near[which];
 }
 
+/* The neighbour of cell c along axis a, before (way -1) or after it (1). */
+static inline int32_t firn_step_from(const firn_liquid_block *from, int dim, int c, int a, int way,
+                                     int *cell)
+{
+    int at[3];
+    firn_cell_at(dim, c, at);
+    at[a] += way;
+    return firn_find_cell(from, dim, at, cell);
+}
+
+/* The 2^dim points of a lattice around a place, and their linear weights. Places are in cells from a
+ * block's first; the lattice is those of whole numbers + `offset`. */
+typedef struct firn_corners {
+    int dim, low[3];
+    double part[3];
+} firn_corners;
+
+static inline firn_corners firn_corners_of(int dim, const double place[3], const double offset[3])
+{
+    firn_corners k = {.dim = dim};
+    for (int a = 0; a < dim; a++) {
+        const double y = fmin(fmax(place[a] - offset[a], -FIRN_BLOCK), 2 * FIRN_BLOCK - 1.001);
+        k.low[a] = (int)floor(y);
+        k.part[a] = y - k.low[a];
+    }
+    return k;
+}
+
+static inline double firn_corner(const firn_corners *k, int i, int at[3])
+{
+    double w = 1;
+    at[2] = 0;
+    for (int a = 0; a < k->dim; a++) {
+        const int up = i >> a & 1;
+        at[a] = k->low[a] + up;
+        w *= up ? k->part[a] : 1 - k->part[a];
+    }
+    return w;
+}
+
 /* ---- project_walls.c ---- */
 
-/* Distances to colliders, open parts of faces, the share of colliders in `cover`, and what mirrors. */
+/* Distances to colliders, open parts of faces, `room`, `cover`, and what mirrors. */
 firn_status firn_project_walls(firn_sim *sim, firn_error *error);
 
 /* The collider nearest to a point, or -1; its distance in cells, and its normal there. */

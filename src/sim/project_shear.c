@@ -126,7 +126,7 @@ static double full_part(const firn_liquid_block *v, int c) { return fmin((double
 
 static real cell_weight(const shear_job *job, const firn_liquid_block *v, int c)
 {
-    if (!(v->thick[c] > 0) || !(v->room >> c & 1)) return 0;
+    if (!(v->thick[c] > 0) || !firn_bit(v->room, c)) return 0;
     for (int a = 0; a < job->dim; a++) {
         int cell;
         if (near_cell(job, v, c, a, 1, a, 0, &cell) < 0) return 0;
@@ -162,7 +162,7 @@ static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c,
         const firn_liquid_block *o = firn_liquid_of(job->sim, at);
         thick += (double)o->thick[cell];
         volume += (double)o->volume[cell];
-        if (!(o->room >> cell & 1)) continue;
+        if (!firn_bit(o->room, cell)) continue;
         roomy++;
         full += full_part(o, cell);
     }
@@ -332,7 +332,7 @@ static void keep_task(void *context, int64_t b, int32_t thread)
         const real *x = faces_of(job, (real *)job->in, b, a);
         real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
-            if (w->inverse[a][c] > 0 && (v->massive[a] >> c & 1)) u[c] = x[c];
+            if (w->inverse[a][c] > 0 && firn_bit(v->massive[a], c)) u[c] = x[c];
         }
     }
 }

@@ -30,8 +30,6 @@ static int stride_of(int dim, int axis, int side)
     return axis == dim - 1 ? 1 : axis == dim - 2 ? side : side * side;
 }
 
-static bool bit(uint64_t mask, int c) { return mask >> c & 1; }
-
 /* ---- where the surface is ---- */
 
 /* Liquid cells with air beyond an open face. */
@@ -49,7 +47,7 @@ static void expose_task(void *context, int64_t b, int32_t thread)
             firn_cell_at(dim, c, at);
             at[i / 2] += i % 2 ? 1 : -1;
             const int32_t other = firn_find_cell(v, dim, at, &cell);
-            if (other >= 0 && bit(firn_liquid_of(sim, other)->liquid, cell)) continue;
+            if (other >= 0 && firn_bit(firn_liquid_of(sim, other)->liquid, cell)) continue;
             if (i % 2) face = cell;
             const int32_t has_face = i % 2 ? other : (int32_t)b;
             if (has_face < 0 || firn_liquid_of(sim, has_face)->open[i / 2][face] == 0) continue;
@@ -92,7 +90,7 @@ static void load_cover(const firn_sim *sim, const firn_liquid_block *v, real cov
             for (; k < end; k++, cell++) {
                 const int n = r * SIDE + k + REACH;
                 cover[n] = !o ? 0 : o->cover[cell] < 1 ? o->cover[cell] : 1;
-                unknown[n] = !o || bit(o->walled, cell);
+                unknown[n] = !o || firn_bit(o->walled, cell);
             }
         }
     }
@@ -103,28 +101,18 @@ static void load_cover(const firn_sim *sim, const firn_liquid_block *v, real cov
 static double sample(const firn_sim *sim, const firn_liquid_block *v, const double place[3])
 {
     const int dim = sim->store.dim;
-    int low[3] = {0};
-    double part[3] = {0}, sum = 0, weight = 0;
-    for (int a = 0; a < dim; a++) {
-        const double y = fmin(fmax(place[a] - 0.5, -FIRN_BLOCK), 2 * FIRN_BLOCK - 1.001);
-        low[a] = (int)floor(y);
-        part[a] = y - low[a];
-    }
+    const firn_corners corners = firn_corners_of(dim, place, (double[]){0.5, 0.5, 0.5});
+    double sum = 0, weight = 0;
     for (int i = 0; i < 1 << dim; i++) {
-        double w = 1;
-        int at[3] = {0}, cell;
-        for (int a = 0; a < dim; a++) {
-            const int up = i >> a & 1;
-            at[a] = low[a] + up;
-            w *= up ? part[a] : 1 - part[a];
-        }
+        int at[3], cell;
+        const double w = firn_corner(&corners, i, at);
         const int32_t other = w == 0 ? -1 : firn_find_cell(v, dim, at, &cell);
         if (other < 0) {
             weight += w;
             continue;
         }
         const firn_liquid_block *o = firn_liquid_of(sim, other);
-        if (bit(o->walled, cell)) continue;
+        if (firn_bit(o->walled, cell)) continue;
         sum += w * fmin((double)o->cover[cell], 1);
         weight += w;
     }

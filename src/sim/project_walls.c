@@ -15,6 +15,7 @@ enum { SUB = 2, SIDE = FIRN_BLOCK + 3 }; /* sub-cells per axis; corners -1 to 5 
 #define NEAR 5.5         /* cells from a block's middle: the farthest corner that it asks for */
 #define SNAP 1e-6        /* cells: corners that a wall goes through, whichever way it rounds */
 #define LEAST_OPEN 0.02  /* of a face; less is closed */
+#define LEAST_FREE 0.1   /* of a cell's kernel; less counts as this */
 #define MIRROR_DEPTH 1.6 /* cells: how far into walls particles' splines reach */
 #define ON_WALL 0.1      /* cells: faces this close to the wall need no mirror */
 #define FAR 8            /* cells: no collider is near */
@@ -147,12 +148,10 @@ static real open_part(int dim, const real *phi)
     return part < LEAST_OPEN ? 0 : (real)part;
 }
 
-/* How much of a cell's collider goes to the cell before, itself and the one after, along an axis: of each
- * half, by its middle, and of both. Not the integral of the spline (1/6, 2/3, 1/6): as particles, two per
- * axis, sample it, so that liquid in cells beside a wall is not found 1.2 % too dense and pushed away. A
- * pool two cells deep then rises by 1.1 %. */
-static const double spread[SUB][3] = {{0.28125, 0.6875, 0.03125}, {0.03125, 0.6875, 0.28125}};
-static const double whole[3] = {0.15625, 0.6875, 0.15625};
+/* How much of a cell's collider goes to the cell before, itself and the one after, along an axis: integrals
+ * of the spline over each half, and over both. */
+static const double spread[SUB][3] = {{7.0 / 24, 2.0 / 3, 1.0 / 24}, {1.0 / 24, 2.0 / 3, 7.0 / 24}};
+static const double whole[3] = {1.0 / 6, 2.0 / 3, 1.0 / 6};
 
 /* The collider in a cell that a wall cuts, as splines at the cells around see it. */
 static void spread_cell(int dim, const double phi[8], double share[27])
@@ -294,11 +293,11 @@ static void walls_task(void *context, int64_t b, int32_t thread)
             v->wall_speed[a][c] = 0;
         }
     }
-    for (int c = 0; c < cells; c++) v->cover[c] = v->volume[c];
     v->walled = 0;
     if (v->wall < 0) return;
     firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
     w->block = (int32_t)b;
+    for (int c = 0; c < cells; c++) w->free[c] = 1;
     real phi[SIDE * SIDE * SIDE], least = FAR;
     double share[FIRN_CELLS];
     load_corners(sim, b, phi);
@@ -311,7 +310,7 @@ static void walls_task(void *context, int64_t b, int32_t thread)
     }
     collider_share(dim, phi, share);
     for (int c = 0; c < cells; c++) {
-        v->cover[c] = v->volume[c] / (real)fmax(1 - share[c], 0.1);
+        w->free[c] = (real)(1 - share[c]);
         int at[3], place = 0, stride[3] = {0};
         firn_cell_at(dim, c, at);
         for (int a = 0; a < dim; a++) {
@@ -325,9 +324,102 @@ static void walls_task(void *context, int64_t b, int32_t thread)
             const real edge[2] = {phi[place], phi[place + t]};
             v->open[a][c] = open_part(dim, dim == 3 ? corner : edge);
             w->face[a][c] = (firn_liquid_wall){.collider = -1};
-            if (v->open[a][c] == 1 || !(v->massive[a] >> c & 1)) continue; /* nobody asks */
+            if (v->open[a][c] == 1 || !firn_bit(v->massive[a], c)) continue; /* nobody asks */
             look_at_face(sim, b, a, c, &w->face[a][c], v->open[a][c], &v->wall_speed[a][c]);
         }
+    }
+}
+
+/* ---- how full cells are ---- */
+
+static void room_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const firn_sim *sim = context;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    v->room = 0;
+    for (int c = 0; c < cells; c++) {
+        bool open = false;
+        for (int a = 0; a < dim && !open; a++) {
+            int cell;
+            const int32_t next = firn_step_from(v, dim, c, a, 1, &cell);
+            open = v->open[a][c] > 0 || (next >= 0 && firn_liquid_of(sim, next)->open[a][cell] > 0);
+        }
+        if (open) v->room |= (uint64_t)1 << c;
+    }
+}
+
+/* Volume of particles in a cell's kernel, and the part of the kernel that is free. */
+typedef struct content {
+    double volume, free;
+} content;
+
+static content content_of(const firn_sim *sim, int32_t block, int c)
+{
+    const firn_liquid_block *v = firn_liquid_of(sim, block);
+    const firn_wall_block *walls = sim->project.wall.data;
+    return (content){(double)v->volume[c], v->wall < 0 ? 1 : (double)walls[v->wall].free[c]};
+}
+
+/* Neighbour i of 3^dim around `at`; how many axes it is off along. */
+static int around(int dim, const int at[3], int i, int out[3])
+{
+    int axes = 0;
+    out[2] = 0;
+    for (int a = dim - 1; a >= 0; a--, i /= 3) {
+        out[a] = at[a] + i % 3 - 1;
+        axes += i % 3 != 1;
+    }
+    return axes;
+}
+
+/* Adds to `sum` what particles leave in the closed cell `at` that belongs to one with the content `own`,
+ * off along `axes`: it is shared out by content among the nearest that have room. */
+static void fold(const firn_sim *sim, const firn_liquid_block *v, const int at[3], int axes,
+                 const content *own, content *sum)
+{
+    const int dim = sim->store.dim;
+    content all = {0};
+    int cell;
+    for (int i = 0; i < firn_pow(3, dim); i++) {
+        int near[3];
+        const int off = around(dim, at, i, near);
+        if (off == 0 || off > axes) continue;
+        const int32_t other = firn_find_cell(v, dim, near, &cell);
+        if (other < 0 || !firn_bit(firn_liquid_of(sim, other)->room, cell)) continue;
+        if (off < axes) return;
+        const content c = content_of(sim, other, cell);
+        all.volume += c.volume;
+        all.free += c.free;
+    }
+    const int32_t block = firn_find_cell(v, dim, at, &cell);
+    const content closed = content_of(sim, block, cell);
+    if (own->volume > 0) sum->volume += closed.volume * own->volume / all.volume;
+    if (own->free > 0) sum->free += closed.free * own->free / all.free;
+}
+
+/* How full cells are. At a wall particles leave some of their volume in closed cells: it counts where its
+ * mirror image is, or a thin sheet would seem to have lost it. */
+static void cover_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const firn_sim *sim = context;
+    const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    for (int c = 0; c < cells; c++) {
+        const content own = content_of(sim, (int32_t)b, c);
+        content sum = own;
+        const bool folds = own.free < 1 && own.volume > 0 && firn_bit(v->room, c);
+        int at[3], near[3], cell;
+        firn_cell_at(dim, c, at);
+        for (int i = 0; i < firn_pow(3, dim) && folds; i++) {
+            const int axes = around(dim, at, i, near);
+            const int32_t other = firn_find_cell(v, dim, near, &cell);
+            if (other < 0 || firn_bit(firn_liquid_of(sim, other)->room, cell)) continue;
+            fold(sim, v, near, axes, &own, &sum);
+        }
+        v->cover[c] = (real)(sum.volume / fmax(sum.free, LEAST_FREE));
     }
 }
 
@@ -343,8 +435,11 @@ firn_status firn_project_walls(firn_sim *sim, firn_error *error)
     sim->project.wall_count = near;
     const firn_status st = firn_pool_renew(sim->allocator, &sim->project.wall,
                                            (size_t)near * sizeof(firn_wall_block), error);
-    if (st == FIRN_OK) firn_workers_run(&sim->workers, count, 4, walls_task, sim);
-    return st;
+    if (st != FIRN_OK) return st;
+    firn_workers_run(&sim->workers, count, 4, walls_task, sim);
+    firn_workers_run(&sim->workers, count, 4, room_task, sim);
+    firn_workers_run(&sim->workers, count, 4, cover_task, sim);
+    return FIRN_OK;
 }
 
 /* ---- mirrors ---- */
@@ -363,21 +458,12 @@ static bool sample(const mirror_job *job, int64_t b, const double place[3], int 
     const firn_sim *sim = job->sim;
     const int dim = sim->store.dim;
     const firn_liquid_block *v = firn_liquid_of(sim, b);
-    int low[3] = {0};
-    double part[3] = {0}, sum = 0, weight = 0;
-    for (int a = 0; a < dim; a++) {
-        const double y = fmin(fmax(place[a] - (a == n ? 0 : 0.5), -4), 6.999);
-        low[a] = (int)floor(y);
-        part[a] = y - low[a];
-    }
+    const double half[3] = {n == 0 ? 0 : 0.5, n == 1 ? 0 : 0.5, n == 2 ? 0 : 0.5};
+    const firn_corners corners = firn_corners_of(dim, place, half);
+    double sum = 0, weight = 0;
     for (int i = 0; i < 1 << dim; i++) {
-        double w = 1;
-        int at[3] = {0}, cell;
-        for (int a = 0; a < dim; a++) {
-            const int up = i >> a & 1;
-            at[a] = low[a] + up;
-            w *= up ? part[a] : 1 - part[a];
-        }
+        int at[3], cell;
+        const double w = firn_corner(&corners, i, at);
         if (w == 0) continue;
         const int32_t other = firn_find_cell(v, dim, at, &cell);
         if (other < 0) continue;
@@ -401,7 +487,7 @@ static bool is_loose(const firn_sim *sim, int64_t b, int a, const int at[3],
         front[k] = at[k] + (int)lround((double)f->depth * (double)f->normal[k]);
     }
     const int32_t other = firn_find_cell(firn_liquid_of(sim, b), sim->store.dim, front, &cell);
-    return other >= 0 && (firn_liquid_of(sim, other)->freed[a] >> cell & 1);
+    return other >= 0 && firn_bit(firn_liquid_of(sim, other)->freed[a], cell);
 }
 
 /* The mirrored velocities of a block's faces in walls. */
@@ -454,7 +540,7 @@ static void settle_task(void *context, int64_t i, int32_t thread)
     for (int a = 0; a < dim; a++) {
         real *u = firn_staggered_of(sim, w->block, job->first + a);
         for (int c = 0; c < cells; c++) {
-            if (!w->face[a][c].mirrors || v->freed[a] >> c & 1) continue;
+            if (!w->face[a][c].mirrors || firn_bit(v->freed[a], c)) continue;
             u[c] = w->ghost[a][c];
             v->known[a] |= (uint64_t)1 << c;
         }

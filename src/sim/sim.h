@@ -208,9 +208,6 @@ struct firn_sim {
 
 /* ---- def.c ---- */
 
-/* Whether pressure projection serves a law: those whose volume yields have a pressure of their own. */
-bool firn_sim_projects(firn_law_kind law);
-
 /* Makes what kernels know of a material from its def. */
 void firn_sim_derive_material(firn_sim *sim, int32_t i);
 

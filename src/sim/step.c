@@ -507,8 +507,9 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
     sim->extremes = merged_extremes(sim);
     firn_sim_pose_colliders(sim, sim->time); /* where they belong to the particles as they are */
     firn_dt step = firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining);
-    for (bool open = false; st == FIRN_OK;) {
-        firn_limit broken;
+    bool open = false;
+    for (;;) {
+        firn_limit broken = FIRN_LIMIT_NONE;
         double dt_fit;
         if (below_floor(sim, &step, remaining)) return give_up(sim, step.limit, step.dt, error);
         if (depends && scattered != step.dt) {
@@ -517,18 +518,19 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
             open = false;
         }
         if (!open) st = firn_project_open(sim, error);
-        if (st != FIRN_OK) return st;
         open = true;
         book(sim, FIRN_PHASE_GRID, &mark);
-        st = firn_project_solve(sim, step.dt, CROSSING_SLACK * sim->def.crossing, &broken, &dt_fit,
-                                error);
-        if (st != FIRN_OK || broken == FIRN_LIMIT_NONE) break;
+        if (st == FIRN_OK) {
+            st = firn_project_solve(sim, step.dt, CROSSING_SLACK * sim->def.crossing, &broken,
+                                    &dt_fit, error);
+        }
+        if (st != FIRN_OK) return st;
+        if (broken == FIRN_LIMIT_NONE) break;
         tell_retry(sim, broken, step.dt, dt_fit);
         sim->dt_free = dt_fit;
         step = (firn_dt){dt_fit, sim->grid.finite ? broken : FIRN_LIMIT_FINITE};
     }
     book(sim, FIRN_PHASE_SOLVE, &mark);
-    if (st != FIRN_OK) return st;
 
     reorder_in_turn(sim, &mark);
     const double h = sim->def.cell_size;

@@ -608,13 +608,19 @@ static __attribute__((noinline)) vi in_collider(const firn_pass *s, int32_t bloc
     return inside;
 }
 
+/* The material of each lane. */
+LANE_INLINE vi materials_of(const firn_pass *s, const uint32_t index[W])
+{
+#define AT(l) (lane_int) s->store->material[index[l]]
+    return (vi){V_LANES(AT)};
+#undef AT
+}
+
 /* 1 / det F at rest of the lanes' particles. */
 static __attribute__((noinline)) vr rest_density(const firn_pass *s, const firn_lanes *g,
                                                  const uint32_t index[W])
 {
-#define AT(l) (lane_int) s->store->material[index[l]]
-    const vi material = {V_LANES(AT)};
-#undef AT
+    const vi material = materials_of(s, index);
     vr density = v_set(1);
     for (int l = 0; l < W; l++) {
         if (!is_first_of_kind(material, l)) continue;

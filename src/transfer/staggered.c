@@ -9,6 +9,8 @@
  * Planes of an arena: one per component with momentum, mass, volume and force of its faces; one for cells with
  * volume and its products with viscosity, compliance and strain; and where materials differ, one with
  * the volume of solids and the products with surface tension. */
+#include <math.h>
+
 #include "transfer/block.h"
 
 enum {
@@ -118,14 +120,6 @@ LANE_INLINE void scatter_cells(const particle_weights *p, quad value, const int 
             }
         }
     }
-}
-
-/* The material of each lane. */
-LANE_INLINE vi materials_of(const firn_pass *s, const uint32_t index[W])
-{
-#define AT(l) (lane_int) s->store->material[index[l]]
-    return (vi){V_LANES(AT)};
-#undef AT
 }
 
 /* The part of each lane that is liquid. */
@@ -322,6 +316,8 @@ LANE_INLINE void means_of(const particle_weights *p, int n, const real *one, con
 }
 
 #define ALONE ((real)0.1) /* part of the kernel in cells that have a pressure */
+#define GROWTH_LEAST ((real)0.1)
+#define ON_WALL 0.05 /* cells */
 
 /* Deforms a group by L in the whole step and lets its materials flow. The volume changes as that of the cells
  * around does, by the factor 1 + growth: det(I + dt L) drifts. A melt has its own. Crumbs that are alone
@@ -337,8 +333,9 @@ static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr 
     const vr before = m_det(F);
     deform(g, L, (real)s->dt_step);
     const vr rest = 1 / rest_density(s, g, index);
-    const vr target = v_select(melt < 1, before * (1 + growth), rest);
-    const vr side = v_exp(v_log(before) * ((real)1 / D));
+    const vr kept = v_select(melt < 1, v_max(before, v_set(GROWTH_LEAST)), rest);
+    const vr target = v_select(melt < 1, kept * v_max(1 + growth, v_set(GROWTH_LEAST)), rest);
+    const vr side = v_exp(v_log(kept) * ((real)1 / D));
     const vr scale = v_expm1(v_log(target / m_det(g->F)) * ((real)1 / D));
     for (int i = 0; i < DD; i++) {
         g->H[i] = v_select(fluid, v_set(0), g->H[i] + scale * g->F[i]);
@@ -355,10 +352,38 @@ static void deform_solids(const firn_pass *s, firn_lanes *g, const vr L[DD], vr 
  * velocity, which moves them, and what they keep of their own beyond it is in the first column of C. */
 static bool is_last(const firn_pass *s) { return s->dt_past + 1.5 * s->dt > s->dt_step; }
 
+/* Takes C from particles that are alone on a wall: it mirrors their fall, and where no pressure ends that,
+ * C would grow by g dt / h in every step. */
+static __attribute__((noinline)) void calm_lone(const firn_pass *s, int32_t block, firn_lanes *g,
+                                                vi alone)
+{
+    const firn_impulses near = near_colliders(s, block);
+    for (int l = 0; l < W; l++) {
+        double position[3], normal[3], least = INFINITY;
+        if (!alone[l]) continue;
+        lane_position(s, block, g->x, l, position);
+        for (int32_t c = 0; c < near.count; c++) {
+            const firn_posed_collider *collider = &s->colliders[near.first[c].collider];
+            least = fmin(least, firn_collider_distance(collider, D, position, normal));
+        }
+        for (int i = 0; i < DD && least < ON_WALL * s->cell_size; i++) g->C[i][l] = 0;
+    }
+}
+
+/* Moves a group to y, or to where colliders let it, and stores all but its gradients. */
+LANE_INLINE void settle(const firn_pass *s, int32_t block, firn_lanes *g, vr y[D],
+                        const uint32_t index[W], int lanes, uint16_t *cell)
+{
+    if (s->at->near_collider[block]) collide_lanes(s, block, g->x, y, g->v, g->mass, lanes);
+    const vi to = move(g, y);
+    for (int l = 0; l < lanes; l++) cell[l] = (uint16_t)to[l];
+    store_lanes(g, s->store, index);
+}
+
 static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, whole = (real)s->dt_step;
-    const bool near = s->at->near_collider[block], affine = firn_transfer_is_affine(s->transfer),
+    const bool affine = firn_transfer_is_affine(s->transfer),
                flip = firn_transfer_is_flip(s->transfer), last = is_last(s);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
@@ -414,11 +439,10 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
                 growth[l] = mean[0] / share;
             }
         }
-        if (s->solids) deform_solids(s, &g, L, growth, loose, pressed < ALONE, index, lanes);
-        if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
-        vi cell = move(&g, y);
-        for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
-        store_lanes(&g, s->store, index);
+        const vi alone = pressed < ALONE;
+        if (s->solids) deform_solids(s, &g, L, growth, loose, alone, index, lanes);
+        if (v_any(alone) && s->at->near_collider[block]) calm_lone(s, block, &g, alone);
+        settle(s, block, &g, y, index, lanes, scratch->cell + i);
         store_gradient(&g, s->store, index);
     }
     bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
@@ -440,8 +464,7 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
 {
     const real h = (real)s->cell_size, dt = (real)s->dt,
                bend_time = (real)(0.5 * s->dt * (2 * s->dt_past + s->dt));
-    const bool near = s->at->near_collider[block], flip = firn_transfer_is_flip(s->transfer),
-               last = is_last(s);
+    const bool flip = firn_transfer_is_flip(s->transfer), last = is_last(s);
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
     for (int i = 0; i < n; i += W) {
@@ -461,10 +484,7 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
             g.v[c] += g.C[c * D];
             g.C[c * D] = v_set(0);
         }
-        if (near) collide_lanes(s, block, g.x, y, g.v, g.mass, lanes);
-        vi cell = move(&g, y);
-        for (int l = 0; l < lanes; l++) scratch->cell[i + l] = (uint16_t)cell[l];
-        store_lanes(&g, s->store, index);
+        settle(s, block, &g, y, index, lanes, scratch->cell + i);
         if (flip && last) store_gradient(&g, s->store, index);
     }
     bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);

@@ -95,9 +95,9 @@ static double depth_at(double cover)
     return (low + high) / 2;
 }
 
-/* The volume of liquid in a 2D tank `cells` wide, over that filled in: by how full cells are, with images
- * of particles beyond the walls. */
-static double volume(const firn_world *w, int cells)
+/* The volume of liquid in a 2D tank `cells` wide, of which a particle has `part` of a cell, over that filled
+ * in: by how full cells are, with images of particles beyond the walls. */
+static double volume(const firn_world *w, int cells, double part)
 {
     enum { TALL = 512 };
     const double h = w->def.cell_size;
@@ -118,11 +118,11 @@ static double volume(const firn_world *w, int cells)
             int x = first[0] + k % 3, y = first[1] + k / 3;
             x = x < 0 ? -1 - x : x >= cells ? 2 * cells - 1 - x : x;
             y = y < 0 ? -1 - y : y >= TALL ? TALL - 1 : y;
-            cover[y * cells + x] += weight[0][k % 3] * weight[1][k / 3] / 4;
+            cover[y * cells + x] += part * weight[0][k % 3] * weight[1][k / 3];
         }
     }
     for (int c = 0; c < cells * TALL && sum >= 0; c++) {
-        sum += fmin(fmax(0.5 + depth_at(cover[c]), 0), 1) / ((double)w->count / 4);
+        sum += fmin(fmax(0.5 + depth_at(cover[c]), 0), 1) / ((double)w->count * part);
     }
     free(cover);
     return sum;
@@ -160,8 +160,8 @@ static void splash_into_pool(firn_case_run *run, int deep, double seconds)
                                           .context = &falling});
     firn_world_advance(&w, seconds);
     firn_world_look(&w);
-    firn_check_near(run, volume(&w, CELLS), 1, 0.015, "%d cells deep, splash: volume after %g s",
-                    deep, seconds);
+    firn_check_near(run, volume(&w, CELLS, 0.25), 1, 0.015,
+                    "%d cells deep, splash: volume after %g s", deep, seconds);
     firn_world_close(&w);
 }
 
@@ -172,6 +172,35 @@ void firn_case_run_projected_pools(firn_case_run *run)
         if (!run->quick) rest_in_pool(run, 3, deep, 4);
         splash_into_pool(run, deep, run->quick ? 3 : 10);
     }
+}
+
+/* A block of snow in a warm tank ends as water: `deep` cells of it. */
+static void melt_snow(firn_case_run *run, int deep, double seconds)
+{
+    const double h = 0.005;
+    enum { CELLS = 40 };
+    firn_world w = tank_of_water(run, 2, h, CELLS * h, 0);
+    w.material[0] = firn_material_def_preset(firn_preset_find("snow_melting"));
+    w.collider[0].temperature = 333;
+    w.def.heat.enabled = 1;
+    w.def.heat.ambient = 271;
+    w.def.heat.speed = 3500;
+    const double shrinks = w.material[0].density / w.material[0].liquid_density,
+                 high = deep * h / shrinks;
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {CELLS * h, high}});
+    firn_world_advance(&w, seconds);
+    firn_world_look(&w);
+    const firn_totals t = firn_world_measure(&w);
+    firn_check_near(run, t.liquid / t.mass, 1, 1e-6,
+                    "snow to water %d cells deep: part that is liquid", deep);
+    firn_check_near(run, volume(&w, CELLS, 0.25 * shrinks), 1, 0.02, "volume after %g s", seconds);
+    firn_world_close(&w);
+}
+
+void firn_case_run_projected_snow(firn_case_run *run)
+{
+    for (int deep = 2; deep <= 4; deep += 2) melt_snow(run, deep, run->quick ? 4 : 8);
 }
 
 /* ---- walls ---- */
@@ -294,7 +323,7 @@ void firn_case_run_projected_dam(firn_case_run *run)
     firn_world_add(&w, &(firn_world_body){.high = {16 * h, 32 * h}});
     firn_world_advance(&w, seconds);
     firn_world_look(&w);
-    firn_check_near(run, volume(&w, CELLS), 1, 0.02, "volume after %g s", seconds);
+    firn_check_near(run, volume(&w, CELLS, 0.25), 1, 0.02, "volume after %g s", seconds);
     firn_check_note(run, (double)w.steps, 0, "for comparison", "steps");
     firn_world_close(&w);
 }
