@@ -238,22 +238,22 @@ static double melt_on_plate(firn_case_run *run, double h, double gravity, double
     return t.liquid / t.mass;
 }
 
-/* Resolutions of the scene. Solids hold melt back within a cell of them, so a block in coarse cells sinks
- * later: see doc/liquids.md. */
+/* Resolutions of the scene, in short steps. In long ones pressure moves melt along the plate unresisted, and in
+ * small cells the block shakes: see doc/liquids.md. */
 void firn_case_run_projected_contact(firn_case_run *run)
 {
-    const double h = 0.005, seconds = run->quick ? 0.5 : 1;
+    const double h = 0.005, seconds = run->quick ? 0.5 : 1, dt = run->quick ? 0.002 : 0.001;
     double part[3];
     for (int k = 0; k < (run->quick ? 2 : 3); k++) {
-        part[k] = melt_on_plate(run, h / (1 << k), G, 0.01, seconds);
+        part[k] = melt_on_plate(run, h / (1 << k), G, dt, seconds);
         firn_check_note(run, part[k], 0, "for comparison", "cells of %g mm: melted after %g s",
                         1000 * h / (1 << k), seconds);
         if (k == 0) continue;
-        firn_check_near(run, part[k] / part[k - 1], 1, run->quick ? 0.05 : 0.08,
+        firn_check_near(run, part[k] / part[k - 1], 1, run->quick ? 0.06 : 0.09,
                         "the same, over that in cells twice as large");
     }
-    firn_check_near(run, melt_on_plate(run, h, G, run->quick ? 0.002 : 0.001, seconds) / part[0], 1,
-                    0.06, "in cells of %g mm, short steps over long ones", 1000 * h);
+    firn_check_near(run, melt_on_plate(run, h, G, 0.01, seconds) / part[0], 1, 0.18,
+                    "in cells of %g mm, long steps over short ones", 1000 * h);
     firn_check_near(
         run, melt_on_plate(run, h / 2, 0, 0.01, seconds) / melt_on_plate(run, h, 0, 0.01, seconds),
         1, 0.03, "without gravity, over that in cells twice as large");
