@@ -338,9 +338,13 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
             continue;
         }
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
-        for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
-            const double time = def.key_count ? def.keys[k].time : 0;
+        enum { BETWEEN = 4 }; /* poses from key to key, which may turn */
+        for (int32_t k = 0; k == 0 || k <= BETWEEN * (def.key_count - 1); k++) {
+            const firn_pose_key *key = def.key_count ? &def.keys[k / BETWEEN] : NULL;
+            double time = key ? key->time : 0;
+            if (k % BETWEEN) time += (key[1].time - key->time) * (k % BETWEEN) / BETWEEN;
             st = add_collider(renderer, &props, i, time, far, &room, error);
+            if (st != FIRN_OK) break;
         }
     }
     firn_props_close(&props);

@@ -31,7 +31,7 @@ firn_collider_def firn_job_collider(const firn_scene_collider *c)
     memcpy(def.position, c->shape.def.position, sizeof def.position);
     memcpy(def.rotation, c->shape.def.rotation, sizeof def.rotation);
     for (int a = 0; a < 3; a++) def.surface_spin[a] = degree * c->surface_spin[a];
-    if (c->key_count > 1) {
+    if (c->key_count > 0) {
         def.keys = c->key;
         def.key_count = c->key_count;
     } else {

@@ -43,9 +43,39 @@
         {"rotate",      FIRN_VECTOR, "degrees",                                                    \
          "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                        \
          AT(of rotate), NULL,        NULL},                                                        \
+        {"keys",                                                                                   \
+         FIRN_VALUE,                                                                               \
+         "",                                                                                       \
+         "",                                                                                       \
+         ANY,                                                                                      \
+         "map of times (s) to poses {at: [x, y, z], rotate: [x, y, z]}; angles are "               \
+         "taken as they are written: from 0 to 720 is two turns",                                  \
+         AT(of keys),                                                                              \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {"interpolation",                                                                          \
+         FIRN_CHOICE,                                                                              \
+         "",                                                                                       \
+         "linear",                                                                                 \
+         ANY,                                                                                      \
+         "the way from key to key: straight, in a curve, or in jumps",                             \
+         AT(of interpolation),                                                                     \
+         interpolation_words,                                                                      \
+         NULL},                                                                                    \
+        {"pivot",                                                                                  \
+         FIRN_VECTOR,                                                                              \
+         "m",                                                                                      \
+         "[0, 0, 0]",                                                                              \
+         ANY,                                                                                      \
+         "the point that `rotate` of keys and `spin` turn it about, "                              \
+         "where it is before keys move it; by default the origin, and "                            \
+         "for `spin` the shape's own",                                                             \
+         AT(of pivot),                                                                             \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
     {                                                                                              \
-        "keys", FIRN_VALUE, "", "", ANY,                                                           \
-            "map of times (s) to poses {at: [x, y, z], rotate: [x, y, z]}", AT(of keys), NULL,     \
+        "spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,                                        \
+            "turns it without end, from time 0 on, about axes of the world", AT(of spin), NULL,    \
             NULL                                                                                   \
     }
 
@@ -57,6 +87,7 @@ static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
         list(FIRN_LIST_NAME) NULL                                                                  \
     }
 static const char *const law_words[] = WORDS(FIRN_LAWS);
+static const char *const interpolation_words[] = WORDS(FIRN_INTERPOLATIONS);
 static const char *const transfer_words[] = WORDS(FIRN_TRANSFERS);
 static const char *const volume_words[] = {"geometric", "grid", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};

@@ -563,9 +563,10 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
         if (slot->removed) continue;
         sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &posed[i]));
         const int32_t keys = slot->moved ? 0 : sim->colliders[i].key_count;
-        for (int32_t k = 0; k < keys; k++) { /* what starts within a step */
-            const double start = sim->colliders[i].keys[k].time;
-            if (start <= time || start > time + sim->def.dt_max) continue;
+        const double end = time + sim->def.dt_max;
+        for (int32_t k = 0; k <= keys && keys > 0; k++) { /* what starts or speeds up in a step */
+            const double start = k < keys ? sim->colliders[i].keys[k].time : end;
+            if (start <= time || start > end) continue;
             firn_posed_collider later;
             firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
             sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));
