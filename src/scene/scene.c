@@ -716,11 +716,7 @@ static firn_status read_keys(firn_scene_collider *c, int dim, bool *turns, firn_
     c->key_count = count;
     int i = 0;
     for (const firn_value *v = c->keys->child; v; v = v->next, i++) {
-        const firn_value time = {.kind = FIRN_SCALAR,
-                                 .text = v->key,
-                                 .file = v->file,
-                                 .line = v->line,
-                                 .column = v->column};
+        const firn_value time = firn_value_of_key(v);
         double degrees[3] = {0};
         firn_status st = firn_read_real(&time, "the time of a key", "s", &key[i].time, error);
         if (st == FIRN_OK) st = read_key(v, dim, key[i].position, degrees, error);
@@ -821,11 +817,7 @@ static firn_status read_forces(firn_scene *scene, firn_error *error)
                                 (void **)&scene->force, &scene->force_count, error);
     const firn_value *v = scene->forces_value ? scene->forces_value->child : NULL;
     for (int32_t i = 0; i < scene->force_count && st == FIRN_OK; i++, v = v->next) {
-        const firn_value time = {.kind = FIRN_SCALAR,
-                                 .text = v->key,
-                                 .file = v->file,
-                                 .line = v->line,
-                                 .column = v->column};
+        const firn_value time = firn_value_of_key(v);
         int n = 0;
         st = firn_read_real(&time, "the time of a force", "s", &scene->force[i].time, error);
         if (st == FIRN_OK) {
@@ -1041,6 +1033,8 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     *scene = (firn_scene){.tree = *tree};
     *tree = (firn_tree){0};
     const firn_tree owned = scene->tree;
+    const firn_value *variables = firn_value_get(owned.root, "variables");
+    if (variables) firn_value_use(owned.root, variables);
     firn_status st = firn_section_read(&firn_section_scene, owned.root, scene, error);
     scene->tree = owned;
     if (st == FIRN_OK && !firn_section_given(&firn_section_scene, scene, "firn")) {
@@ -1050,6 +1044,9 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     }
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
+    }
+    if (st == FIRN_OK && variables && variables->kind != FIRN_MAP) {
+        st = firn_value_fail(variables, error, "variables must be a map, as {width: 80 cm}");
     }
     if (!scene->frames.playback) scene->frames.playback = scene->frames.fps;
     scene->simulation.def = firn_sim_def_default();

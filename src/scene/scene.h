@@ -200,9 +200,9 @@ struct firn_scene {
     double resolution, final_resolution;
     int32_t up;
     const char *statistics; /* NULL: none */
-    const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
-        *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value, *domain_value,
-        *output_value, *checkpoint_value, *camera_value, *light_value;
+    const firn_value *include, *variables, *frames_value, *simulation_value, *materials_value,
+        *objects_value, *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value,
+        *domain_value, *output_value, *checkpoint_value, *camera_value, *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;
