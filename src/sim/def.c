@@ -526,6 +526,7 @@ void firn_sim_destroy(firn_sim *sim)
         firn_pool_free(&a, &sim->slots[i].keys);
         firn_deform_free(&sim->slots[i].deform, &a);
     }
+    firn_nearby_free(&sim->nearby, &a);
     firn_pool *pools[] = {
 #define CHANNEL(name) &sim->grid.name,
         FIRN_CHANNELS(CHANNEL)

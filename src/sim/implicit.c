@@ -605,11 +605,8 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     *broken = FIRN_LIMIT_NONE;
     /* In contact, what closes in does so by acceleration: by as much as the square of the step. */
     *dt_fit = sqrt(IMPACT * def->cell_size * dt / closing_speed(&job));
-    if (def->collider_count) {
-        firn_reaction_count(sim);
-        st = firn_reaction_list(sim, error);
-        if (st != FIRN_OK) return st;
-    }
+    if (def->collider_count) st = firn_reaction_list(sim, error);
+    if (st != FIRN_OK) return st;
     run(&job, finish_block);
     collide(&job);
     firn_reaction_collect(sim);

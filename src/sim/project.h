@@ -147,9 +147,9 @@ static inline double firn_corner(const firn_corners *k, int i, int at[3])
 /* Distances to colliders, open parts of faces, `room`, `cover`, and what mirrors. */
 firn_status firn_project_walls(firn_sim *sim, firn_error *error);
 
-/* The collider nearest to a point, or -1; its distance in cells, and its normal there. */
-int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
-                             double normal[3]);
+/* The collider nearest to a point at a block, or -1; its distance in cells, and its normal there. */
+int32_t firn_project_nearest(const firn_sim *sim, int64_t block, const double point[3],
+                             double *distance, double normal[3]);
 
 /* Fills faces in walls with mirrored velocities, of channels from `first` on; slipping relative to the
  * walls' velocities or, for displacements, to walls at rest. */

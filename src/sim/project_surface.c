@@ -151,7 +151,7 @@ static double continued(const firn_sim *sim, int64_t b, const int at[3])
     for (int a = 0; a < dim; a++) {
         middle[a] = (FIRN_BLOCK * sim->at->coord[b][a] + at[a] + 0.5) * sim->def.cell_size;
     }
-    const int32_t which = firn_project_nearest(sim, middle, &d, normal);
+    const int32_t which = firn_project_nearest(sim, b, middle, &d, normal);
     if (which < 0 || d > 0 || d < -REACH - 0.5) return 0; /* nobody asks for deeper ones */
     for (int a = 0; a < dim; a++) place[a] = at[a] + 0.5 - 2 * d * normal[a];
     const firn_posed_collider *wall = (const firn_posed_collider *)sim->posed_pool.data + which;
@@ -171,7 +171,7 @@ static void continue_into_walls(const firn_sim *sim, int64_t b, real cover[POINT
     for (int a = 0; a < dim; a++) {
         middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
     }
-    firn_project_nearest(sim, middle, &clear, normal);
+    firn_project_nearest(sim, b, middle, &clear, normal);
     for (int n = 0; n < firn_pow(SIDE, dim); n++) {
         if (!unknown[n]) continue;
         int at[3] = {0};

@@ -22,30 +22,32 @@ enum { SUB = 2, SIDE = FIRN_BLOCK + 3 }; /* sub-cells per axis; corners -1 to 5 
 
 static const firn_posed_collider *colliders(const firn_sim *sim) { return sim->posed_pool.data; }
 
-int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
-                             double normal[3])
+int32_t firn_project_nearest(const firn_sim *sim, int64_t block, const double point[3],
+                             double *distance, double normal[3])
 {
-    int32_t best = -1;
+    int32_t best = -1, count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
     *distance = FAR;
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         double n[3];
-        const double d = firn_collider_distance(&colliders(sim)[i], sim->store.dim, point, n) /
-                         sim->def.cell_size;
+        const double d =
+            firn_collider_distance(&colliders(sim)[near[i]], sim->store.dim, point, n) /
+            sim->def.cell_size;
         if (d >= *distance) continue;
-        best = i;
+        best = near[i];
         *distance = d;
         memcpy(normal, n, sizeof n);
     }
     return best;
 }
 
-static real corner_distance(const firn_sim *sim, const int32_t coord[3], const int at[3])
+static real corner_distance(const firn_sim *sim, int64_t b, const int at[3])
 {
     double point[3] = {0}, normal[3], d;
     for (int a = 0; a < sim->store.dim; a++) {
-        point[a] = (FIRN_BLOCK * coord[a] + at[a]) * sim->def.cell_size;
+        point[a] = (FIRN_BLOCK * sim->at->coord[b][a] + at[a]) * sim->def.cell_size;
     }
-    firn_project_nearest(sim, point, &d, normal);
+    firn_project_nearest(sim, b, point, &d, normal);
     return fabs(d) < SNAP ? 0 : (real)d;
 }
 
@@ -59,12 +61,12 @@ static void corners_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < dim; a++) {
         middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
     }
-    firn_project_nearest(sim, middle, &d, normal);
+    firn_project_nearest(sim, b, middle, &d, normal);
     v->wall = d < NEAR ? 0 : -1;
     for (int c = 0; c < cells; c++) {
         int at[3];
         firn_cell_at(dim, c, at);
-        v->corner[c] = v->wall < 0 ? FAR : corner_distance(sim, sim->at->coord[b], at);
+        v->corner[c] = v->wall < 0 ? FAR : corner_distance(sim, b, at);
     }
 }
 
@@ -82,7 +84,7 @@ static void load_corners(const firn_sim *sim, int64_t b, real phi[SIDE * SIDE * 
             const int end = k < 0 ? 0 : k < FIRN_BLOCK ? FIRN_BLOCK : SIDE - 1;
             for (; k < end; k++, cell++) {
                 at[dim - 1] = k;
-                phi[r * SIDE + k + 1] = other < 0 ? corner_distance(sim, sim->at->coord[b], at)
+                phi[r * SIDE + k + 1] = other < 0 ? corner_distance(sim, b, at)
                                                   : firn_liquid_of(sim, other)->corner[cell];
             }
         }
@@ -254,7 +256,7 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
         point[i] =
             (FIRN_BLOCK * sim->at->coord[b][i] + at[i] + (i == a ? 0 : 0.5)) * sim->def.cell_size;
     }
-    const int32_t which = firn_project_nearest(sim, point, &d, normal);
+    const int32_t which = firn_project_nearest(sim, b, point, &d, normal);
     w->collider = which;
     if (which < 0) return;
     firn_collider_surface_velocity(&colliders(sim)[which], point, velocity);
@@ -427,14 +429,16 @@ firn_status firn_project_walls(firn_sim *sim, firn_error *error)
 {
     const int32_t count = sim->at->count;
     int32_t near = 0;
+    firn_status st = firn_nearby_find(sim, error);
+    if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, count, 4, corners_task, sim);
     for (int32_t b = 0; b < count; b++) {
         firn_liquid_block *v = firn_liquid_of(sim, b);
         if (v->wall == 0) v->wall = near++;
     }
     sim->project.wall_count = near;
-    const firn_status st = firn_pool_renew(sim->allocator, &sim->project.wall,
-                                           (size_t)near * sizeof(firn_wall_block), error);
+    st = firn_pool_renew(sim->allocator, &sim->project.wall, (size_t)near * sizeof(firn_wall_block),
+                         error);
     if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, count, 4, walls_task, sim);
     firn_workers_run(&sim->workers, count, 4, room_task, sim);

@@ -153,6 +153,17 @@ typedef struct firn_collider_slot {
     double begin; /* s, of the motion */
 } firn_collider_slot;
 
+/* See nearby.c. */
+typedef struct firn_nearby_range {
+    int32_t first, count;
+} firn_nearby_range;
+typedef struct firn_nearby {
+    firn_pool range; /* firn_nearby_range per block: its colliders... */
+    firn_pool list;  /* ... here, int32_t */
+    firn_pool kept;  /* int32_t, of the search: all colliders at each level of halving */
+} firn_nearby;
+#define FIRN_NEARBY_KEPT(colliders) (34 * (size_t)((colliders) + 1) * sizeof(int32_t))
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
@@ -182,6 +193,7 @@ struct firn_sim {
     firn_grid grid;
     firn_scratch *scratch; /* per thread */
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
+    firn_nearby nearby;
     firn_snapshot snapshot;
     firn_implicit implicit;
     firn_project project;
@@ -292,9 +304,16 @@ void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int
 /* Gravity and keyed forces, averaged over the step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 
-/* Whether a collider, of those in a list or, with NULL, of all, is within so many cells of a point. */
-bool firn_grid_is_near_collider(const firn_sim *sim, const firn_impulses *near,
-                                const double position[3], double cells);
+/* Finds the colliders near each block of `at`, where they are posed: before anyone asks for them. */
+firn_status firn_nearby_find(firn_sim *sim, firn_error *error);
+/* Those of a block, in order: all within FIRN_NEARBY cells of its centre, and a few more. */
+#define FIRN_NEARBY 15
+const int32_t *firn_nearby_of(const firn_sim *sim, int64_t block, int32_t *count);
+void firn_nearby_free(firn_nearby *nearby, const firn_allocator *allocator);
+
+/* Whether a collider near a block is within so many cells of a point. */
+bool firn_grid_is_near_collider(const firn_sim *sim, int64_t block, const double position[3],
+                                double cells);
 
 /* The nodes of a block in one of the grid's pools. */
 real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);
@@ -357,9 +376,8 @@ void firn_reaction_reset(firn_sim *sim);
 /* The same for a collider that has just come. */
 void firn_reaction_reset_one(firn_sim *sim, int32_t collider);
 
-/* Counts, for every block, the colliders that its nodes and particles can meet, into impulse_first;
- * then lists them, with nothing taken yet. Again for the same blocks that cannot fail. */
-void firn_reaction_count(firn_sim *sim);
+/* Finds the colliders near every block, and lists those that its nodes and particles can meet, with nothing
+ * taken yet. Again for the same blocks that cannot fail. */
 firn_status firn_reaction_list(firn_sim *sim, firn_error *error);
 
 /* A block's list; empty while changes are not to be booked. */

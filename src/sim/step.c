@@ -477,10 +477,7 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
 {
     firn_status st = i > 0 ? firn_sim_prepare(sim, 1, error) : FIRN_OK;
     firn_sim_pose_colliders(sim, sim->time + step->dt * (i + 1) / n);
-    if (st == FIRN_OK && sim->def.collider_count) {
-        firn_reaction_count(sim);
-        st = firn_reaction_list(sim, error);
-    }
+    if (st == FIRN_OK && sim->def.collider_count) st = firn_reaction_list(sim, error);
     if (st != FIRN_OK) return st;
     if (i == 0 && sim->def.collider_count) firn_project_book(sim, step->dt);
     firn_pass pass = firn_sim_pass(sim);
@@ -816,6 +813,9 @@ firn_status firn_sim_reserve(firn_sim *sim, int64_t particles, int32_t blocks, f
     RESERVE(partial_pool, n * FIRN_BLOCK_PARTIAL);
     RESERVE(grid.mirror_range, n * sizeof(firn_mirror_range));
     RESERVE(grid.mirror, n / 2 * (size_t)nodes / 4 * FIRN_MIRROR);
+    RESERVE(nearby.range, (n + 1) * sizeof(firn_nearby_range));
+    RESERVE(nearby.list, n * sizeof(int32_t));
+    RESERVE(nearby.kept, FIRN_NEARBY_KEPT(sim->def.collider_count));
     RESERVE(grid.impulse_first, (n + 1) * sizeof(int32_t));
     RESERVE(grid.impulse, n * sizeof(firn_impulse));
     RESERVE(key_scratch, firn_directory_scratch(dim, blocks));
