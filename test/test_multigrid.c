@@ -416,6 +416,22 @@ static void closed_boxes_and_pockets_lose_their_means(void **state)
     }
 }
 
+/* An overfull box asks for the same of every cell, and no x does that: 0 is the closest. */
+static void constants_on_closed_boxes_are_solved_by_nothing(void **state)
+{
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        for (int side = 8; side <= 48; side += 20) {
+            world w = make_world(dim, side, box, one, 2);
+            for (size_t i = 0; i < w.numbers; i++) w.b[i] = 0.1 * side; /* not a binary fraction */
+            const firn_solution s = firn_multigrid_solve(&w.m, w.b, w.x, 1e-6, 100);
+            assert_true(s.converged && s.residual <= 1e-6);
+            for (size_t i = 0; i < w.numbers; i++) assert_true(fabs(w.x[i]) < 1e-9);
+            end_world(&w);
+        }
+    }
+}
+
 static void agrees_with_the_reference(void **state)
 {
     (void)state;
@@ -460,6 +476,7 @@ int main(void)
         cmocka_unit_test(iterations_hardly_grow_with_resolution),
         cmocka_unit_test(narrow_gaps_and_heavy_fluids_converge),
         cmocka_unit_test(closed_boxes_and_pockets_lose_their_means),
+        cmocka_unit_test(constants_on_closed_boxes_are_solved_by_nothing),
         cmocka_unit_test(agrees_with_the_reference),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
     };

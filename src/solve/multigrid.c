@@ -5,6 +5,7 @@
  * symmetric: colours go backwards after the coarse correction. Rows of four cells are vectors. */
 #include "solve/multigrid.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -738,10 +739,16 @@ firn_solution firn_multigrid_solve(firn_multigrid *m, double *b, double *x, doub
                                    int32_t most)
 {
     firn_solution s = {0};
-    remove_means(m, b);
     job j = {.m = m, .p = b, .x = x};
-    const double bb = run_sum(&j, begin_task);
-    double rr = bb, rz = 0;
+    double bb = run_sum(&j, begin_task), rr = bb, rz = 0;
+    if (m->floats) {
+        /* The mean of n numbers is off by up to n roundings: what is then left of a constant is nothing
+         * to solve for. */
+        const double rounding = (double)m->level->count * m->cells * DBL_EPSILON / tolerance;
+        remove_means(m, b);
+        rr = run_sum(&j, begin_task);
+        bb = fmax(rr, rounding * rounding * bb);
+    }
     while (!(s.converged = rr <= tolerance * tolerance * bb) && s.iterations < most) {
         j.scale = 1 / sqrt(rr / ((double)m->level->count * m->cells));
         run(&j, m->level, hand_over_task);

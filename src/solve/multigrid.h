@@ -68,7 +68,8 @@ firn_status firn_multigrid_setup(firn_multigrid *m, const firn_allocator *alloca
                                  firn_error *error);
 
 /* Solves for x, from 0, until |r| <= tolerance |b| or `most` iterations are done. The solution's
- * residual is |r| / |b|. b leaves without the means of floating parts. */
+ * residual is |r| / |b|. b leaves without the means of floating parts; where only the rounding of those
+ * is left of it, x = 0 is the solution. */
 firn_solution firn_multigrid_solve(firn_multigrid *m, double *b, double *x, double tolerance,
                                    int32_t most);
 
