@@ -59,11 +59,14 @@ static kind kind_at(kind_function *what, const int at[3], int dim, int side)
     return what(at, side);
 }
 
+/* Where the first block of worlds lies, on all axes. */
+static int32_t first_block;
+
 static void cell_place(const world *w, int32_t block, int c, int at[3])
 {
     at[2] = 0;
     for (int a = w->dim - 1; a >= 0; a--, c /= FIRN_BLOCK) {
-        at[a] = FIRN_BLOCK * w->d.coord[block][a] + c % FIRN_BLOCK;
+        at[a] = FIRN_BLOCK * (w->d.coord[block][a] - first_block) + c % FIRN_BLOCK;
     }
 }
 
@@ -88,6 +91,7 @@ static world make_world(int dim, int side, kind_function *what, face_function *c
             for (int a = dim - 1, rest = c; a >= 0; a--, rest /= 4) at[a] = 4 * coord[a] + rest % 4;
             any = kind_at(what, at, dim, side) == LIQUID;
         }
+        for (int a = 0; a < dim; a++) coord[a] += first_block;
         if (any) key[count++] = firn_block_key(&w.d, 0, coord);
     }
     firn_sort_keys(key, key + all, count);
@@ -452,6 +456,22 @@ static void agrees_with_the_reference(void **state)
     }
 }
 
+static void the_origin_costs_no_levels(void **state)
+{
+    (void)state;
+    for (int dim = 2; dim <= 3; dim++) {
+        for (first_block = -5; first_block <= 1; first_block++) {
+            world w = make_world(dim, 20, tank, one, 1);
+            const firn_solution s = firn_multigrid_solve(&w.m, w.b, w.x, 1e-6, 100);
+            assert_true(s.converged && s.iterations <= 10);
+            assert_int_equal(w.m.level[w.m.levels - 1].count, 1);
+            assert_true(w.m.levels <= 4); /* five blocks, three, two, one */
+            end_world(&w);
+        }
+    }
+    first_block = 0;
+}
+
 static void bytes_do_not_depend_on_threads(void **state)
 {
     (void)state;
@@ -478,6 +498,7 @@ int main(void)
         cmocka_unit_test(closed_boxes_and_pockets_lose_their_means),
         cmocka_unit_test(constants_on_closed_boxes_are_solved_by_nothing),
         cmocka_unit_test(agrees_with_the_reference),
+        cmocka_unit_test(the_origin_costs_no_levels),
         cmocka_unit_test(bytes_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

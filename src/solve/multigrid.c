@@ -347,17 +347,32 @@ static bool same_block(const int32_t a[3], const int32_t b[3], int dim, int shif
     return true;
 }
 
-/* Counts the blocks of all levels. Few far ones may never meet: the last level then has several. */
-static void count_levels(firn_multigrid *m, int32_t count, const int32_t (*coord)[3])
+/* Counts the blocks of all levels. Blocks on both sides of 0 never meet by shifts: once there are no more
+ * than two along each axis, from low >> level on, the next level is one block. */
+static void count_levels(firn_multigrid *m, int32_t count, const int32_t (*coord)[3],
+                         int32_t low[3])
 {
+    int32_t high[3] = {0}, n;
+    for (int32_t b = 0; b < count; b++) {
+        for (int a = 0; a < m->dim; a++) {
+            if (b == 0 || coord[b][a] < low[a]) low[a] = coord[b][a];
+            if (b == 0 || coord[b][a] > high[a]) high[a] = coord[b][a];
+        }
+    }
+    bool near;
     m->levels = 0;
     do {
-        int32_t n = 0;
+        n = 0;
+        near = true;
         for (int32_t b = 0; b < count; b++) {
             n += b == 0 || !same_block(coord[b], coord[b - 1], m->dim, m->levels);
         }
-        m->level[m->levels].count = n;
-    } while (m->level[m->levels++].count > 1 && m->levels < FIRN_LEVELS);
+        for (int a = 0; a < m->dim; a++) {
+            near &= (high[a] >> m->levels) - (low[a] >> m->levels) <= 1;
+        }
+        m->level[m->levels++].count = n;
+    } while (!near);
+    if (n > 1) m->level[m->levels++].count = 1;
 }
 
 static void clear_task(void *context, int64_t b, int32_t thread)
@@ -373,17 +388,22 @@ static void clear_task(void *context, int64_t b, int32_t thread)
 
 /* Numbers the parents of a level's blocks; `first` is the first block of the finest level in each. A
  * face between parents is one between blocks, so their links follow from the blocks'. */
-static void link_parents(firn_multigrid *m, int32_t n, const int32_t (*coord)[3], int32_t *first)
+static void link_parents(firn_multigrid *m, int32_t n, const int32_t (*coord)[3],
+                         const int32_t low[3], int32_t *first)
 {
     firn_level *l = &m->level[n], *up = l + 1;
+    const bool one = up->count == 1;
     int32_t parents = 0;
     for (int32_t b = 0; b < l->count; b++) {
         const int32_t *at = coord[first[b]];
-        if (b == 0 || !same_block(at, coord[first[parents - 1]], m->dim, n + 1)) parents++;
+        if (b == 0 || (!one && !same_block(at, coord[first[parents - 1]], m->dim, n + 1))) {
+            parents++;
+        }
         l->parent[b] = parents - 1;
         l->part[b] = 0;
         for (int a = 0; a < m->dim; a++) {
-            l->part[b] = (uint8_t)(2 * l->part[b] + (at[a] >> n & 1));
+            const int half = one ? (at[a] >> n) - (low[a] >> n) : at[a] >> n & 1;
+            l->part[b] = (uint8_t)(2 * l->part[b] + half);
         }
         if (b == 0 || l->parent[b] != l->parent[b - 1]) first[parents - 1] = first[b];
     }
@@ -407,7 +427,8 @@ firn_status firn_multigrid_reserve(firn_multigrid *m, int32_t dim, int32_t count
     m->dim = dim;
     m->cells = firn_pow(FIRN_BLOCK, dim);
     m->workers = workers;
-    count_levels(m, count, coord);
+    int32_t low[3] = {0};
+    count_levels(m, count, coord, low);
     cutter measure = {0};
     cut_all(m, &measure);
     const firn_status st = firn_pool_renew(allocator, &m->pool, measure.used, error);
@@ -429,7 +450,7 @@ firn_status firn_multigrid_reserve(firn_multigrid *m, int32_t dim, int32_t count
     }
     int32_t *first = m->patch_first; /* not needed yet */
     for (int32_t b = 0; b < count; b++) first[b] = b;
-    for (int32_t n = 0; n + 1 < m->levels; n++) link_parents(m, n, coord, first);
+    for (int32_t n = 0; n + 1 < m->levels; n++) link_parents(m, n, coord, low, first);
     return FIRN_OK;
 }
 
