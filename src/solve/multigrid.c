@@ -160,6 +160,30 @@ double firn_multigrid_apply(firn_multigrid *m, const double *p, double *q)
     return run_sum(&j, apply_task);
 }
 
+static void residual_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const job *j = context;
+    const firn_multigrid *m = j->m;
+    double sum = 0;
+    for (int c = 0; c < m->cells; c++) {
+        const size_t at = (size_t)b * m->cells + (size_t)c;
+        m->r[at] = m->level->inverse[at] > 0 ? j->p[at] - m->q[at] : 0;
+        sum += m->r[at] * m->r[at];
+    }
+    m->partial[b] = sum;
+}
+
+double firn_multigrid_residual(firn_multigrid *m, const double *b, const double *x)
+{
+    job j = {.m = m, .p = b};
+    memset(m->q, 0, (size_t)m->level->count * (size_t)m->cells * sizeof *m->q);
+    const double bb = run_sum(&j, residual_task);
+    (void)firn_multigrid_apply(m, x, m->q);
+    const double rr = run_sum(&j, residual_task);
+    return bb > 0 ? sqrt(rr / bb) : 0;
+}
+
 /* ---- the V-cycle ---- */
 
 /* The cells of a colour in row r. */
@@ -849,17 +873,25 @@ firn_solution firn_multigrid_solve_jacobi(firn_multigrid *m, double *b, double *
                                 .precondition = precondition_real,
                                 .context = m,
                                 .partial = m->partial};
+    firn_solution s = {0}, part = {.converged = true};
     remove_means(m, b);
-    double size = 0;
-    memset(work[0], 0, n * sizeof(real));
-    memset(solution, 0, n * sizeof(real));
-    for (size_t i = 0; i < n - (size_t)m->cells; i++) {
-        r[i] = m->level->inverse[i] > 0 ? (real)b[i] : 0;
-        size += (double)m->level->inverse[i] * b[i] * b[i];
+    for (size_t i = 0; i < n; i++) x[i] = 0;
+    for (;;) {
+        s.residual = firn_multigrid_residual(m, b, x);
+        s.converged = s.residual <= tolerance;
+        if (s.converged || !part.converged || s.iterations >= most) break;
+        double size = 0;
+        memset(work[0], 0, n * sizeof(real));
+        memset(solution, 0, n * sizeof(real));
+        for (size_t i = 0; i < n; i++) {
+            r[i] = (real)m->r[i];
+            size += (double)m->level->inverse[i] * m->r[i] * m->r[i];
+        }
+        part = firn_solve_cg(&system, solution, r, work, tolerance / s.residual * sqrt(size),
+                             most - s.iterations);
+        s.iterations += part.iterations;
+        for (size_t i = 0; i < n; i++) x[i] += (double)solution[i];
     }
-    firn_solution s = firn_solve_cg(&system, solution, r, work, tolerance * sqrt(size), most);
-    for (size_t i = 0; i < n - (size_t)m->cells; i++) x[i] = (double)solution[i];
     remove_means(m, x);
-    s.residual /= size > 0 ? sqrt(size) : 1;
     return s;
 }
