@@ -10,16 +10,8 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "solve/multigrid.h"
-
-static uint64_t random_state;
-static double chance(void) /* splitmix64, 0 to 1 */
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
 
 #define assert_ok(call)                                                                            \
     do {                                                                                           \
@@ -142,7 +134,7 @@ static world make_world(int dim, int side, kind_function *what, face_function *c
             cell_place(&w, b, c, at);
             if (kind_at(what, at, dim, side) != LIQUID) continue;
             w.b[(size_t)b * (size_t)cells + (size_t)c] =
-                sin(0.11 * at[0]) * cos(0.07 * at[1]) + 0.3 * sin(0.9 * at[2]) + 0.1 * chance();
+                sin(0.11 * at[0]) * cos(0.07 * at[1]) + 0.3 * sin(0.9 * at[2]) + uniform(0, 0.1);
         }
     }
     return w;
@@ -321,8 +313,8 @@ static void preconditioner_is_symmetric_and_positive(void **state)
         double *Mu = calloc(w.numbers, sizeof *Mu), *Mv = calloc(w.numbers, sizeof *Mv);
         assert_true(u && v && Mu && Mv);
         for (size_t i = 0; i < w.numbers; i++) {
-            u[i] = l->inverse[i] > 0 ? chance() - 0.5 : 0;
-            v[i] = l->inverse[i] > 0 ? chance() - 0.5 : 0;
+            u[i] = l->inverse[i] > 0 ? uniform(-0.5, 0.5) : 0;
+            v[i] = l->inverse[i] > 0 ? uniform(-0.5, 0.5) : 0;
         }
         for (int k = 0; k < 2; k++) {
             for (size_t i = 0; i < w.numbers; i++) l->b[i] = (real)(k ? v : u)[i];
