@@ -397,7 +397,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
     X(LIMIT_NONE, none, "no step was taken")                                                       \
     X(LIMIT_FIXED, fixed, "the def's dt")                                                          \
     X(LIMIT_MAXIMUM, dt_max, "the def's dt_max")                                                   \
-    X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25")                   \
+    X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25; projection: 2")    \
     X(LIMIT_FRAME, frame, "the time asked for ends here")                                          \
     X(LIMIT_VELOCITY, velocity, "courant: |v| + h |C|; implicit: |v|; projection: crossing, |v|")  \
     X(LIMIT_STRAIN, strain, "velocity gradient: 0.2 / max |L|; implicit: 0.5")                     \

@@ -91,6 +91,19 @@ static void load_corners(const firn_sim *sim, int64_t b, real phi[SIDE * SIDE * 
     }
 }
 
+/* Where the neighbours along an axis are in an array of so many numbers per axis: `inner` apart, in each of
+ * `outer` parts. */
+typedef struct sweep {
+    int inner, outer;
+} sweep;
+
+static sweep sweep_along(int a, const int side[3])
+{
+    return a == 0   ? (sweep){side[1] * side[2], 1}
+           : a == 1 ? (sweep){side[2], side[0]}
+                    : (sweep){1, side[0] * side[1]};
+}
+
 /* The least and the largest distance of each cell's corners, for the cells -1 to 4. */
 static void bound_cells(int dim, const real *phi, real low[SIDE * SIDE * SIDE],
                         real high[SIDE * SIDE * SIDE])
@@ -99,17 +112,13 @@ static void bound_cells(int dim, const real *phi, real low[SIDE * SIDE * SIDE],
     memcpy(low, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
     memcpy(high, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
     for (int a = 0; a < dim; a++) { /* each axis leaves one less along it */
-        const int inner = a == 0   ? side[1] * side[2]
-                          : a == 1 ? side[2]
-                                   : 1,
-                  outer = a == 0   ? 1
-                          : a == 1 ? side[0]
-                                   : side[0] * side[1];
-        for (int o = 0; o < outer; o++) {
-            for (int n = 0; n < (SIDE - 1) * inner; n++) {
-                const int from = o * SIDE * inner + n, to = o * (SIDE - 1) * inner + n;
-                low[to] = low[from] < low[from + inner] ? low[from] : low[from + inner];
-                high[to] = high[from] > high[from + inner] ? high[from] : high[from + inner];
+        const sweep s = sweep_along(a, side);
+        for (int o = 0; o < s.outer; o++) {
+            for (int n = 0; n < (SIDE - 1) * s.inner; n++) {
+                const int from = o * SIDE * s.inner + n, next = from + s.inner,
+                          to = o * (SIDE - 1) * s.inner + n;
+                low[to] = low[from] < low[next] ? low[from] : low[next];
+                high[to] = high[from] > high[next] ? high[from] : high[next];
             }
         }
         side[a] = SIDE - 1;
@@ -190,17 +199,12 @@ static void spread_whole(int dim, double solid[CELLS * CELLS * CELLS], double sh
 {
     int side[3] = {CELLS, CELLS, dim == 3 ? CELLS : 1};
     for (int a = 0; a < dim; a++) {
-        const int inner = a == 0   ? side[1] * side[2]
-                          : a == 1 ? side[2]
-                                   : 1,
-                  outer = a == 0   ? 1
-                          : a == 1 ? side[0]
-                                   : side[0] * side[1];
-        for (int o = 0; o < outer; o++) {
-            for (int n = 0; n < FIRN_BLOCK * inner; n++) {
-                const double *from = solid + o * CELLS * inner + n;
-                solid[o * FIRN_BLOCK * inner + n] =
-                    whole[0] * from[0] + whole[1] * from[inner] + whole[2] * from[2 * inner];
+        const sweep s = sweep_along(a, side);
+        for (int o = 0; o < s.outer; o++) {
+            for (int n = 0; n < FIRN_BLOCK * s.inner; n++) {
+                const double *from = solid + o * CELLS * s.inner + n;
+                solid[o * FIRN_BLOCK * s.inner + n] =
+                    whole[0] * from[0] + whole[1] * from[s.inner] + whole[2] * from[2 * s.inner];
             }
         }
         side[a] = FIRN_BLOCK;
@@ -456,8 +460,8 @@ typedef struct mirror_job {
 
 /* Component n of the velocity at `place`, cells from the block's first corner, linear between faces that
  * have one; false where none does. */
-static bool sample(const mirror_job *job, int64_t b, const double place[3], int n, double *out,
-                   bool *in_wall)
+static bool velocity_at(const mirror_job *job, int64_t b, const double place[3], int n, double *out,
+                        bool *in_wall)
 {
     const firn_sim *sim = job->sim;
     const int dim = sim->store.dim;
@@ -520,7 +524,7 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
             bool found = true;
             for (int n = 0; n < dim; n++) {
                 if (n != a && f->normal[n] * f->normal[a] == 0) continue; /* it has no part in it */
-                found &= sample(job, w->block, place, n, &u[n], &f->again);
+                found &= velocity_at(job, w->block, place, n, &u[n], &f->again);
                 u[n] -= wall[n];
                 normal_speed += u[n] * (double)f->normal[n];
             }
