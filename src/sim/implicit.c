@@ -12,8 +12,8 @@
  * were clamped per particle, so that the system is positive definite and conjugate gradients serve.
  * The preconditioner is the mass: it keeps momentum to rounding whatever the tolerance, and a
  * diagonal that knows K gains nothing much for material of even stiffness (measured: 15 % with
- * hardened snow). The first guess is free flight, v_old + theta dt g: with v_old a loose tolerance
- * lets bodies hover.
+ * hardened snow). Coarse grids are added to it where steps and bodies are long. The first guess is free
+ * flight, v_old + theta dt g: with v_old a loose tolerance lets bodies hover.
  *
  * Walls hold the nodes that would enter them: see walls.c. When the solution pulls at a wall that
  * cannot pull, or enters one that does not hold, that is changed and solved again. Friction is a
