@@ -575,6 +575,7 @@ void firn_sim_destroy(firn_sim *sim)
     };
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
     firn_project_free(&sim->project, &a);
+    firn_coarse_free(&sim->implicit.coarse, &a);
     a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);
 }
 

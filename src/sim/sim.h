@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/store.h"
+#include "solve/coarse.h"
 #include "solve/multigrid.h"
 #include "transfer/pass.h"
 
@@ -93,6 +94,7 @@ typedef struct firn_implicit {
     firn_pool partial;               /* double per block */
     firn_pool inverse_mass;          /* real per node, 1/kg; 0: no mass */
     int32_t differential_law;        /* as in firn_pass */
+    firn_coarse coarse;
 } firn_implicit;
 
 /* What steps with pressure projection need beside arenas; nothing of it outlives the step. */
