@@ -321,6 +321,33 @@ static void a_drop_flies_as_a_whole(void **state)
     }
 }
 
+/* A particle alone weighs little on each face, and nothing slows it. */
+static void spray_goes_as_far_as_its_speed_says(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const int d = 2 + i % 2;
+        world w = tank_world(d, 8);
+        w.def.collider_count = 0;
+        w.def.crossing = 2 + i / 2;
+        w.def.gravity[1] = 0;
+        w.def.dt_max = 0.05;
+        firn_sim *sim = world_create(&w);
+        double x[3] = {0.0137, 0.0111, 0.0093}, v[3] = {3, -2, 0};
+        firn_particles p = firn_particles_default();
+        p.count = 1;
+        p.position = x;
+        p.velocity = v;
+        p.each_volume = pow(CELL / 2, d);
+        assert_ok(firn_sim_add(sim, &p, NULL, &error));
+        assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+        double *after = read_all(sim, d, FIRN_POSITION);
+        for (int a = 0; a < d; a++) assert_close(after[a], x[a] + 0.2 * v[a], 1e-5);
+        free(after);
+        firn_sim_destroy(sim);
+    }
+}
+
 /* A disc or a ball of water 16 cells across, 1 mm each, without walls or gravity. */
 static firn_sim *drop(int dimension, int64_t *count)
 {
@@ -467,6 +494,7 @@ int main(void)
         cmocka_unit_test(auto_projects_liquids),
         cmocka_unit_test(drops_on_a_floor_slide_on),
         cmocka_unit_test(a_drop_flies_as_a_whole),
+        cmocka_unit_test(spray_goes_as_far_as_its_speed_says),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),
         cmocka_unit_test(a_solver_that_fails_is_named),

@@ -490,6 +490,32 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     job->partial[b] = check == 0 ? most : INFINITY;
 }
 
+/* The fastest face of the channels under way, along its axis. */
+static void fastest_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    job->partial[b] = 0;
+    for (int a = 0; a < job->dim; a++) {
+        const uint64_t massive = firn_liquid_of(job->sim, b)->massive[a];
+        const real *u = firn_staggered_of(job->sim, b, job->first + a);
+        for (uint64_t left = massive; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            job->partial[b] = fmax(job->partial[b], fabs((double)u[c]));
+        }
+    }
+}
+
+/* The speed along an axis that no particle is above. What flies has its own speed, which light faces'
+ * `felt` is below, and pressure makes light faces faster than what flies. */
+static double particle_speed(project_job *job, double felt)
+{
+    double g2 = 0;
+    for (int a = 0; a < job->dim; a++) g2 += job->body[a] * job->body[a];
+    const double own = sqrt((double)job->sim->extremes.speed2) + sqrt(g2) * job->dt;
+    return fmax(felt, fmin(own, run_most(job, fastest_task)));
+}
+
 /* ---- leaving walls ---- */
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
@@ -617,6 +643,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *broken = FIRN_LIMIT_FORCE;
     *dt_fit = fmin(crossing * job.h / sim->grid.max_speed, dt) * 0.9;
     if (!(sim->grid.max_speed * dt <= crossing * job.h)) return FIRN_OK;
+    const double speed = particle_speed(&job, sim->grid.max_speed);
 
     run(&job, crowd_task);
     job.moving = false;
@@ -626,6 +653,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *dt_fit = dt / 2;
     if (!solve(&job)) return FIRN_OK;
     extend(&job);
+    sim->project.way = (speed + run_most(&job, fastest_task)) * dt / job.h;
     sim->report.divergence = fmax(sim->report.divergence, divergence);
     if (firn_transfer_is_flip(sim->def.transfer)) recall(&job);
     *broken = FIRN_LIMIT_NONE;

@@ -109,6 +109,7 @@ typedef struct firn_project {
     bool solids;    /* not all materials are liquids of one surface tension */
     double tension; /* N/m, the largest */
     bool shears;    /* some material's shear is solved for */
+    double way;     /* cells: the farthest that particles move along an axis in the step */
     firn_multigrid solver;
 } firn_project;
 

@@ -533,8 +533,7 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
     book(sim, FIRN_PHASE_SOLVE, &mark);
 
     reorder_in_turn(sim, &mark);
-    const double h = sim->def.cell_size;
-    const int moves = (int)fmax(ceil(sim->grid.max_speed * step.dt / (MOVE_LIMIT * h)), 1);
+    const int moves = (int)fmax(ceil(sim->project.way / MOVE_LIMIT), 1);
     for (int i = 0; i < moves && st == FIRN_OK; i++)
         st = move_projected(sim, &step, i, moves, error);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
