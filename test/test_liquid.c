@@ -348,6 +348,40 @@ static void spray_goes_as_far_as_its_speed_says(void **state)
     }
 }
 
+/* The height of a light cube of jelly after its bounce, with a material before its own that nothing is of. */
+static double bounce_beside(double density, double *speed)
+{
+    world w = tank_world(2, 40);
+    w.def.material_count = 2;
+    for (int i = 0; i < 2; i++) {
+        w.material[i] = firn_material_def_preset(firn_preset_find("jelly"));
+        w.material[i].density = 200;
+    }
+    w.material[0].density = density;
+    w.collider[0].boundary = FIRN_SEPARATE;
+    firn_sim *sim = world_create(&w);
+    const brick b = {.low = {16, 4, 0}, .cells = {8, 8, 8}, .per_axis = 2, .material = 1};
+    brick_add(sim, &w, &b);
+    firn_report report;
+    assert_ok(firn_sim_advance(sim, 0.4, &report, &error));
+    *speed = report.max_speed;
+    const rest r = look(sim, 2, CELL);
+    firn_sim_destroy(sim);
+    return r.height;
+}
+
+static void a_material_that_nothing_is_of_changes_nothing(void **state)
+{
+    (void)state;
+    double speed, same;
+    const double height = bounce_beside(200, &speed);
+    for (int i = 0; i < 2; i++) {
+        const double density = i ? 13600 : 1;
+        assert_close(bounce_beside(density, &same) / height, 1, 1e-3);
+        assert_close(same / speed, 1, 1e-3);
+    }
+}
+
 /* A disc or a ball of water 16 cells across, 1 mm each, without walls or gravity. */
 static firn_sim *drop(int dimension, int64_t *count)
 {
@@ -495,6 +529,7 @@ int main(void)
         cmocka_unit_test(drops_on_a_floor_slide_on),
         cmocka_unit_test(a_drop_flies_as_a_whole),
         cmocka_unit_test(spray_goes_as_far_as_its_speed_says),
+        cmocka_unit_test(a_material_that_nothing_is_of_changes_nothing),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),
         cmocka_unit_test(a_solver_that_fails_is_named),
