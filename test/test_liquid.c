@@ -517,6 +517,28 @@ static void a_solver_that_fails_is_named(void **state)
     firn_sim_destroy(sim);
 }
 
+/* What makes the solver fail lasts: steps grow slowly again, not to what has just failed. */
+static void a_step_that_fails_is_not_tried_again_at_once(void **state)
+{
+    (void)state;
+    world w = tank_world(2, 40);
+    w.material[0] = firn_material_def_preset(firn_preset_find("honey"));
+    w.material[0].viscosity = 100;
+    w.collider[0].boundary = FIRN_STICKY;
+    w.def.solver_iterations = 8;
+    firn_sim *sim = world_create(&w);
+    const brick b = {.cells = {20, 30, 0}, .per_axis = 2, .jitter = 0.25};
+    random_state = 3;
+    brick_add(sim, &w, &b);
+    firn_report report;
+    assert_ok(firn_sim_advance(sim, 0.25, &report, &error));
+    print_message("%lld retries in %lld steps\n", (long long)report.retries,
+                  (long long)report.steps);
+    assert_true(report.retries > 2);
+    assert_true(4 * report.retries < report.steps);
+    firn_sim_destroy(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),
         cmocka_unit_test(a_solver_that_fails_is_named),
+        cmocka_unit_test(a_step_that_fails_is_not_tried_again_at_once),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

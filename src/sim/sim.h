@@ -198,7 +198,7 @@ struct firn_sim {
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free; /* the step under way, but for the frame's end */
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
-    double retry_until;     /* s */
+    double retry_until;     /* s; projected steps let the cap grow instead */
     double collider_dt;     /* s: the longest step that colliders near particles allow */
     double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last pass that measured */

@@ -527,7 +527,8 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
         if (st != FIRN_OK) return st;
         if (broken == FIRN_LIMIT_NONE) break;
         tell_retry(sim, broken, step.dt, dt_fit);
-        sim->dt_free = dt_fit;
+        sim->dt_free = sim->retry_cap = dt_fit;
+        sim->retry_until = INFINITY;
         step = (firn_dt){dt_fit, sim->grid.finite ? broken : FIRN_LIMIT_FINITE};
     }
     book(sim, FIRN_PHASE_SOLVE, &mark);
@@ -540,6 +541,7 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
     if (st != FIRN_OK) return st; /* particles keep what they have come to */
 
     sim->dt_next = GROWTH_PROJECTED * sim->dt_free;
+    sim->retry_cap *= GROWTH; /* what broke a step mostly lasts: doubled, every other would break */
     count_step(sim, step);
     return st;
 }
