@@ -252,6 +252,18 @@ static void what_projection_does_not_serve_is_refused(void **state)
         assert_non_null(strstr(error.message, word[i]));
         assert_non_null(strstr(error.message, "projection"));
     }
+    static const uint8_t together[] = {0, 0};
+    for (int d = 2; d <= 3; d++) { /* nor later */
+        world w = tank_world(d, 8);
+        w.def.object_bodies = together;
+        w.def.object_count = 2;
+        firn_sim *sim = world_create(&w);
+        firn_error error = {0};
+        assert_ok(firn_sim_set_body(sim, 1, 0, &error));
+        assert_int_equal(firn_sim_set_body(sim, 1, 1, &error), FIRN_UNSUPPORTED);
+        assert_non_null(strstr(error.message, "projection"));
+        firn_sim_destroy(sim);
+    }
 }
 
 /* AUTO projects liquids, and nothing that would gain less. */
