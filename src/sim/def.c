@@ -221,7 +221,7 @@ static firn_status check_projection(const firn_sim_def *def, firn_error *error)
                                "pressure none");
     }
     for (int32_t i = 0; i < def->object_count; i++) {
-        if (def->object_bodies[i] == def->object_bodies[0] && def->object_bodies[0] == 0) continue;
+        if (def->object_bodies[i] == 0) continue;
         return firn_fail_field(error, FIRN_UNSUPPORTED,
                                "object_bodies[%d]: with pressure projection no object separates "
                                "from others; leave out bodies",
