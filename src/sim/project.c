@@ -520,7 +520,7 @@ static double particle_speed(project_job *job, double felt)
 /* ---- leaving walls ---- */
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
- * both. */
+ * both. A step that is tried again begins with those last freed. */
 static void release_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
