@@ -526,12 +526,13 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_save(const firn_sim *sim, firn_wri
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_load(firn_sim *sim, firn_read_function *read,
                                                    void *user_data, firn_error *error);
 
-/* The path, instruction set and threads that this sim uses. */
+/* The path, pressure, instruction set and threads that this sim uses. */
 typedef struct firn_sim_info {
     const char *isa;
     int32_t lanes;
     int32_t threads;
-    firn_path path;     /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
+    firn_path path;         /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
+    firn_pressure pressure; /* FIRN_PRESSURE_NONE or FIRN_PRESSURE_PROJECTION */
     int32_t real_bytes; /* 4, or 8 in the double build */
 } firn_sim_info;
 FIRN_API firn_sim_info firn_sim_get_info(const firn_sim *sim);

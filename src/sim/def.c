@@ -583,6 +583,7 @@ firn_sim_info firn_sim_get_info(const firn_sim *sim)
                            .lanes = sim->kernels->lanes,
                            .threads = sim->workers.count,
                            .path = sim->path,
+                           .pressure = sim->def.pressure,
                            .real_bytes = sizeof(real)};
 }
 
