@@ -521,12 +521,41 @@ static void a_solver_that_fails_is_named(void **state)
     firn_error failure = {0};
     assert_int_equal(firn_sim_advance(sim, 0.1, &report, &failure), FIRN_DIVERGED);
     assert_non_null(strstr(failure.message, "the solver limit"));
-    assert_non_null(strstr(failure.message, "solver_iterations"));
+    assert_non_null(strstr(failure.message, "solver_iterations, or use pressure none"));
+    assert_null(strstr(failure.message, "particle")); /* none is at fault */
     assert_true(report.retries > 3);
     assert_int_equal(report.steps, 0);
     assert_ok(firn_sim_hash(sim, &after, &error));
     assert_memory_equal(&before, &after, sizeof before);
     firn_sim_destroy(sim);
+}
+
+static void what_ends_an_advance_is_named(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        world w = tank_world(2, 8);
+        w.def.dt_min = 2e-3;
+        if (i == 0) { /* beyond what velocities can be */
+            w.def.dt = 4e-3;
+            w.def.force_count = 1;
+            w.force[0].acceleration[0] = 1e300;
+        } else {
+            w.def.gravity[1] = 0;
+            w.def.material_count = 2;
+            w.material[1] = w.material[0];
+            w.material[1].surface_tension = 1000;
+        }
+        firn_sim *sim = world_create(&w);
+        const brick b = pool(8, 4, 0);
+        brick_add(sim, &w, &b);
+        firn_error failure = {0};
+        assert_int_equal(firn_sim_advance(sim, 0.1, NULL, &failure), FIRN_DIVERGED);
+        assert_non_null(strstr(failure.message, i ? "the surface limit" : "the finite limit"));
+        assert_non_null(strstr(failure.message, i ? ": material 1 (liquid); lower surface_tension"
+                                                  : "infinite or undefined forces"));
+        firn_sim_destroy(sim);
+    }
 }
 
 /* What makes the solver fail lasts: steps grow slowly again, not to what has just failed. */
@@ -567,6 +596,7 @@ int main(void)
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),
         cmocka_unit_test(a_solver_that_fails_is_named),
+        cmocka_unit_test(what_ends_an_advance_is_named),
         cmocka_unit_test(a_step_that_fails_is_not_tried_again_at_once),
         cmocka_unit_test(what_projection_does_not_serve_is_refused),
     };

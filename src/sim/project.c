@@ -517,6 +517,17 @@ static double particle_speed(project_job *job, double felt)
     return fmax(felt, fmin(own, run_most(job, fastest_task)));
 }
 
+/* Whether predicted velocities are finite: solvers only say that they failed. */
+static bool prediction_is_finite(const project_job *job)
+{
+    double check = 0;
+    for (int32_t b = 0; b < job->sim->at->count; b++) {
+        const real *u = firn_staggered_of(job->sim, b, 0);
+        for (int c = 0; c < job->dim * job->cells; c++) check += (double)u[c] * 0;
+    }
+    return check == 0;
+}
+
 /* ---- leaving walls ---- */
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
@@ -609,7 +620,10 @@ static bool solve(project_job *job)
                                                  job->moving ? TOLERANCE : TOLERANCE_MOVE,
                                                  (int32_t)sim->def.solver_iterations);
     sim->report.iterations += s.iterations;
-    if (!s.converged) return false;
+    if (!s.converged) {
+        sim->grid.finite = prediction_is_finite(job);
+        return false;
+    }
     if (job->moving) sim->report.residual = fmax(sim->report.residual, s.residual);
     run(job, accelerate_task);
     return true;
@@ -626,7 +640,10 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     job.moving = true;
     for (int round = 0;; round++) {
         run(&job, predict_task);
-        if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
+        if (sim->project.shears && !firn_project_shear(sim, dt)) {
+            sim->grid.finite = prediction_is_finite(&job);
+            return FIRN_OK;
+        }
         firn_status st = firn_multigrid_reserve(
             solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
             sim->project.link.data, &sim->workers, sim->allocator, error);

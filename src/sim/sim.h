@@ -258,7 +258,8 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e);
  * dt_free what it would be but for that end. */
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining);
 
-/* Says which particle, of which material, sets a limit, in `text`. */
+/* Says in `text` which particle, of which material, sets a limit; of `surface` which material, of `solver`
+ * nothing. */
 void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size);
 
 /* ---- grid.c ---- */

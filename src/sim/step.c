@@ -291,7 +291,7 @@ static firn_status ask_hook(firn_sim *sim, firn_error *error)
 }
 
 /* What would let steps be longer. */
-static const char *remedy(firn_limit limit)
+static const char *remedy(const firn_sim *sim, firn_limit limit)
 {
     switch (limit) {
     case FIRN_LIMIT_WAVE:
@@ -306,7 +306,9 @@ static const char *remedy(firn_limit limit)
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
     case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";
     case FIRN_LIMIT_SOLVER:
-        return "allow more solver_iterations, or use integrator explicit or pressure none";
+        return sim->def.pressure == FIRN_PRESSURE_PROJECTION
+                   ? "allow more solver_iterations, or use pressure none"
+                   : "allow more solver_iterations, or use integrator explicit";
     default: return "slow it down, use larger cells or lower dt_min";
     }
 }
@@ -317,8 +319,9 @@ static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, fir
     firn_dt_blame(sim, limit, who, sizeof who);
     return firn_fail(
         error, FIRN_DIVERGED,
-        "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; %s",
-        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who, remedy(limit));
+        "no time step down to %g s holds the %s limit at time %g s (last tried %g s)%s%s; %s",
+        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who[0] ? ": " : "", who,
+        remedy(sim, limit));
 }
 
 static void tell_retry(firn_sim *sim, firn_limit broken, double dt, double next)
