@@ -258,10 +258,10 @@ static void what_projection_does_not_serve_is_refused(void **state)
         w.def.object_bodies = together;
         w.def.object_count = 2;
         firn_sim *sim = world_create(&w);
-        firn_error error = {0};
+        firn_error refused = {0};
         assert_ok(firn_sim_set_body(sim, 1, 0, &error));
-        assert_int_equal(firn_sim_set_body(sim, 1, 1, &error), FIRN_UNSUPPORTED);
-        assert_non_null(strstr(error.message, "projection"));
+        assert_int_equal(firn_sim_set_body(sim, 1, 1, &refused), FIRN_UNSUPPORTED);
+        assert_non_null(strstr(refused.message, "projection"));
         firn_sim_destroy(sim);
     }
 }
@@ -456,6 +456,31 @@ static void a_drop_is_pressed_by_its_surface(void **state)
     }
 }
 
+/* Tension that weight outdoes is left out only while there is weight: not once gravity is gone, and not
+ * where other accelerations balance it. */
+static void tension_comes_back_when_weight_goes(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        world w = tank_world(2, 8);
+        w.def.collider_count = 0;
+        w.def.gravity[1] = -4 * G;
+        w.def.dt_max = 0.5;
+        if (i == 2) {
+            w.def.force_count = 1;
+            w.force[0].acceleration[1] = 4 * G;
+        }
+        firn_sim *sim = world_create(&w);
+        const brick b = {.cells = {6, 6, 0}, .per_axis = 2};
+        brick_add(sim, &w, &b);
+        if (i == 1) assert_ok(firn_sim_set_gravity(sim, (double[3]){0}, &error));
+        firn_report report;
+        assert_ok(firn_sim_step(sim, &report, &error));
+        assert_true((report.limit == FIRN_LIMIT_SURFACE) == (i > 0));
+        firn_sim_destroy(sim);
+    }
+}
+
 /* Velocities of a dam that runs at 1 m/s, after 0.12 s. */
 static double *run_transfer(int dimension, firn_transfer transfer, double ratio, double dt,
                             int64_t *count)
@@ -594,6 +619,7 @@ int main(void)
         cmocka_unit_test(spray_goes_as_far_as_its_speed_says),
         cmocka_unit_test(a_material_that_nothing_is_of_changes_nothing),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
+        cmocka_unit_test(tension_comes_back_when_weight_goes),
         cmocka_unit_test(flip_that_keeps_nothing_is_pic),
         cmocka_unit_test(a_solver_that_fails_is_named),
         cmocka_unit_test(what_ends_an_advance_is_named),

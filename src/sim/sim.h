@@ -107,7 +107,7 @@ typedef struct firn_project {
     firn_pool shear_vector; /* real per face: see project_shear.c */
     int32_t wall_count;
     bool solids;    /* not all materials are liquids of one surface tension */
-    double tension; /* N/m, the largest */
+    double tension; /* N/m, the largest that matters in the step */
     bool shears;    /* some material's shear is solved for */
     double way;     /* cells: the farthest that particles move along an axis in the step */
     firn_multigrid solver;

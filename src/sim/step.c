@@ -474,6 +474,22 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 
 /* ---- projection ---- */
 
+/* The largest surface tension for a step from now, but for those that matter less than 1 % of a cell's
+ * weight. */
+static double notable_tension(const firn_sim *sim)
+{
+    const double h = sim->def.cell_size;
+    double a[3], g2 = 0, most = 0;
+    firn_grid_body_acceleration(sim, sim->def.dt_max, a);
+    for (int i = 0; i < sim->def.dimension; i++) g2 += a[i] * a[i];
+    for (int32_t i = 0; i < sim->def.material_count; i++) {
+        const firn_material_def *m = &sim->materials[i];
+        const double least = 0.01 * m->density * sqrt(g2) * h * h;
+        if (m->surface_tension > least) most = fmax(most, m->surface_tension);
+    }
+    return most;
+}
+
 /* Moves particles by part i of n of a step; the first gathers their velocities. */
 static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int n,
                                   firn_error *error)
@@ -502,6 +518,7 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
 static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
 {
     const bool depends = sim->project.shears && sim->project.solids;
+    sim->project.tension = notable_tension(sim);
     double scattered =
         firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining).dt;
     firn_status st = firn_sim_scatter_staggered(sim, scattered, error);
