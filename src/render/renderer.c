@@ -372,12 +372,10 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
                          "there is no grid to show; the scene's output needs an entry such as "
                          "{file: out/grid.$F4.prt, of: grid}");
     }
-    const bool projected = !scene || scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
     if ((o->show >> FIRN_LAYER_CELLS & 1) && !renderer->extent.cells) {
-        return firn_fail(error, FIRN_INVALID, "there are no cells to show; %s",
-                         projected
-                             ? "the grid's files lack the attribute cell_class"
-                             : "only scenes with simulation: {pressure: projection} have them");
+        return firn_fail(error, FIRN_INVALID,
+                         "there are no cells to show: the grid's files lack the attribute "
+                         "cell_class, which only scenes with pressure: projection have");
     }
     if (scene && renderer->bounds.low[0] <= renderer->bounds.high[0]) {
         firn_status st = add_colliders(renderer, scene, error);

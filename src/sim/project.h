@@ -28,6 +28,7 @@ typedef struct firn_liquid_block {
     real push[3][FIRN_CELLS];          /* m/s2, of explicit stress */
     real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
     real mass[3][FIRN_CELLS];          /* of the face, over that of a cell of reference density */
+    real share[3][FIRN_CELLS];         /* volume of the face, in cells */
     real volume[FIRN_CELLS];           /* of particles, in cells */
     real thick[FIRN_CELLS];            /* Pa s, their viscosity for implicit shear times it */
     real solid[FIRN_CELLS];            /* part of it that is solid */

@@ -109,8 +109,9 @@ typedef struct firn_project {
     firn_pool shear_vector; /* real per face: see project_shear.c */
     int32_t wall_count;
     bool solids;    /* not all materials are liquids of one surface tension */
-    double tension; /* N/m, the largest */
+    double tension; /* N/m, the largest that matters in the step */
     bool shears;    /* some material's shear is solved for */
+    double way;     /* cells: the farthest that particles move along an axis in the step */
     firn_multigrid solver;
 } firn_project;
 
@@ -211,7 +212,7 @@ struct firn_sim {
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free; /* the step under way, but for the frame's end */
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
-    double retry_until;     /* s */
+    double retry_until;     /* s; projected steps let the cap grow instead */
     double collider_dt;     /* s: the longest step that colliders near particles allow */
     double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last pass that measured */
@@ -271,7 +272,8 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e);
  * dt_free what it would be but for that end. */
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining);
 
-/* Says which particle, of which material, sets a limit, in `text`. */
+/* Says in `text` which particle, of which material, sets a limit; of `surface` which material, of `solver`
+ * nothing. */
 void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size);
 
 /* ---- grid.c ---- */
