@@ -82,6 +82,7 @@ static void claim(const char *name)
     X(thick_liquids_spread_as_theory_says, "projected_honey")                                      \
     X(light_bodies_float, "projected_float")                                                       \
     X(snow_melts_to_the_volume_of_its_water, "projected_snow")                                     \
+    X(contact_melting_needs_no_short_steps, "projected_contact")                                   \
     X(stiff_bodies_stand_bounce_melt_and_spread, "projected_stiff")                                \
     X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \
     X(sand_runs_out_as_measured, "sand_column")                                                    \

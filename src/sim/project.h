@@ -161,8 +161,9 @@ void firn_project_mirror(firn_sim *sim, int first, bool moving);
 /* Room for implicit shear over the current directory. */
 firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error);
 
-/* Makes velocities before shear, over a step of dt, those after it. False: the solver did not converge. */
-bool firn_project_shear(firn_sim *sim, double dt);
+/* Makes velocities before shear, over a step of dt, those after it. `again`: those of the same step,
+ * changed a little, so the last solution is close. False: the solver did not converge. */
+bool firn_project_shear(firn_sim *sim, double dt, bool again);
 
 /* ---- project_surface.c ---- */
 

@@ -41,6 +41,7 @@ typedef struct shear_job {
     double scale; /* dt / (density h^2): times a viscosity, parts of a cell's mass */
     const real *in;
     real *out;
+    bool again; /* the last solution is close */
     double *partial;
 } shear_job;
 
@@ -228,7 +229,8 @@ static void start_task(void *context, int64_t b, int32_t thread)
             const bool free = firn_open_part(v, a, c) > 0 && (mass > 0 || sum[c] > 0);
             w->mass[a][c] = mass < (real)MASS_LEAST && sum[c] > mass ? (real)MASS_LEAST : mass;
             w->inverse[a][c] = free ? 1 / (w->mass[a][c] + sum[c]) : 0;
-            x[c] = free ? u[c] - (real)job->dt * v->push[a][c] : u[c];
+            if (!free) x[c] = u[c];
+            if (free && !job->again) x[c] = u[c] - (real)job->dt * v->push[a][c];
             momentum += (double)w->mass[a][c] * (double)u[c] * (double)u[c];
         }
     }
@@ -350,13 +352,14 @@ firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error)
                            VECTORS * faces * sizeof(real), error);
 }
 
-bool firn_project_shear(firn_sim *sim, double dt)
+bool firn_project_shear(firn_sim *sim, double dt, bool again)
 {
     const double h = sim->def.cell_size;
     shear_job job = {.sim = sim,
                      .dim = sim->store.dim,
                      .cells = firn_pow(FIRN_BLOCK, sim->store.dim),
                      .dt = dt,
+                     .again = again,
                      .scale = dt / (sim->def.materials[0].density * h * h),
                      .partial = sim->project.partial.data};
     real *x = vector(sim, 0), *r = vector(sim, 1);

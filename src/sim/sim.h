@@ -103,6 +103,7 @@ typedef struct firn_project {
     firn_pool staggered;    /* as in firn_pass */
     firn_pool wall;         /* firn_wall_block, of blocks near colliders */
     firn_pool x, b;         /* double per cell: solution and right-hand side */
+    firn_pool expected;     /* the same: the pressure that shear reckons with */
     firn_pool partial;      /* double per block */
     firn_pool link;         /* int32_t[6] per block, as in firn_level */
     firn_pool shear;        /* firn_shear_block */

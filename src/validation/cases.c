@@ -529,6 +529,8 @@ const firn_case firn_cases[] = {
      firn_case_run_projected_float},
     {"projected_snow", "snow that melts has the volume of its water", false,
      firn_case_run_projected_snow},
+    {"projected_contact", "a block on a hot plate sinks as fast in long steps and large cells",
+     false, firn_case_run_projected_contact},
     {"projected_stiff", "what is nearly incompressible stands, bounces, melts and spreads", false,
      firn_case_run_projected_stiff},
     {"projected_drop", "surface tension presses on drops, which swing as Rayleigh says", false,

@@ -67,6 +67,7 @@ void firn_case_run_projected_vortex(firn_case_run *run);
 void firn_case_run_projected_honey(firn_case_run *run);
 void firn_case_run_projected_float(firn_case_run *run);
 void firn_case_run_projected_snow(firn_case_run *run);
+void firn_case_run_projected_contact(firn_case_run *run);
 void firn_case_run_projected_stiff(firn_case_run *run);
 void firn_case_run_projected_drop(firn_case_run *run);
 void firn_case_run_projected_cap(firn_case_run *run);

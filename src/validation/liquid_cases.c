@@ -207,6 +207,62 @@ void firn_case_run_projected_snow(firn_case_run *run)
     for (int deep = 2; deep <= 4; deep += 2) melt_snow(run, deep, run->quick ? 4 : 8);
 }
 
+/* The part of a block of 0.1 m that is melted: it stands on a hot plate, squeezes its melt out and sinks. The
+ * material of the scene chocolate_2d. */
+static double melt_on_plate(firn_case_run *run, double h, double gravity, double dt_most,
+                            double seconds)
+{
+    const double side = 0.1, width = 0.3;
+    firn_world w = tank_of_water(run, 2, h, width, 0);
+    firn_material_def m = firn_elastic(FIRN_MELTING, 1300, 1e5, 0.3);
+    m.yield = 5000;
+    m.heat_capacity = m.liquid_heat_capacity = 1700;
+    m.conductivity = m.liquid_conductivity = 0.2;
+    m.melting_point = 307.15;
+    m.latent_heat = 4.5e4;
+    m.liquid_yield = 10;
+    m.viscosity = 3;
+    w.material[0] = m;
+    w.collider[0].boundary = FIRN_STICKY;
+    w.collider[1] = firn_roller(0, true);
+    w.collider[1].boundary = FIRN_STICKY;
+    w.collider[1].temperature = 353.15;
+    w.def.collider_count = 2;
+    w.def.gravity[1] = -gravity;
+    w.def.heat.enabled = 1;
+    w.def.heat.ambient = 293.15;
+    w.def.heat.speed = 5000;
+    w.def.dt_max = dt_most;
+    firn_world_open(&w);
+    firn_world_add(
+        &w, &(firn_world_body){.low = {(width - side) / 2}, .high = {(width + side) / 2, side}});
+    firn_world_advance(&w, seconds);
+    const firn_totals t = firn_world_measure(&w);
+    firn_world_close(&w);
+    return t.liquid / t.mass;
+}
+
+/* Resolutions of the scene. Solids hold melt back within a cell of them, so a block in coarse cells sinks
+ * later: see doc/liquids.md. */
+void firn_case_run_projected_contact(firn_case_run *run)
+{
+    const double h = 0.005, seconds = run->quick ? 0.5 : 1;
+    double part[3];
+    for (int k = 0; k < (run->quick ? 2 : 3); k++) {
+        part[k] = melt_on_plate(run, h / (1 << k), G, 0.01, seconds);
+        firn_check_note(run, part[k], 0, "for comparison", "cells of %g mm: melted after %g s",
+                        1000 * h / (1 << k), seconds);
+        if (k == 0) continue;
+        firn_check_near(run, part[k] / part[k - 1], 1, run->quick ? 0.05 : 0.08,
+                        "the same, over that in cells twice as large");
+    }
+    firn_check_near(run, melt_on_plate(run, h, G, run->quick ? 0.002 : 0.001, seconds) / part[0], 1,
+                    0.06, "in cells of %g mm, short steps over long ones", 1000 * h);
+    firn_check_near(
+        run, melt_on_plate(run, h / 2, 0, 0.01, seconds) / melt_on_plate(run, h, 0, 0.01, seconds),
+        1, 0.03, "without gravity, over that in cells twice as large");
+}
+
 /* ---- walls ---- */
 
 /* Tank and gravity turned together: the floor cuts cells at all heights. Where the surface is slanted, how
