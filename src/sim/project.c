@@ -29,8 +29,8 @@ enum { GRAIN = 4 };
 #define RELAX 0.25          /* part of a cell's error in volume that a step takes away... */
 #define RELAX_MOST 0.3      /* ... and the largest that it sees */
 #define ROUNDS 4            /* at most, of freeing and taking back what leaves walls */
-#define MASSLESS 1e-12      /* of a full face's mass */
-#define TRUE_LEAST 0.1      /* of it: the mass of a solid's face */
+#define EMPTY 1e-12         /* of a full face's volume */
+#define TRUE_LEAST 0.1      /* part of a full face that a solid's is heavy for at least */
 #define STRAIN_MOST 0.1     /* of a cell's volume: what a step gives back of it */
 
 typedef struct project_job {
@@ -76,12 +76,13 @@ static void open_task(void *context, int64_t b, int32_t thread)
         for (int c = 0; c < job->cells; c++) {
             const double momentum = (double)plane[a][c][0], mass = (double)plane[a][c][1],
                          volume = (double)plane[a][c][2];
-            const bool some = mass > MASSLESS * job->density * cell && volume > 0;
+            const bool some = volume > EMPTY * cell && mass > 0;
             if (some) v->massive[a] |= (uint64_t)1 << c;
             v->start[a][c] = some ? (real)(momentum / mass) : 0;
             v->push[a][c] = some ? (real)((double)plane[a][c][3] / mass) : 0;
             v->lightness[a][c] = some ? (real)(job->density * volume / mass) : 1;
             v->mass[a][c] = (real)(mass / (job->density * cell));
+            v->share[a][c] = (real)(volume / cell);
         }
     }
     for (int c = 0; c < job->cells; c++) {
@@ -98,8 +99,8 @@ static void open_task(void *context, int64_t b, int32_t thread)
     }
 }
 
-/* Faces of solids have their true mass, down to a tenth of a cell's: by m / V a surface would be as heavy as
- * the inside, and stiff solids gain energy (doc/liquids.md). */
+/* Faces of solids have their true mass, down to that of a tenth of a cell of them: by m / V a surface would
+ * be as heavy as the inside, and stiff solids gain energy (doc/liquids.md). */
 static void blend_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -117,10 +118,10 @@ static void blend_task(void *context, int64_t b, int32_t thread)
                 solid += (double)o->volume[cell] * (double)o->solid[cell];
             }
             if (!(solid > 0)) continue;
-            const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST);
-            v->lightness[a][c] =
-                (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own));
-            if (share > 0.5 && own > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
+            const double part = solid / volume, share = (double)v->share[a][c],
+                         own = (double)v->mass[a][c] * fmax(1, TRUE_LEAST / share);
+            v->lightness[a][c] = (real)(1 / ((1 - part) / (double)v->lightness[a][c] + part * own));
+            if (part > 0.5 && share > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
         }
     }
 }
@@ -472,7 +473,7 @@ static void recall(project_job *job)
     firn_project_mirror(job->sim, job->first, true);
 }
 
-/* The fastest face, light ones by what particles feel of them. */
+/* The fastest face, those with little on them by what particles feel of them. */
 static void speed_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -482,7 +483,7 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < job->dim; a++) {
         const real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
-            const double felt = fmin((1 << job->dim) * (double)v->mass[a][c], 1);
+            const double felt = fmin((1 << job->dim) * (double)v->share[a][c], 1);
             if (firn_bit(v->massive[a], c)) most = fmax(most, felt * fabs((double)u[c]));
             check += (double)u[c] * 0; /* stays 0 while all are finite */
         }
@@ -490,10 +491,47 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     job->partial[b] = check == 0 ? most : INFINITY;
 }
 
+/* The fastest face of the channels under way, along its axis. */
+static void fastest_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    job->partial[b] = 0;
+    for (int a = 0; a < job->dim; a++) {
+        const uint64_t massive = firn_liquid_of(job->sim, b)->massive[a];
+        const real *u = firn_staggered_of(job->sim, b, job->first + a);
+        for (uint64_t left = massive; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            job->partial[b] = fmax(job->partial[b], fabs((double)u[c]));
+        }
+    }
+}
+
+/* The speed along an axis that no particle is above. What flies has its own speed, which light faces'
+ * `felt` is below, and pressure makes light faces faster than what flies. */
+static double particle_speed(project_job *job, double felt)
+{
+    double g2 = 0;
+    for (int a = 0; a < job->dim; a++) g2 += job->body[a] * job->body[a];
+    const double own = sqrt((double)job->sim->extremes.speed2) + sqrt(g2) * job->dt;
+    return fmax(felt, fmin(own, run_most(job, fastest_task)));
+}
+
+/* Whether predicted velocities are finite: solvers only say that they failed. */
+static bool prediction_is_finite(const project_job *job)
+{
+    double check = 0;
+    for (int32_t b = 0; b < job->sim->at->count; b++) {
+        const real *u = firn_staggered_of(job->sim, b, 0);
+        for (int c = 0; c < job->dim * job->cells; c++) check += (double)u[c] * 0;
+    }
+    return check == 0;
+}
+
 /* ---- leaving walls ---- */
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
- * both. */
+ * both. A step that is tried again begins with those last freed. */
 static void release_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -582,7 +620,10 @@ static bool solve(project_job *job)
                                                  job->moving ? TOLERANCE : TOLERANCE_MOVE,
                                                  (int32_t)sim->def.solver_iterations);
     sim->report.iterations += s.iterations;
-    if (!s.converged) return false;
+    if (!s.converged) {
+        sim->grid.finite = prediction_is_finite(job);
+        return false;
+    }
     if (job->moving) sim->report.residual = fmax(sim->report.residual, s.residual);
     run(job, accelerate_task);
     return true;
@@ -599,7 +640,10 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     job.moving = true;
     for (int round = 0;; round++) {
         run(&job, predict_task);
-        if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
+        if (sim->project.shears && !firn_project_shear(sim, dt)) {
+            sim->grid.finite = prediction_is_finite(&job);
+            return FIRN_OK;
+        }
         firn_status st = firn_multigrid_reserve(
             solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
             sim->project.link.data, &sim->workers, sim->allocator, error);
@@ -617,6 +661,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *broken = FIRN_LIMIT_FORCE;
     *dt_fit = fmin(crossing * job.h / sim->grid.max_speed, dt) * 0.9;
     if (!(sim->grid.max_speed * dt <= crossing * job.h)) return FIRN_OK;
+    const double speed = particle_speed(&job, sim->grid.max_speed);
 
     run(&job, crowd_task);
     job.moving = false;
@@ -626,6 +671,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *dt_fit = dt / 2;
     if (!solve(&job)) return FIRN_OK;
     extend(&job);
+    sim->project.way = (speed + run_most(&job, fastest_task)) * dt / job.h;
     sim->report.divergence = fmax(sim->report.divergence, divergence);
     if (firn_transfer_is_flip(sim->def.transfer)) recall(&job);
     *broken = FIRN_LIMIT_NONE;

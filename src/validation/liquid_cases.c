@@ -96,7 +96,7 @@ static double depth_at(double cover)
 }
 
 /* The volume of liquid in a 2D tank `cells` wide, of which a particle has `part` of a cell, over that filled
- * in: by how full cells are, with images of particles beyond the walls. */
+ * in: by how full cells are, with images of particles beyond the walls. NAN if one is out of their reach. */
 static double volume(const firn_world *w, int cells, double part)
 {
     enum { TALL = 512 };
@@ -108,13 +108,17 @@ static double volume(const firn_world *w, int cells, double part)
         double weight[2][3];
         for (int a = 0; a < 2; a++) {
             const double y = w->x[2 * i + a] / h - 0.5;
+            if (!(y > 1 - cells && y < (a ? TALL : 2 * cells - 2))) {
+                sum = NAN;
+                break;
+            }
             first[a] = (int)floor(y - 0.5);
             const double f = y - first[a];
             weight[a][0] = 0.5 * (1.5 - f) * (1.5 - f);
             weight[a][1] = 0.75 - (f - 1) * (f - 1);
             weight[a][2] = 0.5 * (f - 0.5) * (f - 0.5);
         }
-        for (int k = 0; k < 9; k++) {
+        for (int k = 0; k < 9 && sum >= 0; k++) {
             int x = first[0] + k % 3, y = first[1] + k / 3;
             x = x < 0 ? -1 - x : x >= cells ? 2 * cells - 1 - x : x;
             y = y < 0 ? -1 - y : y >= TALL ? TALL - 1 : y;
