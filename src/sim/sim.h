@@ -109,6 +109,7 @@ typedef struct firn_project {
     bool solids;    /* not all materials are liquids of one surface tension */
     double tension; /* N/m, the largest */
     bool shears;    /* some material's shear is solved for */
+    real frame[3];  /* m/s: see firn_pass */
     firn_multigrid solver;
 } firn_project;
 
