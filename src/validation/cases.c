@@ -515,6 +515,8 @@ const firn_case firn_cases[] = {
      firn_case_run_dam_break},
     {"projected_column", "incompressible water presses as deep as it is", false,
      firn_case_run_projected_column},
+    {"projected_solver", "the solver hardly minds resolution, gaps and densities", false,
+     firn_case_run_projected_solver},
     {"projected_pools", "shallow pools stand right, after a splash too", false,
      firn_case_run_projected_pools},
     {"projected_walls", "water is still in slanted and in moving tanks", false,

@@ -60,6 +60,7 @@ void firn_case_run_hydrostatic(firn_case_run *run);
 void firn_case_run_liquid_at_rest(firn_case_run *run);
 void firn_case_run_dam_break(firn_case_run *run);
 void firn_case_run_projected_column(firn_case_run *run);
+void firn_case_run_projected_solver(firn_case_run *run);
 void firn_case_run_projected_pools(firn_case_run *run);
 void firn_case_run_projected_walls(firn_case_run *run);
 void firn_case_run_projected_dam(firn_case_run *run);

@@ -260,7 +260,7 @@ void firn_case_run_projected_rotation(firn_case_run *run)
 {
     for (int crossing = 1; crossing <= 2; crossing++) {
         turn_in_flight(run, 2, 16, crossing, run->quick ? 2 : 10);
-        turn_in_flight(run, 3, run->quick ? 10 : 16, crossing, run->quick ? 0.5 : 10);
+        turn_in_flight(run, 3, 10, crossing, run->quick ? 0.5 : 10);
         for (int d = 2; d <= 3; d++) turn_freely(run, d, 16, crossing);
     }
 }
