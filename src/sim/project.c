@@ -528,6 +528,23 @@ static bool prediction_is_finite(const project_job *job)
     return check == 0;
 }
 
+/* The frame in which velocities change least: that of the whole where it flies, and of the walls near them. */
+static void find_frame(const project_job *job)
+{
+    firn_sim *sim = job->sim;
+    for (int a = 0; a < job->dim; a++) {
+        double momentum = 0, mass = 0;
+        for (int32_t b = 0; b < sim->at->count && sim->project.wall_count == 0; b++) {
+            const real *u = firn_staggered_of(sim, b, a), *m = firn_liquid_of(sim, b)->mass[a];
+            for (int c = 0; c < job->cells; c++) {
+                momentum += (double)m[c] * (double)u[c];
+                mass += (double)m[c];
+            }
+        }
+        sim->project.frame[a] = mass > 0 ? (real)(momentum / mass) : 0;
+    }
+}
+
 /* ---- leaving walls ---- */
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
@@ -658,6 +675,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     extend(&job);
     sim->grid.max_speed = run_most(&job, speed_task);
     sim->grid.finite = isfinite(sim->grid.max_speed);
+    find_frame(&job);
     *broken = FIRN_LIMIT_FORCE;
     *dt_fit = fmin(crossing * job.h / sim->grid.max_speed, dt) * 0.9;
     if (!(sim->grid.max_speed * dt <= crossing * job.h)) return FIRN_OK;

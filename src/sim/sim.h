@@ -112,6 +112,7 @@ typedef struct firn_project {
     double tension; /* N/m, the largest that matters in the step */
     bool shears;    /* some material's shear is solved for */
     double way;     /* cells: the farthest that particles move along an axis in the step */
+    real frame[3];  /* m/s: see firn_pass */
     firn_multigrid solver;
 } firn_project;
 

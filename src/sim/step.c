@@ -504,6 +504,7 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
     pass.dt = step->dt / n;
     pass.dt_step = step->dt;
     pass.dt_past = step->dt * i / n;
+    memcpy(pass.frame, sim->project.frame, sizeof pass.frame);
     firn_sim_run_pass(sim, &pass,
                       i > 0 ? sim->kernels->staggered_drift : sim->kernels->staggered_gather);
     turn_page(sim);

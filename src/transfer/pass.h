@@ -131,6 +131,7 @@ typedef struct firn_pass {
     bool solids;                   /* not all materials are liquids of one surface tension */
     double dt_step; /* of the step; `dt` is the part of it that particles move by in this pass... */
     double dt_past; /* ... after this much of it */
+    real frame[3];  /* m/s: the motion of what they flow around in */
 
     /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
     const firn_scalar *scalar;
