@@ -35,7 +35,7 @@ dam_break           | 20 |
 dam_obstacle        | 21 | | 0.0125
 drop_crown          | 19 | | 0.002
 drop_on_plate       | 41 | | 0.00025
-ice_water           | 61 |
+ice_water           | 61 | | 0.006
 heated_column       | 61 | | 0.006
 fountain            | 41 | | 0.0107
 honey_fold          | 29 | | 0.00175
