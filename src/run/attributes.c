@@ -19,7 +19,7 @@ static const firn_attribute attributes[] = {
     {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume", false, false},
     {"Jp", FIRN_TYPE_f32, 1, 1, "", "permanent part of J, which F does not contain", false, false},
     {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume", false, false},
-    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress; 0 in a projected melt",
+    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress; projected melt: 0",
      false, false},
     {"temperature", FIRN_TYPE_f32, 1, 1, "K", "temperature", true, false},
     {"liquid", FIRN_TYPE_f32, 1, 1, "", "melted fraction, 0 to 1", true, false},
