@@ -113,7 +113,7 @@ static void expressions_end(void **state)
     const firn_value map = {.kind = FIRN_MAP, .child = chain, .count = 18},
                      v = {.text = sum[0], .variables = &map};
     assert_false(firn_expression_value(&v, "", &out, wrong));
-    assert_string_equal(wrong, "it is too long");
+    assert_non_null(strstr(wrong, "it is too long"));
 }
 
 int main(void)

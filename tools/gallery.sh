@@ -38,6 +38,7 @@ drop_on_plate       | 41 | | 0.00025
 ice_water           | 61 | | 0.006
 heated_column       | 61 | | 0.006
 fountain            | 41 | | 0.0107
+stirrer             | 37 |
 honey_fold          | 29 | | 0.00175
 glass_fill          | 67 | | 0.005
 watermelon          | 20 |

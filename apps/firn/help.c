@@ -236,7 +236,7 @@ static void speed(void)
            "step` measures this machine.\n\n"
            "The time step shrinks with stiffness and cell size: ten times the Young's\n"
            "modulus takes about three times the steps. The progress line names the limit:\n"
-           "velocity, wave (stiffness), particle, strain, force or collider.\n\n"
+           "velocity, wave, particle, strain, force, collider, viscosity, surface or solver.\n\n"
            "A run uses all threads and the best instruction set; --threads and --isa change\n"
            "that. The result is the same to the last bit at any number of threads. Quadratic\n"
            "splines and MLS forces, the defaults, use the fused path, which is the fast one:\n\n");

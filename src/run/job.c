@@ -104,6 +104,16 @@ static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t
         }
         if (body[i] != body[0]) *count = scene->object_count;
     }
+    const bool projected = scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
+    for (int32_t i = 0; i < scene->object_count && *count && projected; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        if (body[i] == 0) continue;
+        return firn_value_fail(
+            o->where, error,
+            "object %.60s parts from others, as elastic ones do unless told; with "
+            "pressure: projection give it contact: merge",
+            o->name ? o->name : "without a name");
+    }
     return FIRN_OK;
 }
 

@@ -181,7 +181,14 @@ static bool read_variable(parser *p, quantity *out)
     }
     if (v->kind != FIRN_SCALAR) return fail(p, "variable \"%s\" is no number", word);
     parser inner = {v->text, p->variables, p->wrong, p->depth + 1, p->steps};
-    if (!read_sum(&inner, out)) return false;
+    char why[FIRN_WRONG_SIZE];
+    if (!read_sum(&inner, out)) {
+        if (strncmp(p->wrong, "variable", 8) != 0 && p->depth == 1) {
+            snprintf(why, sizeof why, "%s", p->wrong);
+            snprintf(p->wrong, FIRN_WRONG_SIZE, "variable \"%s\": %.120s", word, why);
+        }
+        return false;
+    }
     skip_space(&inner);
     return *inner.at ? fail(p, "variable \"%s\" is no number at \"%.20s\"", word, inner.at) : true;
 }
