@@ -111,8 +111,9 @@ static void walls_carry_the_weight_of_the_liquid(void **state)
     }
 }
 
-/* What a dam is of: water; honey with a block of jelly on it, all shear implicit; chocolate that melts. */
-typedef enum dam_kind { WATER, MIXED, MELTING } dam_kind;
+/* What a dam is of: water; honey with a block of jelly on it, all shear implicit; chocolate that melts, between
+ * walls that slip; jelly that rubs on slanted ones. */
+typedef enum dam_kind { WATER, MIXED, MELTING, RUBBING } dam_kind;
 
 static firn_sim *dam(world *w, int dimension, dam_kind kind, int32_t threads)
 {
@@ -133,6 +134,12 @@ static firn_sim *dam(world *w, int dimension, dam_kind kind, int32_t threads)
         w->def.shear = FIRN_SHEAR_IMPLICIT;
         w->collider[0].boundary = FIRN_SEPARATE;
     }
+    if (kind == RUBBING) {
+        w->material[0] = firn_material_def_preset(firn_preset_find("jelly"));
+        w->collider[0].boundary = FIRN_SEPARATE;
+        w->collider[0].rotation[0] = cos(0.1);
+        w->collider[0].rotation[3] = sin(0.1);
+    }
     firn_sim *sim = world_create(w);
     const brick b = {.cells = {8, 16, 16}, .per_axis = 2, .jitter = 0.25},
                 on_it = {.low = {2, 17, 4}, .cells = {5, 4, 4}, .per_axis = 2, .material = 1};
@@ -145,7 +152,7 @@ static firn_sim *dam(world *w, int dimension, dam_kind kind, int32_t threads)
 static void bytes_are_the_same_at_any_thread_count_and_after_a_resume(void **state)
 {
     (void)state;
-    for (int kind = 0; kind < 6; kind++) {
+    for (int kind = 0; kind < 8; kind++) {
         firn_hash hash[4];
         for (int run = 0; run < 4; run++) { /* the last one saves and goes on */
             world w;

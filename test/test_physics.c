@@ -83,6 +83,7 @@ static void claim(const char *name)
     X(light_bodies_float, "projected_float")                                                       \
     X(snow_melts_to_the_volume_of_its_water, "projected_snow")                                     \
     X(stiff_bodies_stand_bounce_melt_and_spread, "projected_stiff")                                \
+    X(solids_rub_on_walls_by_coulombs_law, "projected_friction")                                   \
     X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \
     X(sand_runs_out_as_measured, "sand_column")                                                    \
     X(snow_hardens_by_its_law, "snow_compression")                                                 \

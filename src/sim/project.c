@@ -28,7 +28,8 @@ enum { GRAIN = 4 };
 #define THETA_LEAST 0.1     /* cells from a liquid cell to the surface */
 #define RELAX 0.25          /* part of a cell's error in volume that a step takes away... */
 #define RELAX_MOST 0.3      /* ... and the largest that it sees */
-#define ROUNDS 4            /* at most, of freeing and taking back what leaves walls */
+#define ROUNDS 8            /* at most, of freeing and taking back what leaves walls */
+#define ALIGNED 0.999       /* component of a wall's normal: it lies along the grid */
 #define MASSLESS 1e-12      /* of a full face's mass */
 #define TRUE_LEAST 0.1      /* of it: the mass of a solid's face */
 #define STRAIN_MOST 0.1     /* of a cell's volume: what a step gives back of it */
@@ -41,7 +42,9 @@ typedef struct project_job {
     double jump; /* P per surface tension and curvature; 0 while displacements are solved for */
     int first;   /* of the channels under way */
     bool moving; /* they are velocities, not displacements */
+    bool again;  /* there is a solution already */
     double *x, *b;
+    double *guess; /* of the pressure in solids, or NULL */
     double *partial;
 } project_job;
 
@@ -99,7 +102,8 @@ static void open_task(void *context, int64_t b, int32_t thread)
 }
 
 /* Faces of solids have their true mass, down to a tenth of a cell's: by m / V a surface would be as heavy as
- * the inside, and stiff solids gain energy (doc/liquids.md). */
+ * the inside, and stiff solids gain energy (doc/liquids.md). Pressure acts on the open part of a face: liquids have
+ * their mass on that part, and what solids have counts for it. */
 static void blend_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -117,9 +121,10 @@ static void blend_task(void *context, int64_t b, int32_t thread)
                 solid += (double)o->volume[cell] * (double)o->solid[cell];
             }
             if (!(solid > 0)) continue;
-            const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST);
+            const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST),
+                         open = v->open[a][c] > 0 ? (double)v->open[a][c] : 1;
             v->lightness[a][c] =
-                (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own));
+                (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own / open));
             if (share > 0.5 && own > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
         }
     }
@@ -137,6 +142,7 @@ static project_job make_job(firn_sim *sim, double dt)
                        .x = sim->project.x.data,
                        .b = sim->project.b.data,
                        .partial = sim->project.partial.data};
+    if (sim->project.shears && sim->project.solids) job.guess = sim->project.guess.data;
     if (sim->project.tension > 0) job.jump = dt / (job.density * job.h * job.h);
     firn_grid_body_acceleration(sim, dt, job.body);
     return job;
@@ -174,11 +180,17 @@ static void classify_task(void *context, int64_t b, int32_t thread)
     (void)thread;
     const project_job *job = context;
     firn_liquid_block *v = firn_liquid_of(job->sim, b);
-    v->liquid = 0;
+    v->liquid = v->loose = v->dry = 0;
     for (int c = 0; c < job->cells; c++) {
         v->depth[c] = (real)depth_at((double)v->cover[c]);
         if (firn_bit(v->room, c) && (double)v->cover[c] > LIQUID) v->liquid |= (uint64_t)1 << c;
     }
+}
+
+/* The velocity of a face after forces. */
+static double forced_speed(const project_job *job, const firn_liquid_block *v, int a, int c)
+{
+    return job->keep * ((double)v->start[a][c] + job->dt * (job->body[a] + (double)v->push[a][c]));
 }
 
 static void predict_task(void *context, int64_t b, int32_t thread)
@@ -189,12 +201,25 @@ static void predict_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < job->dim; a++) {
         real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
-            const double pushed =
-                (double)v->start[a][c] + job->dt * (job->body[a] + (double)v->push[a][c]);
             u[c] = firn_open_part(v, a, c) == 0 ? v->wall_speed[a][c]
-                   : firn_bit(v->massive[a], c) ? (real)(job->keep * pushed)
+                   : firn_bit(v->massive[a], c) ? (real)forced_speed(job, v, a, c)
                                                 : 0;
         }
+    }
+}
+
+/* What the pressure in solids may be: first that of the last step, then the last solution. */
+static void guess_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    const firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    for (int c = 0; c < job->cells; c++) {
+        const size_t place = (size_t)b * (size_t)job->cells + (size_t)c;
+        const bool solid = firn_bit(v->liquid, c) && (double)v->solid[c] > 0.5;
+        job->guess[place] = !solid       ? 0
+                            : job->again ? job->x[place]
+                                         : firn_pressure_before(job->sim, v, c, job->dt);
     }
 }
 
@@ -270,6 +295,7 @@ static void system_task(void *context, int64_t b, int32_t thread)
         job->b[place] = -flow - job->h / job->dt * strain;
         l->mass[place] =
             (real)((double)v->compliance[c] * job->density * job->h * job->h / (job->dt * job->dt));
+        if (job->guess) job->b[place] -= (double)l->mass[place] * job->guess[place];
     }
 }
 
@@ -318,6 +344,22 @@ static void accelerate_task(void *context, int64_t b, int32_t thread)
     }
 }
 
+/* What flows out of a cell. */
+static double flow_of(const project_job *job, int64_t b, int c)
+{
+    double flow = 0;
+    for (int i = 0; i < 2 * job->dim; i++) {
+        int cell;
+        const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
+        if (other < 0) continue;
+        const firn_liquid_block *o = firn_liquid_of(job->sim, other);
+        const double open = firn_open_part(o, i / 2, cell);
+        flow += (i % 2 ? 1 : -1) * (open * (double)firn_staggered_of(job->sim, other, i / 2)[cell] +
+                                    (1 - open) * (double)o->wall_speed[i / 2][cell]);
+    }
+    return flow;
+}
+
 /* The largest divergence times dt that a cell has beyond what it asked for; its pressure and growth go to
  * their channels. */
 static void finish_task(void *context, int64_t b, int32_t thread)
@@ -338,16 +380,7 @@ static void finish_task(void *context, int64_t b, int32_t thread)
         liquid[c] = wet;
         growth[c] = 0;
         if (!wet) continue;
-        double flow = 0;
-        for (int i = 0; i < 2 * job->dim; i++) {
-            int cell;
-            const int32_t other = face_of(job, b, c, i / 2, i % 2, &cell);
-            if (other < 0) continue;
-            const firn_liquid_block *o = firn_liquid_of(sim, other);
-            const double open = firn_open_part(o, i / 2, cell);
-            flow += (i % 2 ? 1 : -1) * (open * (double)firn_staggered_of(sim, other, i / 2)[cell] +
-                                        (1 - open) * (double)o->wall_speed[i / 2][cell]);
-        }
+        const double flow = flow_of(job, b, c);
         const double strain = fmin(fmax((double)v->strain[c], -STRAIN_MOST), STRAIN_MOST),
                      grown = flow * job->dt / job->h;
         growth[c] = (real)grown;
@@ -490,7 +523,23 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     job->partial[b] = check == 0 ? most : INFINITY;
 }
 
+/* Adds the guess to the solution of what it lacks. */
+static void add_guess_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    for (int64_t place = b * job->cells; place < (b + 1) * job->cells; place++) {
+        job->x[place] += job->guess[place];
+    }
+}
+
 /* ---- leaving walls ---- */
+
+/* What a cell presses its wall with. */
+static double pressing_of(const project_job *job, int64_t b, int c)
+{
+    return job->x[b * job->cells + c] + (double)firn_liquid_of(job->sim, b)->carried[c];
+}
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
  * both. */
@@ -509,26 +558,122 @@ static void release_task(void *context, int64_t b, int32_t thread)
             const int c = __builtin_ctzll(left);
             const firn_liquid_wall *f = &w->face[a][c];
             if (f->collider < 0 || !f->separates || !(f->depth < (real)0.5)) continue;
+            if (fabs((double)f->normal[a]) < ALIGNED) continue;
             int cell;
             const int32_t below = firn_step_from(v, job->dim, c, a, -1, &cell);
             double pull = 0;
             bool wet = false;
             if (firn_bit(v->liquid, c)) {
                 wet = true;
-                pull -= job->x[(size_t)b * (size_t)job->cells + (size_t)c];
+                pull -= pressing_of(job, b, c);
             }
             if (below >= 0 && firn_bit(firn_liquid_of(sim, below)->liquid, cell)) {
                 wet = true;
-                pull -= job->x[(size_t)below * (size_t)job->cells + (size_t)cell];
+                pull -= pressing_of(job, below, cell);
             }
             const bool freed = firn_bit(v->freed[a], c);
-            const double away = ((double)u[c] - (double)v->wall_speed[a][c]) * (double)f->normal[a];
-            const bool change = wet && (freed ? away < 0 : pull > 0);
+            const double side = (double)f->normal[a], wall = (double)v->wall_speed[a][c],
+                         away = ((double)u[c] - wall) * side;
+            bool change = wet && (freed ? away < 0 : pull > 0);
+            if (!wet && !freed &&
+                (firn_bit(v->rubs, c) ||
+                 (below >= 0 && firn_bit(firn_liquid_of(sim, below)->rubs, cell)))) {
+                change = (forced_speed(job, v, a, c) - wall) * side > 0;
+            }
             if (!change) continue;
             v->freed[a] ^= (uint64_t)1 << c;
             job->partial[b]++;
         }
     }
+}
+
+/* Whether a face is at a wall that may be left and lies along no face. */
+static bool is_slanted(const firn_liquid_wall *f)
+{
+    double most = 0;
+    for (int a = 0; a < 3; a++) most = fmax(most, fabs((double)f->normal[a]));
+    return f->collider >= 0 && f->separates && most < ALIGNED;
+}
+
+static bool has_slanted_wall(const project_job *job, int64_t b, int c)
+{
+    const firn_wall_block *walls = job->sim->project.wall.data;
+    bool found = false;
+    for (int i = 0; i < 2 * job->dim && !found; i++) {
+        int cell;
+        const int32_t at = face_of(job, b, c, i / 2, i % 2, &cell);
+        const firn_liquid_block *o = at < 0 ? NULL : firn_liquid_of(job->sim, at);
+        found = o && o->wall >= 0 && is_slanted(&walls[o->wall].face[i / 2][cell]);
+    }
+    return found;
+}
+
+/* Faces are none of a slanted wall's own, and one that is freed lets through what slides along it. There cells lose
+ * their pressure, as air has none, where it pulls, and get it back where they close; counts both. */
+static void loosen_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    v->turning = 0;
+    if (v->wall < 0) return;
+    for (uint64_t left = v->liquid | (v->loose & ~v->dry); left; left &= left - 1) {
+        const int c = __builtin_ctzll(left);
+        const bool changes =
+            firn_bit(v->loose, c) ? flow_of(job, b, c) < 0 : pressing_of(job, b, c) < 0;
+        if (!changes || !has_slanted_wall(job, b, c)) continue;
+        v->turning |= (uint64_t)1 << c;
+        job->partial[b]++;
+    }
+    for (uint64_t left = v->rubs & ~v->liquid & ~v->loose; left; left &= left - 1) {
+        const int c = __builtin_ctzll(left);
+        if (!((double)v->carried[c] < 0) || !has_slanted_wall(job, b, c)) continue;
+        v->loose |= (uint64_t)1 << c;
+        v->dry |= (uint64_t)1 << c;
+        job->partial[b]++;
+    }
+}
+
+static void turn_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    firn_liquid_block *v = firn_liquid_of(((project_job *)context)->sim, b);
+    v->loose ^= v->turning;
+    v->liquid ^= v->turning;
+}
+
+/* Frees faces of loose cells that no liquid has. */
+static void part_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    firn_liquid_block *v = firn_liquid_of(job->sim, b);
+    if (v->wall < 0) return;
+    const firn_wall_block *w = (const firn_wall_block *)job->sim->project.wall.data + v->wall;
+    for (int a = 0; a < job->dim; a++) {
+        for (uint64_t left = v->massive[a]; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            const firn_liquid_wall *f = &w->face[a][c];
+            if (!is_slanted(f)) continue;
+            int cell;
+            const int32_t below = firn_step_from(v, job->dim, c, a, -1, &cell);
+            const firn_liquid_block *o = below < 0 ? NULL : firn_liquid_of(job->sim, below);
+            const bool wet = firn_bit(v->liquid, c) || (o && firn_bit(o->liquid, cell)),
+                       loose = firn_bit(v->loose, c) || (o && firn_bit(o->loose, cell));
+            v->freed[a] &= ~((uint64_t)1 << c);
+            if (loose && !wet) v->freed[a] |= (uint64_t)1 << c;
+        }
+    }
+}
+
+/* Whether something leaves walls or is taken back; it does from now on. */
+static bool release(project_job *job)
+{
+    run(job, release_task);
+    if (run_most(job, loosen_task) == 0) return false;
+    run(job, turn_task);
+    run(job, part_task);
+    return true;
 }
 
 /* ---- the step ---- */
@@ -558,6 +703,7 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
     RENEW(staggered, cells * (size_t)FIRN_STAGGERED(sim->store.dim) * sizeof(real));
     RENEW(x, cells * sizeof(double));
     RENEW(b, cells * sizeof(double));
+    RENEW(guess, cells * sizeof(double));
     RENEW(partial, blocks * sizeof(double));
     RENEW(link, blocks * 6 * sizeof(int32_t));
     if (st == FIRN_OK && sim->project.shears) st = firn_project_shear_reserve(sim, error);
@@ -565,13 +711,24 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
     if (st != FIRN_OK) return st;
     project_job job = make_job(sim, 0);
     run(&job, open_task);
-    if (sim->project.solids) run(&job, blend_task);
     run(&job, link_task);
     st = firn_project_walls(sim, error);
     if (st != FIRN_OK) return st;
+    if (sim->project.solids) run(&job, blend_task);
     run(&job, classify_task);
     if (sim->project.tension > 0) firn_project_surface(sim);
     return FIRN_OK;
+}
+
+/* Accelerates by a guess of the pressure: without it implicit shear would hold what the pressure is to hold. */
+static void guess(project_job *job, bool again)
+{
+    job->again = again;
+    project_job by = *job;
+    by.x = by.guess;
+    by.jump = 0;
+    run(job, guess_task);
+    run(&by, accelerate_task);
 }
 
 /* Solves for x, books what it took, and applies it to the channels under way. */
@@ -599,16 +756,24 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     job.moving = true;
     for (int round = 0;; round++) {
         run(&job, predict_task);
-        if (sim->project.shears && !firn_project_shear(sim, dt)) return FIRN_OK;
-        firn_status st = firn_multigrid_reserve(
-            solver, job.dim, sim->at->count, (const int32_t(*)[3])sim->at->coord,
-            sim->project.link.data, &sim->workers, sim->allocator, error);
+        if (job.guess) guess(&job, round > 0);
+        firn_status st = firn_project_friction(sim, dt, round ? job.x : NULL, error);
+        if (st != FIRN_OK) return st;
+        if ((sim->project.shears || sim->project.rubs) && !firn_project_shear(sim, dt)) {
+            return FIRN_OK;
+        }
+        st = firn_multigrid_reserve(solver, job.dim, sim->at->count,
+                                    (const int32_t(*)[3])sim->at->coord, sim->project.link.data,
+                                    &sim->workers, sim->allocator, error);
         if (st != FIRN_OK) return st;
         run(&job, system_task);
         st = firn_multigrid_setup(solver, sim->allocator, error);
         if (st != FIRN_OK) return st;
         if (!solve(&job)) return FIRN_OK;
-        if (round == ROUNDS || run_most(&job, release_task) == 0) break;
+        if (job.guess) run(&job, add_guess_task);
+        if (round == ROUNDS) break;
+        const bool leaves = release(&job);
+        if (!leaves && !firn_project_friction_changes(sim, dt, job.x)) break;
     }
     const double divergence = run_most(&job, finish_task);
     extend(&job);
@@ -634,8 +799,9 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
 
 void firn_project_free(firn_project *p, const firn_allocator *allocator)
 {
-    firn_pool *pools[] = {&p->block,   &p->staggered, &p->wall,  &p->x,           &p->b,
-                          &p->partial, &p->link,      &p->shear, &p->shear_vector};
+    firn_pool *pools[] = {
+        &p->block, &p->staggered, &p->wall,         &p->x,   &p->b,    &p->partial,
+        &p->link,  &p->shear,     &p->shear_vector, &p->rub, &p->guess};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(allocator, pools[i]);
     firn_multigrid_free(&p->solver, allocator);
 }

@@ -24,22 +24,25 @@ typedef struct firn_liquid_block {
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
     uint64_t freed[3];                 /* faces at walls that what is there leaves */
-    real start[3][FIRN_CELLS];         /* m/s, before forces */
-    real push[3][FIRN_CELLS];          /* m/s2, of explicit stress */
-    real lightness[3][FIRN_CELLS];     /* reference density over that of the face */
-    real mass[3][FIRN_CELLS];          /* of the face, over that of a cell of reference density */
-    real volume[FIRN_CELLS];           /* of particles, in cells */
-    real thick[FIRN_CELLS];            /* Pa s, their viscosity for implicit shear times it */
-    real solid[FIRN_CELLS];            /* part of it that is solid */
-    real compliance[FIRN_CELLS];       /* 1/Pa, mean of 1 / K, which is 0 in liquids */
-    real tension[FIRN_CELLS];          /* N/m, mean */
-    real strain[FIRN_CELLS];           /* log of the volume over that without pressure, mean */
-    real cover[FIRN_CELLS];            /* part of the cell's room that is full of them */
-    real depth[FIRN_CELLS];            /* cells below the surface that this means */
-    real curvature[FIRN_CELLS];        /* 1 / cells, of the surface, in blocks near it */
-    real corner[FIRN_CELLS];           /* cells to the nearest collider from the lowest corner */
-    real open[3][FIRN_CELLS];          /* part of a face that colliders leave open */
-    real wall_speed[3][FIRN_CELLS];    /* m/s, of the collider across the face */
+    uint64_t loose, turning, dry;   /* cells at slanted walls that it leaves; those that change */
+    uint64_t rubs;                  /* cells that are mostly solid and touch a wall with friction */
+    real start[3][FIRN_CELLS];      /* m/s, before forces */
+    real push[3][FIRN_CELLS];       /* m/s2, of explicit stress */
+    real lightness[3][FIRN_CELLS];  /* reference density over that of the face */
+    real mass[3][FIRN_CELLS];       /* of the face, over that of a cell of reference density */
+    real volume[FIRN_CELLS];        /* of particles, in cells */
+    real thick[FIRN_CELLS];         /* Pa s, their viscosity for implicit shear times it */
+    real solid[FIRN_CELLS];         /* part of it that is solid */
+    real compliance[FIRN_CELLS];    /* 1/Pa, mean of 1 / K, which is 0 in liquids */
+    real tension[FIRN_CELLS];       /* N/m, mean */
+    real strain[FIRN_CELLS];        /* log of the volume over that without pressure, mean */
+    real cover[FIRN_CELLS];         /* part of the cell's room that is full of them */
+    real depth[FIRN_CELLS];         /* cells below the surface that this means */
+    real curvature[FIRN_CELLS];     /* 1 / cells, of the surface, in blocks near it */
+    real carried[FIRN_CELLS];          /* P that stress adds to what solids press walls with */
+    real corner[FIRN_CELLS];        /* cells to the nearest collider from the lowest corner */
+    real open[3][FIRN_CELLS];       /* part of a face that colliders leave open */
+    real wall_speed[3][FIRN_CELLS]; /* m/s, of the collider across the face */
 } firn_liquid_block;
 
 /* A face in a wall: where it is mirrored, and what the wall does. */
@@ -60,6 +63,32 @@ typedef struct firn_wall_block {
     real ghost[3][FIRN_CELLS];
 } firn_wall_block;
 
+/* A cell in which solids rub on a wall. Masses are parts of that of a cell of reference density, and impulses
+ * that times m/s. */
+typedef struct firn_contact_cell {
+    int32_t cell, collider;
+    int32_t upper[3]; /* the block of its upper face along each axis... */
+    int upper_cell[3];
+    bool open[3][2], leaves;       /* ... which faces can move; and whether it leaves the wall */
+    double normal[3], position[3]; /* into the wall; m, on it */
+    double wall[3];                /* m/s */
+    double area, friction, solid;  /* of a face; and the part of the cell that is solid */
+    double behind, lost[3];        /* mass on faces in the wall, and its momentum along it */
+    double pressing, stress;       /* the rest of its momentum, and the impulse of implicit shear */
+    double pressure;               /* P, times area another impulse */
+    double hold, taken[3];         /* the weight that stops slip, and the impulse that it took */
+    double factor, power;          /* by which `hold` changed last */
+} firn_contact_cell;
+
+/* Those of a wall block. */
+typedef struct firn_rub_block {
+    int count;
+    firn_contact_cell contact[FIRN_CELLS];
+    double momentum;             /* the square of what walls give, by weight */
+    double change, most;         /* of impulses in the last update, and the sum of their limits */
+    real drag[2][3][FIRN_CELLS]; /* on the lower and upper faces of cells: what is under way */
+} firn_rub_block;
+
 static inline firn_liquid_block *firn_liquid_of(const firn_sim *sim, int64_t block)
 {
     return (firn_liquid_block *)sim->project.block.data + block;
@@ -71,6 +100,15 @@ static inline bool firn_bit(uint64_t mask, int c) { return mask >> c & 1; }
 static inline double firn_open_part(const firn_liquid_block *v, int a, int cell)
 {
     return firn_bit(v->freed[a], cell) ? 1 : (double)v->open[a][cell];
+}
+
+/* The pressure that the solid in a cell had at the end of the last step, P; 0 in liquids. */
+static inline double firn_pressure_before(const firn_sim *sim, const firn_liquid_block *v, int cell,
+                                          double dt)
+{
+    if (!(v->compliance[cell] > 0)) return 0;
+    return -(double)v->strain[cell] / (double)v->compliance[cell] * dt /
+           (sim->def.materials[0].density * sim->def.cell_size);
 }
 
 /* Channel c of a block; see FIRN_STAGGERED. */
@@ -160,8 +198,31 @@ void firn_project_mirror(firn_sim *sim, int first, bool moving);
 /* Room for implicit shear over the current directory. */
 firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error);
 
-/* Makes velocities before shear, over a step of dt, those after it. False: the solver did not converge. */
+/* Makes velocities before shear and friction, over a step of dt, those after them. False: the solver did not
+ * converge. */
 bool firn_project_shear(firn_sim *sim, double dt);
+
+/* ---- project_friction.c ---- */
+
+/* Finds contacts, pressed by a solution, or NULL: by the last step's; and makes room for shear if there are some. */
+firn_status firn_project_friction(firn_sim *sim, double dt, const double *pressure,
+                                  firn_error *error);
+
+/* Whether this solution changes much of what presses contacts. */
+bool firn_project_friction_changes(firn_sim *sim, double dt, const double *pressure);
+
+/* Of wall block i, to `drag`: the diagonal, the product with x, and the right-hand side. */
+void firn_friction_diagonal(firn_sim *sim, int32_t i);
+void firn_friction_product(firn_sim *sim, int32_t i, const real *x);
+void firn_friction_aim(firn_sim *sim, int32_t i);
+
+/* Sets what contacts hold by the slip of the solution x, and what it presses them with, where `weight` are those of
+ * cells' stretches. */
+void firn_friction_update(firn_sim *sim, int32_t i, const real *x,
+                          const real (*weight)[FIRN_CELLS]);
+
+/* Books what contacts of wall block i took, and what pressed them. */
+void firn_project_friction_book(firn_sim *sim, int32_t i, double dt);
 
 /* ---- project_surface.c ---- */
 

@@ -20,14 +20,17 @@
 
 enum { GRAIN = 4, EDGES = 3, VECTORS = 4 };
 
-#define TOLERANCE 1e-5  /* of the momentum */
-#define CHEAPER 5       /* times solver_iterations, which count multigrid cycles */
-#define MASS_LEAST 1e-5 /* of a cell: faces that no particle reaches follow the others */
-#define NEAREST 0.1     /* cells: no closer to the wall */
+#define TOLERANCE 1e-5   /* of the momentum */
+#define CHEAPER 5        /* times solver_iterations, which count multigrid cycles */
+#define MASS_LEAST 1e-5  /* of a cell: faces that no particle reaches follow the others */
+#define NEAREST 0.1      /* cells: no closer to the wall */
+#define ALIGNED 0.999999 /* component of a wall's normal across a face */
+#define PASSES 10        /* at most, of finding what friction holds... */
+#define HELD 0.02        /* ...to this part of its impulses */
 
 /* A block's weights, by cell: of the cell, of the edge at its lowest corner, and of faces. */
 typedef struct firn_shear_block {
-    real cell[FIRN_CELLS];
+    real cell[3][FIRN_CELLS];     /* for the stretch along each axis */
     real edge[EDGES][FIRN_CELLS]; /* by pair_of */
     real mass[3][FIRN_CELLS];     /* over that of a cell of reference density */
     real inverse[3][FIRN_CELLS];  /* of the diagonal; 0: the face is given */
@@ -39,6 +42,7 @@ typedef struct shear_job {
     int dim, cells;
     double dt;
     double scale; /* dt / (density h^2): times a viscosity, parts of a cell's mass */
+    bool first;   /* pass of finding what friction holds */
     const real *in;
     real *out;
     double *partial;
@@ -183,6 +187,21 @@ static real edge_weight(const shear_job *job, const firn_liquid_block *v, int c,
     return (real)(job->scale * thick / volume * full / roomy / (walled ? away : 1));
 }
 
+/* Whether a cell's stretch along axis a counts. A closed face has the wall's velocity: where that is at an angle to the
+ * axis, what slides along the wall would be held by it. */
+static bool stretches(const shear_job *job, const firn_liquid_block *v, int c, int a)
+{
+    for (int i = 0; i < 2; i++) {
+        int cell;
+        const int32_t at = near_cell(job, v, c, a, i, a, 0, &cell);
+        const firn_liquid_block *o = firn_liquid_of(job->sim, at);
+        if (firn_open_part(o, a, cell) > 0 || holds(job, o, a, cell)) continue;
+        const firn_wall_block *w = job->sim->project.wall.data;
+        if (fabs((double)w[o->wall].face[a][cell].normal[a]) < ALIGNED) return false;
+    }
+    return true;
+}
+
 static void weigh_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -190,13 +209,33 @@ static void weigh_task(void *context, int64_t b, int32_t thread)
     const firn_liquid_block *v = firn_liquid_of(job->sim, b);
     firn_shear_block *w = shear_of(job, b);
     for (int c = 0; c < job->cells; c++) {
-        w->cell[c] = cell_weight(job, v, c);
+        const real weight = cell_weight(job, v, c);
+        for (int a = 0; a < job->dim; a++)
+            w->cell[a][c] = weight > 0 && stretches(job, v, c, a) ? weight : 0;
         for (int i = 0; i < job->dim; i++) {
             for (int j = i + 1; j < job->dim; j++) {
                 w->edge[pair_of(i, j)][c] = edge_weight(job, v, c, i, j);
             }
         }
     }
+}
+
+static firn_rub_block *rub_of(const shear_job *job, int64_t b)
+{
+    const int32_t wall = b < 0 || !job->sim->project.rubs ? -1 : firn_liquid_of(job->sim, b)->wall;
+    return wall < 0 ? NULL : (firn_rub_block *)job->sim->project.rub.data + wall;
+}
+
+/* Adds what friction has in `drag` for the faces of a block across axis a. */
+static void add_drag(const shear_job *job, int64_t b, int a, real to[FIRN_CELLS])
+{
+    if (!job->sim->project.rubs) return;
+    const firn_rub_block *own = rub_of(job, b), *before = rub_of(job, next_block(job, b, a, -1));
+    static const real none[FIRN_CELLS] = {0};
+    if (!own && !before) return;
+    real near[FIRN_CELLS];
+    shift(job, own ? own->drag[1][a] : none, before ? before->drag[1][a] : NULL, a, -1, near);
+    for (int c = 0; c < job->cells; c++) to[c] += near[c] + (own ? own->drag[0][a][c] : 0);
 }
 
 /* Diagonals, the start of the solution and the momentum's square. Explicit stress is mostly balanced by what it
@@ -211,8 +250,8 @@ static void start_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < job->dim; a++) {
         real sum[FIRN_CELLS], near[FIRN_CELLS];
         const int32_t before = next_block(job, b, a, -1);
-        shift(job, w->cell, before < 0 ? NULL : shear_of(job, before)->cell, a, -1, near);
-        for (int c = 0; c < job->cells; c++) sum[c] = w->cell[c] + near[c];
+        shift(job, w->cell[a], before < 0 ? NULL : shear_of(job, before)->cell[a], a, -1, near);
+        for (int c = 0; c < job->cells; c++) sum[c] = w->cell[a][c] + near[c];
         for (int i = 0; i < job->dim; i++) {
             if (i == a) continue;
             const int32_t after = next_block(job, b, i, 1);
@@ -221,6 +260,7 @@ static void start_task(void *context, int64_t b, int32_t thread)
                   near);
             for (int c = 0; c < job->cells; c++) sum[c] += w->edge[pair][c] + near[c];
         }
+        add_drag(job, b, a, sum);
         const real *u = firn_staggered_of(job->sim, b, a);
         real *x = faces_of(job, job->out, b, a);
         for (int c = 0; c < job->cells; c++) {
@@ -228,7 +268,9 @@ static void start_task(void *context, int64_t b, int32_t thread)
             const bool free = firn_open_part(v, a, c) > 0 && (mass > 0 || sum[c] > 0);
             w->mass[a][c] = mass < (real)MASS_LEAST && sum[c] > mass ? (real)MASS_LEAST : mass;
             w->inverse[a][c] = free ? 1 / (w->mass[a][c] + sum[c]) : 0;
-            x[c] = free ? u[c] - (real)job->dt * v->push[a][c] : u[c];
+            if (job->first)
+                x[c] =
+                    free && job->sim->project.shears ? u[c] - (real)job->dt * v->push[a][c] : u[c];
             momentum += (double)w->mass[a][c] * (double)u[c] * (double)u[c];
         }
     }
@@ -243,11 +285,13 @@ static void stress_task(void *context, int64_t b, int32_t thread)
     const shear_job *job = context;
     firn_shear_block *w = shear_of(job, b);
     real *in = (real *)job->in, near[FIRN_CELLS], other[FIRN_CELLS];
+    firn_rub_block *r = rub_of(job, b);
+    if (r && r->count) firn_friction_product(job->sim, firn_liquid_of(job->sim, b)->wall, in);
     for (int a = 0; a < job->dim; a++) {
         const real *x = faces_of(job, in, b, a);
         const int32_t after = next_block(job, b, a, 1);
         shift(job, x, after < 0 ? NULL : faces_of(job, in, after, a), a, 1, near);
-        for (int c = 0; c < job->cells; c++) w->stretch[a][c] = w->cell[c] * (near[c] - x[c]);
+        for (int c = 0; c < job->cells; c++) w->stretch[a][c] = w->cell[a][c] * (near[c] - x[c]);
         for (int i = a + 1; i < job->dim; i++) {
             const real *y = faces_of(job, in, b, i);
             const int32_t below = next_block(job, b, i, -1), before = next_block(job, b, a, -1);
@@ -285,6 +329,7 @@ static void force_task(void *context, int64_t b, int32_t thread)
                   near);
             for (int c = 0; c < job->cells; c++) y[c] += w->shear[pair][c] - near[c];
         }
+        add_drag(job, b, a, y);
         product += firn_dot(x, y, job->cells);
     }
     job->partial[b] = product;
@@ -319,6 +364,7 @@ static void residual_task(void *context, int64_t b, int32_t thread)
         const real *u = firn_staggered_of(job->sim, b, a);
         real *r = faces_of(job, job->out, b, a);
         for (int c = 0; c < job->cells; c++) r[c] = w->mass[a][c] * u[c] - r[c];
+        add_drag(job, b, a, r);
     }
 }
 
@@ -335,6 +381,56 @@ static void keep_task(void *context, int64_t b, int32_t thread)
             if (w->inverse[a][c] > 0 && firn_bit(v->massive[a], c)) u[c] = x[c];
         }
     }
+}
+
+/* ---- friction ---- */
+
+static void diagonal_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    firn_friction_diagonal(((shear_job *)context)->sim, (int32_t)i);
+}
+
+static void aim_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    firn_friction_aim(((shear_job *)context)->sim, (int32_t)i);
+}
+
+static void update_task(void *context, int64_t i, int32_t thread)
+{
+    (void)thread;
+    const shear_job *job = context;
+    const int32_t b = ((const firn_wall_block *)job->sim->project.wall.data)[i].block;
+    firn_friction_update(job->sim, (int32_t)i, job->in, shear_of(job, b)->cell);
+}
+
+static void run_rubs(shear_job *job, firn_task *task)
+{
+    if (!job->sim->project.rubs) return;
+    firn_workers_run(&job->sim->workers, job->sim->project.wall_count, GRAIN, task, job);
+}
+
+static double momentum_of_walls(const shear_job *job)
+{
+    double sum = 0;
+    for (int32_t i = 0; job->sim->project.rubs && i < job->sim->project.wall_count; i++) {
+        sum += ((const firn_rub_block *)job->sim->project.rub.data)[i].momentum;
+    }
+    return sum;
+}
+
+/* Whether what contacts hold has to change much for the solution. */
+static bool rubs_again(shear_job *job)
+{
+    double change = 0, most = 0;
+    run_rubs(job, update_task);
+    for (int32_t i = 0; i < job->sim->project.wall_count; i++) {
+        const firn_rub_block *r = (const firn_rub_block *)job->sim->project.rub.data + i;
+        change += r->change;
+        most += r->most;
+    }
+    return change > HELD * most;
 }
 
 /* ---- the step ---- */
@@ -360,12 +456,7 @@ bool firn_project_shear(firn_sim *sim, double dt)
                      .scale = dt / (sim->def.materials[0].density * h * h),
                      .partial = sim->project.partial.data};
     real *x = vector(sim, 0), *r = vector(sim, 1);
-    run(&job, weigh_task);
-    job.out = x;
-    const double momentum = sqrt(run_sum(&job, start_task));
-    if (momentum == 0) return true;
-    apply(&job, x, r);
-    run(&job, residual_task);
+    real *work[2] = {vector(sim, 2), vector(sim, 3)};
     const firn_system system = {.workers = &sim->workers,
                                 .blocks = sim->at->count,
                                 .block_reals = job.dim * job.cells,
@@ -373,11 +464,24 @@ bool firn_project_shear(firn_sim *sim, double dt)
                                 .precondition = precondition,
                                 .context = &job,
                                 .partial = job.partial};
-    real *work[2] = {vector(sim, 2), vector(sim, 3)};
     const double most = fmin(CHEAPER * sim->def.solver_iterations, INT32_MAX);
-    const firn_solution s = firn_solve_cg(&system, x, r, work, TOLERANCE * momentum, (int32_t)most);
-    sim->report.iterations += s.iterations;
-    job.in = x;
-    if (s.converged) run(&job, keep_task);
-    return s.converged;
+    run(&job, weigh_task);
+    for (int pass = 0;; pass++) {
+        job.first = pass == 0;
+        job.out = x;
+        run_rubs(&job, diagonal_task);
+        const double momentum = sqrt(run_sum(&job, start_task) + momentum_of_walls(&job));
+        if (momentum == 0) return true;
+        apply(&job, x, r);
+        run_rubs(&job, aim_task);
+        run(&job, residual_task);
+        const firn_solution s =
+            firn_solve_cg(&system, x, r, work, TOLERANCE * momentum, (int32_t)most);
+        sim->report.iterations += s.iterations;
+        job.in = x;
+        if (!s.converged) return false;
+        if (!sim->project.rubs || !rubs_again(&job) || pass == PASSES) break;
+    }
+    run(&job, keep_task);
+    return true;
 }

@@ -293,10 +293,11 @@ static void walls_task(void *context, int64_t b, int32_t thread)
             v->wall_speed[a][c] = 0;
         }
     }
-    v->walled = 0;
+    v->walled = v->rubs = 0;
     if (v->wall < 0) return;
     firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
     w->block = (int32_t)b;
+    memset(v->carried, 0, sizeof v->carried);
     for (int c = 0; c < cells; c++) w->free[c] = 1;
     real phi[SIDE * SIDE * SIDE], least = FAR;
     double share[FIRN_CELLS];
@@ -565,12 +566,14 @@ typedef struct book_job {
 } book_job;
 
 /* The pressure on both sides of a face acts on the part of it that is wall. It is that of the cell and,
- * on the way from there to the wall, as much more as stops the liquid, which would run into it. */
+ * on the way from there to the wall, as much more as stops the liquid, which would run into it. Solids that rub know
+ * better what presses them. */
 static void book_task(void *context, int64_t i, int32_t thread)
 {
     (void)thread;
     const book_job *job = context;
     const firn_sim *sim = job->sim;
+    if (sim->project.rubs) firn_project_friction_book(job->sim, (int32_t)i, job->dt);
     const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
     const double h = sim->def.cell_size, area = pow(h, dim - 1);
     const firn_wall_block *w = (const firn_wall_block *)sim->project.wall.data + i;
@@ -599,10 +602,11 @@ static void book_task(void *context, int64_t i, int32_t thread)
             at[a]--;
             const int32_t below = firn_find_cell(v, dim, at, &cell);
             double pressure = 0;
-            if (firn_staggered_of(sim, w->block, 2 * dim + 2)[c] > 0) {
+            if (firn_staggered_of(sim, w->block, 2 * dim + 2)[c] > 0 && !firn_bit(v->rubs, c)) {
                 pressure -= (double)firn_staggered_of(sim, w->block, 2 * dim)[c] - further;
             }
-            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 2)[cell] > 0) {
+            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 2)[cell] > 0 &&
+                !firn_bit(firn_liquid_of(sim, below)->rubs, cell)) {
                 pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
             }
             if (pressure == 0) continue;

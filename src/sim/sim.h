@@ -101,11 +101,14 @@ typedef struct firn_project {
     firn_pool staggered;    /* as in firn_pass */
     firn_pool wall;         /* firn_wall_block, of blocks near colliders */
     firn_pool x, b;         /* double per cell: solution and right-hand side */
+    firn_pool guess;        /* double per cell: of the solution */
     firn_pool partial;      /* double per block */
     firn_pool link;         /* int32_t[6] per block, as in firn_level */
     firn_pool shear;        /* firn_shear_block */
     firn_pool shear_vector; /* real per face: see project_shear.c */
+    firn_pool rub;          /* firn_rub_block, as `wall` */
     int32_t wall_count;
+    bool rubs;      /* some solid may rub on a wall, in the step under way */
     bool solids;    /* not all materials are liquids of one surface tension */
     double tension; /* N/m, the largest */
     bool shears;    /* some material's shear is solved for */

@@ -527,6 +527,8 @@ const firn_case firn_cases[] = {
      firn_case_run_projected_honey},
     {"projected_float", "a body of half the water's density floats half under", false,
      firn_case_run_projected_float},
+    {"projected_friction", "solids slide on walls and stop by Coulomb's law", false,
+     firn_case_run_projected_friction},
     {"projected_snow", "snow that melts has the volume of its water", false,
      firn_case_run_projected_snow},
     {"projected_stiff", "what is nearly incompressible stands, bounces, melts and spreads", false,

@@ -65,6 +65,7 @@ void firn_case_run_projected_walls(firn_case_run *run);
 void firn_case_run_projected_dam(firn_case_run *run);
 void firn_case_run_projected_vortex(firn_case_run *run);
 void firn_case_run_projected_honey(firn_case_run *run);
+void firn_case_run_projected_friction(firn_case_run *run);
 void firn_case_run_projected_float(firn_case_run *run);
 void firn_case_run_projected_snow(firn_case_run *run);
 void firn_case_run_projected_stiff(firn_case_run *run);
