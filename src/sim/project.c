@@ -759,7 +759,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
         if (job.guess) guess(&job, round > 0);
         firn_status st = firn_project_friction(sim, dt, round ? job.x : NULL, error);
         if (st != FIRN_OK) return st;
-        if ((sim->project.shears || sim->project.rubs) && !firn_project_shear(sim, dt)) {
+        if ((sim->project.shears || sim->project.rubs) && !firn_project_shear(sim, dt, round > 0)) {
             return FIRN_OK;
         }
         st = firn_multigrid_reserve(solver, job.dim, sim->at->count,

@@ -24,10 +24,12 @@ typedef struct firn_liquid_block {
     uint64_t known[3];                 /* faces whose velocity pressure or extrapolation gave */
     uint64_t next[3];                  /* known after the layer under way */
     uint64_t freed[3];                 /* faces at walls that what is there leaves */
-    uint64_t loose, turning, dry;   /* cells at slanted walls that it leaves; those that change */
-    uint64_t rubs;                  /* cells that are mostly solid and touch a wall with friction */
-    real start[3][FIRN_CELLS];      /* m/s, before forces */
-    real push[3][FIRN_CELLS];       /* m/s2, of explicit stress */
+    uint64_t loose, turning,
+        dry;                   /* cells at slanted walls that it leaves; those that change; without
+                                     pressure */
+    uint64_t rubs;             /* cells that are mostly solid and touch a wall with friction */
+    real start[3][FIRN_CELLS]; /* m/s, before forces */
+    real push[3][FIRN_CELLS];  /* m/s2, of explicit stress */
     real lightness[3][FIRN_CELLS];  /* reference density over that of the face */
     real mass[3][FIRN_CELLS];       /* of the face, over that of a cell of reference density */
     real volume[FIRN_CELLS];        /* of particles, in cells */
@@ -39,7 +41,7 @@ typedef struct firn_liquid_block {
     real cover[FIRN_CELLS];         /* part of the cell's room that is full of them */
     real depth[FIRN_CELLS];         /* cells below the surface that this means */
     real curvature[FIRN_CELLS];     /* 1 / cells, of the surface, in blocks near it */
-    real carried[FIRN_CELLS];          /* P that stress adds to what solids press walls with */
+    real carried[FIRN_CELLS];       /* P that stress adds to what solids press walls with */
     real corner[FIRN_CELLS];        /* cells to the nearest collider from the lowest corner */
     real open[3][FIRN_CELLS];       /* part of a face that colliders leave open */
     real wall_speed[3][FIRN_CELLS]; /* m/s, of the collider across the face */
@@ -198,9 +200,9 @@ void firn_project_mirror(firn_sim *sim, int first, bool moving);
 /* Room for implicit shear over the current directory. */
 firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error);
 
-/* Makes velocities before shear and friction, over a step of dt, those after them. False: the solver did not
- * converge. */
-bool firn_project_shear(firn_sim *sim, double dt);
+/* Makes velocities before shear and friction, over a step of dt, those after them; `again`: it has, in this step, with
+ * another pressure. False: the solver did not converge. */
+bool firn_project_shear(firn_sim *sim, double dt, bool again);
 
 /* ---- project_friction.c ---- */
 

@@ -150,7 +150,7 @@ static void add_faces(const friction_job *job, const firn_liquid_block *v, const
     }
 }
 
-/* Mass and momentum behind the wall of a contact. */
+/* Mass and momentum behind the wall of a contact; the mass as the momentum along the wall has it. */
 static void look_behind(const friction_job *job, const firn_liquid_block *v, firn_contact_cell *to)
 {
     int at[3];
@@ -163,11 +163,14 @@ static void look_behind(const friction_job *job, const firn_liquid_block *v, fir
         const double part = axes > 0 ? part_of(job, v, near, axes) : 1;
         if (part > 0) add_faces(job, v, near, axes == 0, part, to, mass);
     }
+    for (int a = 0; a < job->dim; a++) to->pressing += to->lost[a] * to->normal[a];
+    double size = 0;
     for (int a = 0; a < job->dim; a++) {
-        to->behind += mass[a] * (1 - to->normal[a] * to->normal[a]) / (job->dim - 1);
-        to->pressing += to->lost[a] * to->normal[a];
+        to->lost[a] -= to->pressing * to->normal[a];
+        size += to->lost[a] * to->lost[a];
     }
-    for (int a = 0; a < job->dim; a++) to->lost[a] -= to->pressing * to->normal[a];
+    for (int a = 0; a < job->dim && size > 0; a++)
+        to->behind += mass[a] * to->lost[a] * to->lost[a] / size;
 }
 
 /* ---- contacts ---- */
@@ -270,6 +273,16 @@ static bool find_contact(const friction_job *job, int64_t b, const firn_liquid_b
     return true;
 }
 
+/* What contacts held in the last solution, by cell; -1 where there were none. */
+static void load_holds(const firn_rub_block *r, double held[FIRN_CELLS])
+{
+    for (int c = 0; c < FIRN_CELLS; c++) held[c] = -1;
+    for (int n = 0; n < r->count; n++) {
+        const firn_contact_cell *k = &r->contact[n];
+        if (k->hold > 0) held[k->cell] = k->hold;
+    }
+}
+
 static void find_task(void *context, int64_t i, int32_t thread)
 {
     (void)thread;
@@ -277,6 +290,9 @@ static void find_task(void *context, int64_t i, int32_t thread)
     const firn_wall_block *w = (const firn_wall_block *)job->sim->project.wall.data + i;
     firn_liquid_block *v = firn_liquid_of(job->sim, w->block);
     firn_rub_block *r = rub_of(job->sim, i);
+    double held[FIRN_CELLS];
+    if (!job->pressure) r->count = 0;
+    load_holds(r, held);
     v->rubs = 0;
     memset(v->carried, 0, sizeof v->carried);
     memset(r->drag, 0, sizeof r->drag);
@@ -284,6 +300,7 @@ static void find_task(void *context, int64_t i, int32_t thread)
     for (int c = 0; c < job->cells; c++) {
         firn_contact_cell *k = &r->contact[r->count];
         if (!find_contact(job, w->block, v, c, k)) continue;
+        if (k->hold > 0 && held[c] > 0) k->hold = held[c];
         if (k->solid > 0.5) v->rubs |= (uint64_t)1 << c;
         r->count++;
     }
@@ -297,14 +314,18 @@ firn_status firn_project_friction(firn_sim *sim, double dt, const double *pressu
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         rough |= colliders(sim)[i].boundary == FIRN_SEPARATE && colliders(sim)[i].friction > 0;
     }
-    sim->project.rubs = false;
-    if (!rough || !sim->project.solids) return FIRN_OK;
+    if (!pressure) sim->project.rubs = rough && sim->project.solids;
+    if (!sim->project.rubs) return FIRN_OK;
+    friction_job job = make_job(sim, dt);
+    job.pressure = pressure;
+    if (pressure) {
+        run(&job, find_task);
+        return FIRN_OK;
+    }
     const firn_status st =
         firn_pool_renew(sim->allocator, &sim->project.rub,
                         (size_t)sim->project.wall_count * sizeof(firn_rub_block), error);
     if (st != FIRN_OK) return st;
-    friction_job job = make_job(sim, dt);
-    job.pressure = pressure;
     sim->project.rubs = run_sum(&job, find_task) > 0;
     return sim->project.rubs ? firn_project_shear_reserve(sim, error) : FIRN_OK;
 }

@@ -42,7 +42,7 @@ typedef struct shear_job {
     int dim, cells;
     double dt;
     double scale; /* dt / (density h^2): times a viscosity, parts of a cell's mass */
-    bool first;   /* pass of finding what friction holds */
+    bool goes_on; /* from a solution for other weights of friction, or another pressure */
     const real *in;
     real *out;
     double *partial;
@@ -268,9 +268,11 @@ static void start_task(void *context, int64_t b, int32_t thread)
             const bool free = firn_open_part(v, a, c) > 0 && (mass > 0 || sum[c] > 0);
             w->mass[a][c] = mass < (real)MASS_LEAST && sum[c] > mass ? (real)MASS_LEAST : mass;
             w->inverse[a][c] = free ? 1 / (w->mass[a][c] + sum[c]) : 0;
-            if (job->first)
-                x[c] =
-                    free && job->sim->project.shears ? u[c] - (real)job->dt * v->push[a][c] : u[c];
+            if (!free) {
+                x[c] = u[c];
+            } else if (!job->goes_on) {
+                x[c] = job->sim->project.shears ? u[c] - (real)job->dt * v->push[a][c] : u[c];
+            }
             momentum += (double)w->mass[a][c] * (double)u[c] * (double)u[c];
         }
     }
@@ -446,7 +448,7 @@ firn_status firn_project_shear_reserve(firn_sim *sim, firn_error *error)
                            VECTORS * faces * sizeof(real), error);
 }
 
-bool firn_project_shear(firn_sim *sim, double dt)
+bool firn_project_shear(firn_sim *sim, double dt, bool again)
 {
     const double h = sim->def.cell_size;
     shear_job job = {.sim = sim,
@@ -467,7 +469,7 @@ bool firn_project_shear(firn_sim *sim, double dt)
     const double most = fmin(CHEAPER * sim->def.solver_iterations, INT32_MAX);
     run(&job, weigh_task);
     for (int pass = 0;; pass++) {
-        job.first = pass == 0;
+        job.goes_on = again || pass > 0;
         job.out = x;
         run_rubs(&job, diagonal_task);
         const double momentum = sqrt(run_sum(&job, start_task) + momentum_of_walls(&job));

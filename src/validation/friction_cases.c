@@ -84,11 +84,11 @@ static slide slip(firn_case_run *run, const slope *s)
     return out;
 }
 
-static void check_acceleration(firn_case_run *run, const slope *s, const char *what)
+static void check_acceleration(firn_case_run *run, const slope *s, double part, const char *what)
 {
     const slide o = slip(run, s);
     const double a = G * (sin(s->angle) - s->friction * cos(s->angle)), cells = 0.1 / s->h;
-    firn_check_near(run, (o.speed - s->start) / s->seconds, a, 0.05 * fabs(a),
+    firn_check_near(run, (o.speed - s->start) / s->seconds, a, part * fabs(a),
                     "%s, %g cells high: m/s2", what, cells);
     firn_check_near(run, o.along / (s->friction * G * cos(s->angle)), 1, 0.08,
                     "drag on the plane over theory");
@@ -108,13 +108,13 @@ void firn_case_run_projected_friction(firn_case_run *run)
     for (int fine = 0; fine < (run->quick ? 1 : 2); fine++) {
         slope s = {
             .dimension = 2, .h = fine ? 0.01 : 0.02, .friction = 0.3, .seconds = 0.4, .start = 1.5};
-        check_acceleration(run, &s, "jelly slows down");
+        check_acceleration(run, &s, 0.05, "jelly slows down");
         s.melting = true;
-        check_acceleration(run, &s, "what melts, cold, slows down");
+        check_acceleration(run, &s, 0.05, "what melts, cold, slows down");
         s.start = 0;
         s.leaning = true;
         s.angle = thirty;
-        check_acceleration(run, &s, "it slides down 30 degrees");
+        check_acceleration(run, &s, 0.05, "it slides down 30 degrees");
         s.friction = 0.7;
         check_rest(run, &s, 0.001, "it holds at friction 0.7");
         s.melting = s.leaning = false;
@@ -134,6 +134,6 @@ void firn_case_run_projected_friction(firn_case_run *run)
                .leaning = true,
                .friction = 0.3,
                .angle = thirty,
-               .seconds = 0.2};
-    check_acceleration(run, &s, "3D, it slides down 30 degrees");
+               .seconds = 0.4};
+    check_acceleration(run, &s, 0.08, "3D, it slides down 30 degrees");
 }
