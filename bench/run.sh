@@ -8,7 +8,7 @@ firn=${1:-build/firn}
 results=bench/results
 mkdir -p "$results"
 
-rm -f "$results"/{step,realtime,scaling,stable,files,fill,implicit,busy,solver}.csv
+rm -f "$results"/{step,realtime,scaling,stable,files,fill,implicit,busy,solver,liquid}.csv
 isas=$("$firn" bench step --isa none 2>&1 | sed 's/.*there are //; s/,//g') || true
 for isa in $isas; do
     for threads in 1 "$(nproc)"; do
@@ -27,3 +27,4 @@ done
 "$firn" bench implicit --csv "$results/implicit.csv"
 "$firn" bench busy --csv "$results/busy.csv"
 "$firn" bench solver --csv "$results/solver.csv"
+"$firn" bench liquid --csv "$results/liquid.csv"

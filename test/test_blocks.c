@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "data/blocks.h"
 #include "data/store.h"
+#include "random.h"
 
 /* The key of a block in a world without fields. */
 static uint64_t key_of(int32_t dim, const int32_t coord[3])
@@ -22,14 +23,6 @@ static uint64_t key_of(int32_t dim, const int32_t coord[3])
 
 enum { REACH_BLOCKS = 1 << (FIRN_AXIS_BITS - 1) }; /* block coordinates are in [-REACH, REACH) */
 
-static uint64_t random_state;
-static uint64_t random_bits(void) /* splitmix64 */
-{
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
 static int32_t random_between(int32_t low, int32_t high) /* high included */
 {
     return low + (int32_t)(random_bits() % (uint64_t)(high - low + 1));

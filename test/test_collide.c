@@ -541,30 +541,135 @@ static firn_collider_def keyed(void)
     return def;
 }
 
+/* Turns by angles, about a pivot, with spin. */
+static const firn_pose_key turning_keys[] = {
+    {1.0, {0.1, 0.2, 0.3}, {1, 0, 0, 0}, {0}},
+    {2.0, {-0.5, 0.7, 0.2}, {0.8, 0, 0, -0.4}, {1, -7, 20}},
+    {4.0, {1, 1, 1}, {0.8, 0, 0, -0.4}, {-3, -7, 6}},
+    {6.0, {1, 2, 0}, {0.8, 0, 0, -0.4}, {5, -2, 6}},
+};
+
+static firn_collider_def turning(int i)
+{
+    firn_collider_def def = keyed();
+    if (i == 0) return def;
+    def.keys = turning_keys;
+    def.key_count = 4;
+    def.interpolation = (firn_interpolation)(i % FIRN_INTERPOLATION_COUNT);
+    memcpy(def.pivot, (double[3]){0.3, -0.4, 0.2}, sizeof def.pivot);
+    if (i > 3) memcpy(def.spin, (double[3]){2, -3, 5}, sizeof def.spin);
+    return def;
+}
+
+static void check_velocity(const firn_collider_def *def, int dimension)
+{
+    for (double t = 1.05; t < 6; t += 0.1) {
+        const double h = 1e-5;
+        firn_posed_collider c, before, after;
+        firn_collider_pose(def, dimension, t, &c);
+        firn_collider_pose(def, dimension, t - h, &before);
+        firn_collider_pose(def, dimension, t + h, &after);
+        double local[3], p[3], v[3], a[3], b[3];
+        random_point(3, local);
+        if (dimension == 2) local[2] = 0;
+        to_world(&c, local, p);
+        to_world(&before, local, a);
+        to_world(&after, local, b);
+        firn_collider_surface_velocity(&c, p, v);
+        const double size = 1 + length(c.spin) * length(c.spin) * length(c.spin);
+        for (int k = 0; k < 3; k++) assert_close(v[k], (b[k] - a[k]) / (2 * h), 1e-8 * size);
+        if (dimension == 2) {
+            assert_true(v[2] == 0 && c.spin[0] == 0 && c.spin[1] == 0);
+            assert_true(c.position[2] == 0 && c.rotation[2][2] == 1);
+        }
+    }
+}
+
 static void surface_velocity_is_the_derivative_of_position(void **state)
 {
     (void)state;
-    firn_collider_def def = keyed();
-    for (int dimension = 2; dimension <= 3; dimension++)
-        for (double t = 1.05; t < 6; t += 0.1) {
-            const double h = 1e-5;
-            firn_posed_collider c, before, after;
-            firn_collider_pose(&def, dimension, t, &c);
-            firn_collider_pose(&def, dimension, t - h, &before);
-            firn_collider_pose(&def, dimension, t + h, &after);
-            double local[3], p[3], v[3], a[3], b[3];
-            random_point(3, local);
-            if (dimension == 2) local[2] = 0;
-            to_world(&c, local, p);
-            to_world(&before, local, a);
-            to_world(&after, local, b);
-            firn_collider_surface_velocity(&c, p, v);
-            for (int k = 0; k < 3; k++) assert_close(v[k], (b[k] - a[k]) / (2 * h), 1e-8);
-            if (dimension == 2) {
-                assert_true(v[2] == 0 && c.spin[0] == 0 && c.spin[1] == 0);
-                assert_true(c.position[2] == 0 && c.rotation[2][2] == 1);
+    for (int i = 0; i < 8; i++) {
+        const firn_collider_def def = turning(i);
+        for (int dimension = 2; dimension <= 3; dimension++) check_velocity(&def, dimension);
+    }
+}
+
+/* Angles are taken as they are written, about the pivot, which goes straight. */
+static void turns_are_as_long_as_written(void **state)
+{
+    (void)state;
+    static const double degrees[] = {90, 170, 180, 270, 360, 720, -450};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
+        const double angle = degrees[i] * pi / 180;
+        const firn_pose_key key[2] = {{0, {1, 0, 0}, {1, 0, 0, 0}, {0}},
+                                      {2, {3, 0, 0}, {1, 0, 0, 0}, {0, 0, angle}}};
+        firn_collider_def def = firn_collider_def_default();
+        def.keys = key;
+        def.key_count = 2;
+        def.pivot[0] = -1; /* at x = 0 to 2 */
+        for (int dimension = 2; dimension <= 3; dimension++) {
+            firn_posed_collider c;
+            for (double t = 0; t < 2; t += 0.25) {
+                firn_collider_pose(&def, dimension, t, &c);
+                assert_close(c.spin[2], angle / 2, 1e-13);
+                assert_close(c.position[0], t + cos(angle * t / 2), 1e-13);
+                assert_close(c.position[1], sin(angle * t / 2), 1e-13);
+                assert_close(c.rotation[1][0], sin(angle * t / 2), 1e-13);
+            }
+            firn_collider_pose(&def, dimension, 2, &c);
+            assert_true(length(c.spin) == 0 && length(c.velocity) == 0);
+            assert_close(c.rotation[0][0], cos(angle), 1e-13);
+        }
+    }
+}
+
+/* A wheel turns about its own middle wherever keys take it, and goes on after the last. */
+static void spin_turns_without_end(void **state)
+{
+    (void)state;
+    const firn_pose_key key[2] = {{0, {0}, {1, 0, 0, 0}, {0}}, {4, {8, 0, 0}, {1, 0, 0, 0}, {0}}};
+    firn_collider_def def = firn_collider_def_default();
+    def.spin[2] = -3;
+    for (int keyed_too = 0; keyed_too < 2; keyed_too++) {
+        def.keys = keyed_too ? key : NULL;
+        def.key_count = 2 * keyed_too;
+        for (double t = 0.1; t < 50; t += 3.1) {
+            firn_posed_collider c;
+            firn_collider_pose(&def, 3, t, &c);
+            assert_close(c.position[0], keyed_too ? 2 * fmin(t, 4) : 0, 1e-13);
+            assert_close(c.spin[2], -3, 1e-14);
+            assert_close(c.rotation[1][0], sin(-3 * t), 1e-12);
+        }
+    }
+}
+
+static void smooth_keys_stop_at_ends_and_turns_and_never_overshoot(void **state)
+{
+    (void)state;
+    firn_collider_def def = turning(FIRN_KEYS_SMOOTH);
+    memset(def.pivot, 0, sizeof def.pivot);
+    firn_posed_collider c, before, after;
+    firn_collider_pose(&def, 3, 1, &c);
+    assert_true(length(c.velocity) == 0 && length(c.spin) == 0);
+    for (int k = 1; k < 4; k++) {
+        const firn_pose_key *key = &turning_keys[k];
+        firn_collider_pose(&def, 3, key->time - 1e-9, &before);
+        firn_collider_pose(&def, 3, key->time + 1e-9, &after);
+        for (int a = 0; a < 3; a++) assert_close(before.velocity[a], after.velocity[a], 1e-7);
+        for (double t = key[-1].time; t < key->time; t += 0.01) {
+            firn_collider_pose(&def, 3, t, &c);
+            for (int a = 0; a < 3; a++) {
+                const double low = fmin(key[-1].position[a], key->position[a]),
+                             high = fmax(key[-1].position[a], key->position[a]);
+                assert_true(c.position[a] >= low - 1e-12 && c.position[a] <= high + 1e-12);
             }
         }
+    }
+    def = turning(FIRN_KEYS_STEP);
+    firn_collider_pose(&def, 3, nextafter(2, 0), &before);
+    firn_collider_pose(&def, 3, 1, &c);
+    assert_memory_equal(before.position, c.position, sizeof c.position);
+    assert_true(length(c.velocity) == 0 && length(c.spin) == 0);
 }
 
 static void assert_pose(const firn_collider_def *def, double time, const firn_pose_key *want,
@@ -663,6 +768,14 @@ static void no_surface_point_outruns_the_speed_bound(void **state)
     for (int i = 0; i < 5000; i++) {
         firn_posed_collider c;
         double center[3], offset[3], v[3], p[3], normal[3], reach = uniform(0, 2);
+        if (i % 8 == 0) {
+            const firn_collider_def next = turning(i / 8 % 8);
+            def.keys = next.keys;
+            def.key_count = next.key_count;
+            def.interpolation = next.interpolation;
+            memcpy(def.pivot, next.pivot, sizeof def.pivot);
+            memcpy(def.spin, next.spin, sizeof def.spin);
+        }
         if (i == 2500) { /* from here on its surface runs, too */
             random_point(3, def.surface_velocity);
             random_point(2, def.surface_spin);
@@ -1077,6 +1190,9 @@ int main(void)
         cmocka_unit_test(two_d_is_the_section),
         cmocka_unit_test(two_d_keeps_the_angle_about_z),
         cmocka_unit_test(surface_velocity_is_the_derivative_of_position),
+        cmocka_unit_test(turns_are_as_long_as_written),
+        cmocka_unit_test(spin_turns_without_end),
+        cmocka_unit_test(smooth_keys_stop_at_ends_and_turns_and_never_overshoot),
         cmocka_unit_test(keyframes_interpolate_and_stand_still_outside),
         cmocka_unit_test(a_turn_between_keys_goes_the_shorter_way),
         cmocka_unit_test(no_surface_point_outruns_the_speed_bound),

@@ -296,9 +296,56 @@ static void looking_changes_nothing(void **state)
     }
 }
 
+/* What is near a block is found by halving the blocks: colliders beyond reach of everything change no bit, however
+ * many there are and wherever they stand in the list. */
+static void far_colliders_change_nothing(void **state)
+{
+    (void)state;
+    enum { FAR = 200 };
+    static firn_collider_def all[FAR + 1];
+    for (int i = 0; i < 8; i++) {
+        const int dimension = 2 + i % 2;
+        firn_hash own = {{0}};
+        for (int many = 0; many < 2; many++) {
+            world w = world_default(dimension, 0.1);
+            w.def.gravity[1] = -10;
+            w.def.transfer = FIRN_APIC;
+            if (i / 2 == 1) w.def.integrator = FIRN_IMPLICIT;
+            if (i / 2 == 2) {
+                w.def.pressure = FIRN_PRESSURE_PROJECTION;
+                w.material[0] = firn_material_def_preset(firn_preset_find("water"));
+            }
+            if (i / 2 == 3) w.def.path = FIRN_PATH_PLAIN;
+            world_point(&w);
+            random_state = 5;
+            for (int k = 0; k <= FAR; k++) {
+                all[k] = firn_collider_def_default();
+                if (k == FAR / 3) continue; /* the ground */
+                all[k].shape = FIRN_BOX;
+                for (int a = 0; a < 3; a++) {
+                    all[k].size[a] = 0.3;
+                    all[k].position[a] = (a == 0 ? 20 : 0) + uniform(-5, 5);
+                }
+            }
+            w.def.colliders = many ? all : &all[FAR / 3];
+            w.def.collider_count = many ? FAR + 1 : 1;
+            firn_sim *sim = NULL;
+            assert_ok(firn_sim_create(&w.def, &sim, &error));
+            const brick b = {
+                .low = {0, 2, 0}, .cells = {12, 6, 6}, .per_axis = 2, .velocity = {1, -3, 0}};
+            brick_add(sim, &w, &b);
+            assert_ok(firn_sim_advance(sim, 0.15, NULL, &error));
+            if (!many) own = hash_of(sim);
+            assert_same_hash(hash_of(sim), own);
+            firn_sim_destroy(sim);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(far_colliders_change_nothing),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_2d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_fused_3d),
         cmocka_unit_test(same_bytes_with_1_2_3_and_7_threads_plain_2d),

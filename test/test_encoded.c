@@ -77,8 +77,11 @@ static void what_scenes_must_not_have_is_refused_in_the_same_words(void **state)
     (void)state;
     static const char *const pairs[][2] = {
         {"a: 1\na: 2\n", "{ 1 1 0:\nk 1 1 1:a\ns 1 4 1:1\nk 2 1 1:a\ns 2 4 1:2\n} 1 1 0:\n"},
-        {"a: &x 1\n", "{ 1 1 0:\nk 1 1 1:a\n& 1 4 0:\n} 1 1 0:\n"},
-        {"a: *x\n", "{ 1 1 0:\nk 1 1 1:a\n* 1 4 0:\n} 1 1 0:\n"},
+        {"a: *x\n", "{ 1 1 0:\nk 1 1 1:a\n* 1 4 1:x\n} 1 1 0:\n"},
+        {"a: &x {b: &x 1}\n", "{ 1 1 0:\nk 1 1 1:a\n& 1 4 1:x\n{ 1 7 0:\nk 1 8 1:b\n& 1 11 1:x\n"
+                              "s 1 14 1:1\n} 1 15 0:\n} 1 1 0:\n"},
+        {"a: &x {b: *x}\n", "{ 1 1 0:\nk 1 1 1:a\n& 1 4 1:x\n{ 1 7 0:\nk 1 8 1:b\n* 1 11 1:x\n"},
+        {"<<: 1\n", "{ 1 1 0:\nk 1 1 2:<<\ns 1 5 1:1\n} 2 1 0:\n"},
         {"[b]: 1\n", "{ 1 1 0:\n? 1 1 0:\n} 1 1 0:\n"},
         {"a: \"\\0\"\n", "{ 1 1 0:\nk 1 1 1:a\nq 1 4 1:"}, /* and a zero, below */
         {"", ""},
@@ -100,6 +103,44 @@ static void what_scenes_must_not_have_is_refused_in_the_same_words(void **state)
         assert_null(b);
         assert_string_equal(one.message, other.message);
     }
+}
+
+/* Whether two trees say the same, wherever. */
+static bool same_words(const firn_value *a, const firn_value *b)
+{
+    for (; a && b; a = a->next, b = b->next) {
+        if (a->kind != b->kind || a->quoted != b->quoted ||
+            strcmp(a->key ? a->key : "", b->key ? b->key : "") != 0 ||
+            strcmp(a->text ? a->text : "", b->text ? b->text : "") != 0 ||
+            !same_words(a->child, b->child)) {
+            return false;
+        }
+    }
+    return a == b;
+}
+
+static void aliases_are_copies_and_merged_maps_give_what_is_missing(void **state)
+{
+    (void)state;
+    static const char yaml[] = "a: &x {b: 1, c: [2, \"3\"]}\nd: {<<: *x, b: 4}\ne: *x\n",
+                      plain[] = "a: {b: 1, c: [2, \"3\"]}\nd: {b: 4, c: [2, \"3\"]}\n"
+                                "e: {b: 1, c: [2, \"3\"]}\n",
+                      records[] =
+                          "{ 1 1 0:\nk 1 1 1:a\n& 1 4 1:x\n{ 1 7 0:\nk 1 8 1:b\ns 1 11 1:1\n"
+                          "k 1 14 1:c\n[ 1 17 0:\ns 1 18 1:2\nq 1 21 1:3\n] 1 24 0:\n} 1 25 0:\n"
+                          "k 2 1 1:d\n{ 2 4 0:\nk 2 5 2:<<\n* 2 9 1:x\nk 2 13 1:b\ns 2 16 1:4\n"
+                          "} 2 17 0:\nk 3 1 1:e\n* 3 4 1:x\n} 4 1 0:\n";
+    firn_value *a = NULL, *b = NULL, *c = NULL;
+    firn_error error = {0};
+    char text[400];
+    assert_int_equal(parse(yaml, &a, &error), FIRN_OK);
+    assert_int_equal(decode(records, &b, &error), FIRN_OK);
+    assert_int_equal(parse(plain, &c, &error), FIRN_OK);
+    if (differ(a, b, text)) fail_msg("%s", text);
+    assert_true(same_words(a, c));
+    firn_value_free(a);
+    firn_value_free(b);
+    firn_value_free(c);
 }
 
 static void a_second_document_and_what_a_parser_says_are_refused(void **state)
@@ -204,6 +245,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_encoding_gives_the_tree_of_its_yaml),
         cmocka_unit_test(what_scenes_must_not_have_is_refused_in_the_same_words),
+        cmocka_unit_test(aliases_are_copies_and_merged_maps_give_what_is_missing),
         cmocka_unit_test(a_second_document_and_what_a_parser_says_are_refused),
         cmocka_unit_test(depth_and_number_have_limits),
         cmocka_unit_test(broken_encodings_are_refused_or_read),

@@ -172,11 +172,25 @@ static void live_look(life *l)
     if (memcmp(&before, &after, sizeof after) != 0) complain("looking changed the state\n");
 }
 
+/* What a life has besides: heat; or honey and jelly by projection, with every part of its steps. */
+typedef enum life_kind { PLAIN, WARM, PROJECTED } life_kind;
+
+static void project(world *w)
+{
+    w->def.pressure = FIRN_PRESSURE_PROJECTION;
+    w->def.shear = FIRN_SHEAR_IMPLICIT;
+    w->def.material_count = 2;
+    w->material[0] = firn_material_def_preset(firn_preset_find("honey"));
+    w->material[1] = firn_material_def_preset(firn_preset_find("jelly"));
+    w->collider[0].boundary = FIRN_SEPARATE;
+}
+
 /* Runs a life whose requests from `fail_from` on fail; returns positions and velocities at its
  * end. */
-static void run_life(life *l, int d, firn_path path, firn_transfer transfer, bool warm,
+static void run_life(life *l, int d, firn_path path, firn_transfer transfer, life_kind kind,
                      int64_t fail_from, bool stubborn, double **x, double **v)
 {
+    const bool warm = kind == WARM;
     *l = (life){.w = world_default(d, 0.02), .stubborn = stubborn};
     l->m.fail_from = fail_from;
     l->m.fail_to = fail_from < 0 ? 0 : stubborn ? INT64_MAX : fail_from + 1;
@@ -198,6 +212,7 @@ static void run_life(life *l, int d, firn_path path, firn_transfer transfer, boo
     const firn_heat_source source = everywhere(1e8, 0, 1);
     l->w.def.heat.sources = &source;
     l->w.def.heat.source_count = warm;
+    if (kind == PROJECTED) project(&l->w);
     world_point(&l->w);
     l->w.collider[0].keys = l->w.key[0];
     random_state = 9;
@@ -208,8 +223,11 @@ static void run_life(life *l, int d, firn_path path, firn_transfer transfer, boo
                          .jitter = 0.5,
                          .velocity = {1, 0, 0},
                          .gradient = d == 2 ? apart_2d : apart_3d};
-    const brick second = {
-        .low = {20, 3, -4}, .cells = {4, 4, 2}, .per_axis = 2, .velocity = {-2, 0, 0}};
+    const brick second = {.low = {20, 3, -4},
+                          .cells = {4, 4, 2},
+                          .per_axis = 2,
+                          .velocity = {-2, 0, 0},
+                          .material = kind == PROJECTED};
     live_create(l);
     live_add(l, &first);
     live_advance(l, 0.03);
@@ -233,19 +251,20 @@ static void run_life(life *l, int d, firn_path path, firn_transfer transfer, boo
     }
 }
 
-static void check_failing_allocations(int d, firn_path path, firn_transfer transfer, bool warm,
+static void check_failing_allocations(int d, firn_path path, firn_transfer transfer, life_kind kind,
                                       bool stubborn)
 {
+    const bool warm = kind == WARM;
     static life l;
     double *want_x, *want_v;
-    run_life(&l, d, path, transfer, warm, -1, stubborn, &want_x, &want_v);
+    run_life(&l, d, path, transfer, kind, -1, stubborn, &want_x, &want_v);
     const double want_heat = l.heat;
     const int64_t requests = l.m.requests;
     assert_true(requests > 20);
     int64_t n = 0;
     for (;; n++) {
         double *x, *v, away = 0, faster = 0;
-        run_life(&l, d, path, transfer, warm, n, stubborn, &x, &v);
+        run_life(&l, d, path, transfer, kind, n, stubborn, &x, &v);
         const bool done = l.m.failed == 0;
         if (l.failures > 1) {
             complain("%dD %s: request %lld made %d calls fail, the last in %s\n", d,
@@ -289,11 +308,13 @@ static void failing_the_nth_allocation_leaks_nothing_and_reports(void **state)
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++)
             for (int stubborn = d - 2; stubborn < 2; stubborn++) { /* in 3D the worse of the two */
-                check_failing_allocations(d, both_paths[p], FIRN_APIC, false, stubborn);
+                check_failing_allocations(d, both_paths[p], FIRN_APIC, PLAIN, stubborn);
             }
-    check_failing_allocations(2, both_paths[PATHS - 1], FIRN_ASFLIP, false, true);
-    for (int stubborn = 0; stubborn < 2; stubborn++)
-        check_failing_allocations(2, both_paths[PATHS - 1], FIRN_APIC, true, stubborn);
+    check_failing_allocations(2, both_paths[PATHS - 1], FIRN_ASFLIP, PLAIN, true);
+    for (int stubborn = 0; stubborn < 2; stubborn++) {
+        check_failing_allocations(2, both_paths[PATHS - 1], FIRN_APIC, WARM, stubborn);
+        check_failing_allocations(2, FIRN_PATH_AUTO, FIRN_APIC, PROJECTED, stubborn);
+    }
     assert_no_complaints();
 }
 
@@ -302,15 +323,18 @@ static void after_warm_up_a_step_allocates_nothing(void **state)
     (void)state;
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++)
-            for (int i = 0; i < 4; i++) {
-                const bool automatic = i % 2;
+            for (int i = 0; i < 6; i++) {
+                const bool automatic = i % 2, projected = i >= 4;
+                if (projected && p > 0) continue;
                 static meter m;
                 m = (meter){0};
                 world w = world_default(d, 0.02);
-                w.def.path = both_paths[p];
-                w.def.transfer = i < 2 ? FIRN_APIC : FIRN_ASFLIP;
+                w.def.path = projected ? FIRN_PATH_AUTO : both_paths[p];
+                w.def.transfer = i / 2 == 1 ? FIRN_ASFLIP : FIRN_APIC;
                 w.def.dt = automatic ? 0 : 1e-3;
                 w.def.allocator = (firn_allocator){metered, &m};
+                w.def.dt_max = 2e-3;
+                if (projected) project(&w);
                 firn_sim *sim = world_create(&w);
                 random_state = 13;
                 const brick b = {.low = {-3, 0, 2},
@@ -333,8 +357,9 @@ static void after_warm_up_a_step_allocates_nothing(void **state)
                 assert_true(steps >= 40);
                 if (m.requests != before) {
                     complain("%dD %s, %s dt: %lld requests in %lld steps\n", d,
-                             path_name(both_paths[p]), automatic ? "automatic" : "fixed",
-                             (long long)(m.requests - before), (long long)steps);
+                             projected ? "projected" : path_name(both_paths[p]),
+                             automatic ? "automatic" : "fixed", (long long)(m.requests - before),
+                             (long long)steps);
                 }
                 firn_sim_destroy(sim);
                 assert_int_equal(blocks_out(&m), 0);

@@ -74,14 +74,18 @@ static void claim(const char *name)
     X(liquids_at_rest_keep_their_volume, "liquid_at_rest")                                         \
     X(dams_break_as_measured, "dam_break")                                                         \
     X(incompressible_water_presses_as_deep_as_it_is, "projected_column")                           \
+    X(solvers_hardly_mind_resolution_gaps_and_densities, "projected_solver")                       \
     X(incompressible_pools_stand_right, "projected_pools")                                         \
     X(incompressible_water_is_still_in_its_tank, "projected_walls")                                \
     X(incompressible_dams_keep_their_volume, "projected_dam")                                      \
+    X(incompressible_splashes_take_few_steps, "projected_splash")                                  \
     X(drops_swing_as_rayleigh_says, "projected_drop")                                              \
+    X(drops_that_turn_keep_their_volume, "projected_rotation")                                     \
     X(drops_meet_plates_at_the_contact_angle, "projected_cap")                                     \
     X(thick_liquids_spread_as_theory_says, "projected_honey")                                      \
     X(light_bodies_float, "projected_float")                                                       \
     X(snow_melts_to_the_volume_of_its_water, "projected_snow")                                     \
+    X(contact_melting_is_close_in_other_cells, "projected_contact")                                \
     X(stiff_bodies_stand_bounce_melt_and_spread, "projected_stiff")                                \
     X(solids_rub_on_walls_by_coulombs_law, "projected_friction")                                   \
     X(incompressible_vortices_last_longest_with_apic, "projected_vortex")                          \

@@ -643,6 +643,14 @@ static void cells_of_liquids_are_shown(void **state)
     }
     if (!(green > 2000 && orange > 1000)) complain("%g and %g pixels\n", green, orange);
     firn_image_free(&image);
+    const char *chosen = "simulation.pressure=auto";
+    expect_exit(run(folder, WORDS("run", "pool.yaml", "--quiet", "--set", chosen, "--set",
+                                  "output=[{file: pool.$F4.prt}, {file: grid.$F4.prt, of: grid, "
+                                  "attributes: [P, mass, cell_class]}]")),
+                0, "run");
+    expect_exit(run(folder, WORDS("render", "pool.yaml", "--set", chosen, "--size", "320x180",
+                                  "--show", "cells", "--out", "auto.$F.png")),
+                0, "render");
     const char *none = "simulation.pressure=none";
     expect_exit(run(folder, WORDS("run", "pool.yaml", "--set", none, "--quiet")), 0, "run");
     const outcome *o = run(folder, WORDS("render", "pool.yaml", "--set", none, "--show", "cells"));

@@ -1527,6 +1527,44 @@ static void what_begins_where_it_cannot_be_is_said(void **state)
 }
 
 /* Inside an arm that turns at 500 rad/s: pushed out ahead, it would be flung at 100 m/s. */
+/* An arm keyed from 0 to 360 degrees passes everything on its circle: what lies across is pushed on, by keys
+ * about the origin, about a pivot elsewhere, and by spin. */
+static void an_arm_sweeps_the_whole_circle(void **state)
+{
+    (void)state;
+    static const char *const motion[] = {
+        "{rectangle: {center: [0.5, 0], size: [0.6, 0.1]}}, keys: {0: {}, 2: {rotate: [0, 0, "
+        "360]}}",
+        "{rectangle: {center: [0.5, 0], size: [0.6, 0.1]}}, translate: [3, 1], pivot: [3, 1], "
+        "keys: {0: {at: [-3, -1]}, 2: {at: [-3, -1], rotate: [0, 0, 360]}}, interpolation: smooth",
+        "{rectangle: {center: [0.5, 0], size: [0.6, 0.1]}}, pivot: [0, 0], spin: [0, 0, 180]"};
+    for (int i = 0; i < 3; i++) {
+        char text[700];
+        snprintf(text, sizeof text,
+                 "firn: 1\ndimension: 2\nresolution: 0.04\nsimulation: {gravity: [0, 0]}\n"
+                 "materials: {m: {preset: jelly_hard}}\nobjects:\n"
+                 "  - {name: speck, shape: {rectangle: {center: [-0.5, 0], size: [0.1, 0.1]}}}\n"
+                 "colliders:\n  - {name: arm, shape: %s}\n",
+                 motion[i]);
+        firn_scene scene = {0};
+        read_scene(text, &scene);
+        firn_job job = {0};
+        const firn_job_options options = {.threads = 1};
+        assert_ok(firn_job_init(&job, &scene, &options, &error));
+        assert_ok(firn_job_fill(&job, &error));
+        firn_totals before, after;
+        assert_ok(firn_sim_advance(job.sim, 0.6, NULL, &error)); /* the arm is on its way */
+        assert_ok(firn_sim_measure(job.sim, &before, &error));
+        assert_at_most(before.max_speed, 1e-6);
+        assert_ok(firn_sim_advance(job.sim, 0.8, NULL, &error));
+        assert_ok(firn_sim_measure(job.sim, &after, &error));
+        /* Pushed as fast as the arm is there, downwards. */
+        assert_at_most(after.momentum[1] / after.mass, -0.5);
+        firn_job_deinit(&job);
+        firn_scene_free(&scene);
+    }
+}
+
 static void what_begins_inside_a_paddle_is_left_behind(void **state)
 {
     (void)state;
@@ -2037,6 +2075,7 @@ int main(void)
         cmocka_unit_test(what_objects_lose_to_earlier_ones_is_said),
         cmocka_unit_test(points_that_the_resolution_does_not_fit_are_warned_of),
         cmocka_unit_test(what_begins_where_it_cannot_be_is_said),
+        cmocka_unit_test(an_arm_sweeps_the_whole_circle),
         cmocka_unit_test(what_begins_inside_a_paddle_is_left_behind),
         cmocka_unit_test(what_begins_inside_a_collider_that_holds_is_carried),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),

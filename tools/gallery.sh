@@ -32,16 +32,16 @@ hourglass           | 16 |
 clay_stamp          | 20 |
 toothpaste          | 40 |
 dam_break           | 20 |
-dam_obstacle        | 20 |
-drop_crown          | 9 |
-drop_on_plate       | 60 |
-ice_water           | 30 |
-heated_column       | 60 |
-fountain            | 40 |
-honey_fold          | 28 |
-glass_fill          | 66 |
+dam_obstacle        | 21 | | 0.0125
+drop_crown          | 19 | | 0.002
+drop_on_plate       | 41 | | 0.00025
+ice_water           | 61 | | 0.006
+heated_column       | 61 | | 0.006
+fountain            | 41 | | 0.0107
+honey_fold          | 29 | | 0.00175
+glass_fill          | 67 | | 0.005
 watermelon          | 20 |
-chocolate           | 49 | | 0.003 | temperature liquid
+chocolate           | 49 | | 0.0035 | temperature liquid
 chocolate_creature  | 49 | | 0.03
 chocolate_2d        | 37 | --color temperature
 chocolate_stiff     | 49 | --color temperature | 0.0025
@@ -113,7 +113,7 @@ done
     echo '# Gallery'
     echo
     echo 'This page shows a still of every scene in [scenes](../scenes), with the command that makes it from the caches,'
-    echo 'and videos of the scenes that melt. `tools/gallery.sh` writes it: do not edit.'
+    echo 'and videos of those that melt or flow. `tools/gallery.sh` writes it: do not edit.'
     rows | while IFS='|' read -r scene frame how resolution colors; do
         read -ra how <<<"$how"
         printf '\n## %s\n\n%s\n\n![%s](gallery/%s.png)\n\n    %s\n' "$scene" \

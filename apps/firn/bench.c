@@ -12,16 +12,24 @@
 
 /* ---- the command ---- */
 
-static const firn_command *const benches[] = {
-    &firn_bench_step_command,     &firn_bench_scaling_command, &firn_bench_realtime_command,
-    &firn_bench_stable_command,   &firn_bench_files_command,   &firn_bench_fill_command,
-    &firn_bench_implicit_command, &firn_bench_busy_command,    &firn_bench_voxelize_command,
-    &firn_bench_live_command,     &firn_bench_solver_command,  NULL};
+static const firn_command *const benches[] = {&firn_bench_step_command,
+                                              &firn_bench_scaling_command,
+                                              &firn_bench_realtime_command,
+                                              &firn_bench_stable_command,
+                                              &firn_bench_files_command,
+                                              &firn_bench_fill_command,
+                                              &firn_bench_implicit_command,
+                                              &firn_bench_busy_command,
+                                              &firn_bench_voxelize_command,
+                                              &firn_bench_live_command,
+                                              &firn_bench_solver_command,
+                                              &firn_bench_liquid_command,
+                                              NULL};
 
 const firn_command firn_bench_command = {
     .name = "firn bench",
     .line = "measure speed: step, scaling, realtime, stable, files, fill, implicit, busy, "
-            "voxelize, live, solver",
+            "voxelize, live, solver, liquid",
     .summary = "Measures how fast the engine is on this machine. Nothing stays on disk unless "
                "--csv asks for it.",
     .parts = benches};

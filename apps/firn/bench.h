@@ -17,7 +17,8 @@
 extern const firn_command firn_bench_step_command, firn_bench_scaling_command,
     firn_bench_realtime_command, firn_bench_stable_command, firn_bench_files_command,
     firn_bench_fill_command, firn_bench_implicit_command, firn_bench_busy_command,
-    firn_bench_voxelize_command, firn_bench_live_command, firn_bench_solver_command;
+    firn_bench_voxelize_command, firn_bench_live_command, firn_bench_solver_command,
+    firn_bench_liquid_command;
 
 /* The row that every benchmark has. */
 #define FIRN_CSV_OPTION(to)                                                                        \

@@ -36,14 +36,25 @@ typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT
     X(HOLD, hold, "what is inside stays there and moves with it, as if pinned")
 typedef enum firn_boundary { FIRN_BOUNDARIES(FIRN_LIST_ENUM) FIRN_BOUNDARY_COUNT } firn_boundary;
 
-/* The position and rotation of the shape's frame at a time. Between keys position is linear and
- * rotation a slerp the shorter way round: less than half a turn from key to key, so a longer turn
- * needs keys in between.
- * Before the first and after the last key the collider stands still. */
+/* How keys are connected: by straight lines; by curves that slow down at the first key, the last one and where
+ * a number turns back; or not at all, so that each key holds until the next. */
+#define FIRN_INTERPOLATIONS(X)                                                                     \
+    X(KEYS_LINEAR, linear, "straight from key to key")                                             \
+    X(KEYS_SMOOTH, smooth, "in a curve that stops at the ends and where it turns back")            \
+    X(KEYS_STEP, step, "each key holds until the next")
+typedef enum firn_interpolation {
+    FIRN_INTERPOLATIONS(FIRN_LIST_ENUM) FIRN_INTERPOLATION_COUNT
+} firn_interpolation;
+
+/* The position and rotation of the shape's frame at a time. On top of the rotation comes a turn about the
+ * collider's pivot, by `angle` about x, then y, then z. Angles are interpolated as they are written: from 0 to 4 pi
+ * is two turns. The rotation goes the shorter way round: less than half a turn from key to key.
+ * Before the first and after the last key the collider stands still, but for its spin. */
 typedef struct firn_pose_key {
     double time;        /* s */
-    double position[3]; /* m */
+    double position[3]; /* m, of the frame before it turns by `angle` */
     double rotation[4]; /* quaternion w, x, y, z; need not be normalised, must not be zero */
+    double angle[3];    /* rad, about axes of the world; in 2D only z */
 } firn_pose_key;
 
 /* A motion that a program sets while the sim runs: from a pose with constant velocity and spin, for
@@ -100,6 +111,11 @@ typedef struct firn_collider_def {
     double rotation[4];    /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
     int32_t key_count;
+    firn_interpolation interpolation; /* of keys */
+    double
+        pivot[3]; /* m, in the shape's frame: the point that angles of keys and spin turn about */
+    double
+        spin[3]; /* rad/s, from time 0 on, about axes of the world, before angles of keys turn it */
     FIRN_COLLIDER_PARAMS(FIRN_MEMBER)
     uint32_t stamp; /* set by the default function */
 } firn_collider_def;

@@ -363,7 +363,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_stress(const firn_sim *sim, i
                                                           firn_error *error);
 
 /* Pressure of every particle in id order, Pa: minus the mean normal Cauchy stress, computed when
- * asked. `out` holds as many doubles as there are particles. */
+ * asked. With pressure projection it is 0 in what has melted. `out` holds as many doubles as there are
+ * particles. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_read_pressure(const firn_sim *sim, double *out,
                                                             firn_error *error);
 
@@ -397,7 +398,7 @@ FIRN_API void firn_sim_positions(const firn_sim *sim, double (*out)[3]);
     X(LIMIT_NONE, none, "no step was taken")                                                       \
     X(LIMIT_FIXED, fixed, "the def's dt")                                                          \
     X(LIMIT_MAXIMUM, dt_max, "the def's dt_max")                                                   \
-    X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25")                   \
+    X(LIMIT_GROWTH, growth, "at most 1.1 times the step before; implicit: 1.25; projection: 2")    \
     X(LIMIT_FRAME, frame, "the time asked for ends here")                                          \
     X(LIMIT_VELOCITY, velocity, "courant: |v| + h |C|; implicit: |v|; projection: crossing, |v|")  \
     X(LIMIT_STRAIN, strain, "velocity gradient: 0.2 / max |L|; implicit: 0.5")                     \
@@ -526,13 +527,14 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_save(const firn_sim *sim, firn_wri
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_load(firn_sim *sim, firn_read_function *read,
                                                    void *user_data, firn_error *error);
 
-/* The path, instruction set and threads that this sim uses. */
+/* The path, pressure, instruction set and threads that this sim uses. */
 typedef struct firn_sim_info {
     const char *isa;
     int32_t lanes;
     int32_t threads;
-    firn_path path;     /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
-    int32_t real_bytes; /* 4, or 8 in the double build */
+    firn_path path;         /* FIRN_PATH_PLAIN or FIRN_PATH_FUSED */
+    firn_pressure pressure; /* FIRN_PRESSURE_NONE or FIRN_PRESSURE_PROJECTION */
+    int32_t real_bytes;     /* 4, or 8 in the double build */
 } firn_sim_info;
 FIRN_API firn_sim_info firn_sim_get_info(const firn_sim *sim);
 

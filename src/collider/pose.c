@@ -1,9 +1,9 @@
 /* A collider in motion: where its frame is at a time, and what it does to material that meets it.
  *
- * Between two keys the frame moves with constant velocity and turns with constant spin, so the
- * velocities given here are exact derivatives of the poses given here, except at the keys. */
+ * The velocities given here are exact derivatives of the poses given here, except at the keys. */
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/quaternion.h"
@@ -47,32 +47,147 @@ static int32_t key_before(const firn_pose_key *keys, int32_t count, double time)
     return low;
 }
 
-static void pose_still(const double position[3], const double rotation[4], int dimension,
-                       firn_posed_collider *posed)
+/* The number of a key that is `offset` bytes into it. */
+static double number_of(const firn_pose_key *key, size_t offset)
 {
-    quaternion_of(rotation, dimension, posed->turn);
-    for (int a = 0; a < 3; a++) {
-        posed->position[a] = position[a];
-        posed->velocity[a] = posed->spin[a] = 0;
-    }
+    return *(const double *)((const char *)key + offset);
 }
 
-static void pose_between(const firn_pose_key *from, const firn_pose_key *to, int dimension,
-                         double time, firn_posed_collider *posed)
+/* The slope at key k of a curve through one number of the keys: 0 at the ends and where the number turns
+ * back; elsewhere that from the key before to the one after, at most three times the flatter way beside it, so
+ * that the curve never leaves the range between two keys (Fritsch & Carlson 1980). */
+static double slope_at(const firn_pose_key *keys, int32_t count, int32_t k, size_t offset)
 {
-    double span = to->time - from->time;
-    double s = (time - from->time) / span;
+    if (k == 0 || k == count - 1) return 0;
+    const double here = number_of(&keys[k], offset),
+                 before =
+                     (here - number_of(&keys[k - 1], offset)) / (keys[k].time - keys[k - 1].time),
+                 after =
+                     (number_of(&keys[k + 1], offset) - here) / (keys[k + 1].time - keys[k].time);
+    if (before * after <= 0) return 0;
+    const double slope = (number_of(&keys[k + 1], offset) - number_of(&keys[k - 1], offset)) /
+                         (keys[k + 1].time - keys[k - 1].time),
+                 most = 3 * fmin(fabs(before), fabs(after));
+    return fmin(fmax(slope, -most), most);
+}
+
+/* A number at the part s of the way from key k to the next, and its rate per second. */
+static double interpolate(const firn_collider_def *def, int32_t k, double s, size_t offset,
+                          double *rate)
+{
+    const firn_pose_key *keys = def->keys;
+    const double from = number_of(&keys[k], offset), way = number_of(&keys[k + 1], offset) - from,
+                 span = keys[k + 1].time - keys[k].time;
+    if (def->interpolation == FIRN_KEYS_STEP) {
+        *rate = 0;
+        return from;
+    }
+    if (def->interpolation == FIRN_KEYS_LINEAR) {
+        *rate = way / span;
+        return from + s * way;
+    }
+    const double m = span * slope_at(keys, def->key_count, k, offset),
+                 n = span * slope_at(keys, def->key_count, k + 1, offset);
+    *rate = (m + s * (2 * (3 * way - 2 * m - n) + 3 * s * (m + n - 2 * way))) / span;
+    return from + s * (m + s * (3 * way - 2 * m - n + s * (m + n - 2 * way)));
+}
+
+/* What keys say of a time: the frame before it turns by angles, the angles, and their rates. */
+typedef struct key_pose {
+    double position[3], velocity[3]; /* m, m/s */
+    double turn[4], spin[3];         /* rad/s */
+    double angle[3], rate[3];        /* rad, rad/s */
+} key_pose;
+
+static void pose_between(const firn_collider_def *def, int dimension, int32_t k, double time,
+                         key_pose *out)
+{
+    const firn_pose_key *from = &def->keys[k], *to = from + 1;
+    const double span = to->time - from->time, s = (time - from->time) / span;
     double p[4], q[4], arc[3], turn[4];
     quaternion_of(from->rotation, dimension, p);
     quaternion_of(to->rotation, dimension, q);
     firn_quaternion_arc(p, q, arc);
-    firn_quaternion_exp(arc, s, turn);
-    firn_quaternion_multiply(turn, p, posed->turn);
+    double part = s, rate = 1 / span;
+    if (def->interpolation == FIRN_KEYS_STEP) part = rate = 0;
+    if (def->interpolation == FIRN_KEYS_SMOOTH) {
+        part = s * s * (3 - 2 * s);
+        rate = 6 * s * (1 - s) / span;
+    }
+    firn_quaternion_exp(arc, part, turn);
+    firn_quaternion_multiply(turn, p, out->turn);
     for (int a = 0; a < 3; a++) {
-        double way = to->position[a] - from->position[a];
-        posed->position[a] = from->position[a] + s * way;
-        posed->velocity[a] = way / span;
-        posed->spin[a] = arc[a] / span;
+        const size_t step = (size_t)a * sizeof(double);
+        out->position[a] =
+            interpolate(def, k, s, offsetof(firn_pose_key, position) + step, &out->velocity[a]);
+        out->angle[a] =
+            interpolate(def, k, s, offsetof(firn_pose_key, angle) + step, &out->rate[a]);
+        out->spin[a] = arc[a] * rate;
+    }
+}
+
+static void pose_still(const double position[3], const double rotation[4], const double angle[3],
+                       int dimension, key_pose *out)
+{
+    *out = (key_pose){.velocity = {0}};
+    quaternion_of(rotation, dimension, out->turn);
+    memcpy(out->position, position, sizeof out->position);
+    memcpy(out->angle, angle, sizeof out->angle);
+}
+
+static void rotate(const double q[4], const double v[3], double out[3])
+{
+    double m[3][3];
+    firn_quaternion_matrix(q, m);
+    for (int a = 0; a < 3; a++) out[a] = m[a][0] * v[0] + m[a][1] * v[1] + m[a][2] * v[2];
+}
+
+/* Turns a frame by `turn`, which itself turns by `spin`. */
+static void turn_by(const double turn[4], const double spin[3], firn_posed_collider *posed)
+{
+    double turned[3], q[4];
+    rotate(turn, posed->spin, turned);
+    firn_quaternion_multiply(turn, posed->turn, q);
+    memcpy(posed->turn, q, sizeof q);
+    for (int a = 0; a < 3; a++) posed->spin[a] = turned[a] + spin[a];
+}
+
+/* A frame from what keys say: its spin and its angles turn it about the pivot. */
+static void pose_turned(const firn_collider_def *def, int dimension, double time, const key_pose *k,
+                        firn_posed_collider *posed)
+{
+    memcpy(posed->position, k->position, sizeof posed->position);
+    memcpy(posed->velocity, k->velocity, sizeof posed->velocity);
+    memcpy(posed->turn, k->turn, sizeof posed->turn);
+    memcpy(posed->spin, k->spin, sizeof posed->spin);
+    bool turns = false;
+    for (int a = dimension == 2 ? 2 : 0; a < 3; a++) {
+        turns |= def->spin[a] != 0 || k->angle[a] != 0 || k->rate[a] != 0;
+    }
+    if (!turns) return;
+    double before[3], pivot[3], after[3], turn[4], spin[3] = {0, 0, def->spin[2]};
+    rotate(posed->turn, def->pivot, before);
+    const double *w = posed->spin;
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        pivot[a] = posed->position[a] + before[a];
+        posed->velocity[a] += w[b] * before[c] - w[c] * before[b]; /* of the pivot */
+        if (dimension == 3) spin[a] = def->spin[a];
+    }
+    firn_quaternion_exp(spin, time, turn);
+    turn_by(turn, spin, posed);
+    for (int a = dimension == 2 ? 2 : 0; a < 3; a++) {
+        double axis[3] = {0}, rate[3] = {0};
+        axis[a] = k->angle[a];
+        rate[a] = k->rate[a];
+        firn_quaternion_exp(axis, 1, turn);
+        turn_by(turn, rate, posed);
+    }
+    rotate(posed->turn, def->pivot, after);
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        posed->position[a] = pivot[a] - after[a];
+        posed->velocity[a] -= w[b] * after[c] - w[c] * after[b];
     }
 }
 
@@ -125,18 +240,21 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
         firn_collider_pose_nowhere(posed);
         return;
     }
+    static const double none[3] = {0};
+    key_pose pose;
     begin_pose(def, dimension, posed);
     if (def->key_count == 0) {
-        pose_still(def->position, def->rotation, dimension, posed);
+        pose_still(def->position, def->rotation, none, dimension, &pose);
     } else {
-        int32_t k = key_before(def->keys, def->key_count, time);
+        const int32_t k = key_before(def->keys, def->key_count, time);
         if (k >= 0 && k < def->key_count - 1) {
-            pose_between(&def->keys[k], &def->keys[k + 1], dimension, time, posed);
+            pose_between(def, dimension, k, time, &pose);
         } else {
             const firn_pose_key *end = &def->keys[k < 0 ? 0 : k];
-            pose_still(end->position, end->rotation, dimension, posed);
+            pose_still(end->position, end->rotation, end->angle, dimension, &pose);
         }
     }
+    pose_turned(def, dimension, time, &pose, posed);
     end_pose(def, dimension, posed);
 }
 

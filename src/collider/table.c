@@ -30,14 +30,22 @@ firn_collider_def firn_collider_def_default(void)
     return def;
 }
 
+static firn_status check_vector(const double vector[3], const char *name, const char *unit,
+                                const char *where, firn_error *error)
+{
+    for (int a = 0; a < 3; a++)
+        if (!isfinite(vector[a]))
+            return firn_fail_field(error, FIRN_INVALID, "%s.%s[%d] %g must be finite (%s)", where,
+                                   name, a, vector[a], unit);
+    return FIRN_OK;
+}
+
 /* Of a def or of a key. */
 static firn_status check_pose(const double position[3], const double rotation[4], const char *where,
                               firn_error *error)
 {
-    for (int a = 0; a < 3; a++)
-        if (!isfinite(position[a]))
-            return firn_fail_field(error, FIRN_INVALID, "%s.position[%d] %g must be finite (m)",
-                                   where, a, position[a]);
+    const firn_status st = check_vector(position, "position", "m", where, error);
+    if (st != FIRN_OK) return st;
     bool zero = true;
     for (int a = 0; a < 4; a++) {
         if (!isfinite(rotation[a]))
@@ -67,7 +75,8 @@ static firn_status check_step(const firn_pose_key *before, const firn_pose_key *
                                where, (int)k, key->time, (int)k - 1, before->time);
     bool fine = isfinite(span) && isfinite(4 / span); /* a shorter arc is below 4 rad */
     for (int a = 0; a < 3; a++)
-        fine = fine && isfinite((key->position[a] - before->position[a]) / span);
+        fine = fine && isfinite((key->position[a] - before->position[a]) / span) &&
+               isfinite((key->angle[a] - before->angle[a]) / span);
     if (!fine)
         return firn_fail_field(error, FIRN_INVALID,
                                "%s.keys[%d].time %g gives no finite speed from keys[%d].time "
@@ -96,6 +105,7 @@ static firn_status check_keys(const firn_collider_def *def, const char *where, f
             return firn_fail_field(error, FIRN_INVALID, "%s.time %g must be finite (s)", at,
                                    key->time);
         firn_status st = check_pose(key->position, key->rotation, at, error);
+        if (st == FIRN_OK) st = check_vector(key->angle, "angle", "rad", at, error);
         if (st == FIRN_OK && k > 0) st = check_step(key - 1, key, where, k, error);
         if (st != FIRN_OK) return st;
     }
@@ -115,6 +125,12 @@ firn_status firn_collider_check(const firn_collider_def *def, int dimension, con
         return firn_fail_field(error, FIRN_INVALID, "%s.shape %s is for 3D; use a polygon in 2D",
                                where, firn_shape_name(def->shape));
     st = firn_params_check(firn_collider_param, def, where, error);
+    if (st != FIRN_OK) return st;
+    if ((uint32_t)def->interpolation >= FIRN_INTERPOLATION_COUNT)
+        return firn_fail_field(error, FIRN_INVALID, "%s.interpolation %d: use a firn_interpolation",
+                               where, (int)def->interpolation);
+    st = check_vector(def->pivot, "pivot", "m", where, error);
+    if (st == FIRN_OK) st = check_vector(def->spin, "spin", "rad/s", where, error);
     if (st != FIRN_OK) return st;
     if (def->key_count != 0) return check_keys(def, where, error);
     return check_pose(def->position, def->rotation, where, error);

@@ -234,9 +234,10 @@ static firn_status apply_material(firn_live *live, const firn_scene *next, int32
 static firn_status copy_collider(firn_scene_collider *to, const firn_scene_collider *from,
                                  firn_error *error)
 {
-    firn_pose_key *key = malloc((size_t)(from->key_count + 1) * sizeof *key);
+    const size_t size = (size_t)(from->key_count ? from->key_count : 1) * sizeof *from->key;
+    firn_pose_key *key = malloc(size);
     if (!key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    memcpy(key, from->key, (size_t)from->key_count * sizeof *key);
+    memcpy(key, from->key, size);
     free(to->key);
     to->key = key;
     to->key_count = from->key_count;
@@ -301,16 +302,17 @@ static firn_status apply_collider(firn_live *live, const firn_scene *next, int32
                                   bool moved, firn_error *error)
 {
     firn_scene_collider *c = &live->scene->collider[index], before = *c;
-    const bool keyed = c->key_count > 1 || next->collider[index].key_count > 1;
+    const firn_scene_collider *new = &next->collider[index];
+    const bool moves = firn_scene_moves(c) || firn_scene_moves(new);
     before.key = NULL; /* a copy, to go back to */
     before.key_count = 0;
     firn_scene_collider back = before;
     back.key = c->key;
     back.key_count = c->key_count;
     firn_status st = copy_collider(&before, &back, error);
-    if (st == FIRN_OK) st = copy_collider(c, &next->collider[index], error);
+    if (st == FIRN_OK) st = copy_collider(c, new, error);
     if (st == FIRN_OK) {
-        st = moved && !keyed ? move_collider(live, index, error)
+        st = moved && !moves ? move_collider(live, index, error)
                              : replace_collider(live->job, index, error);
         firn_error ignored;
         if (st != FIRN_OK) {

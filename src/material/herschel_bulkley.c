@@ -32,21 +32,26 @@ LANE_INLINE vr remaining_part(vr log_B, vr n)
     return v_select(thins, z, v_exp(n * (v_log(z) - log_B)));
 }
 
+/* The part y of what is beyond yield that a step leaves: y + B y^(1/n) = 1. */
+LANE_INLINE vr part_left(const firn_lane_constants *k, vr over, real dt)
+{
+    const vi bends = k->exponent != 1;
+    const vr log_B = v_log(k->mu * dt) + k->log_fluidity + (1 / k->exponent - 1) * v_log(over);
+    const vr part = 1 / (1 + v_exp(log_B));
+    return v_any(bends) ? v_select(bends, remaining_part(log_B, k->exponent), part) : part;
+}
+
 LANE_INLINE void yield(const firn_lane_constants *k, firn_lanes *p, const m_singular *F, real dt)
 {
     const vr tiny = v_set(TINY), one = v_set(1);
-    const vi bends = k->exponent != 1;
     vr e[D], deviator[D], scale = one;
     h_strain(F->s, e);
     vr mean = h_split(e, deviator);
     vr shear = ROOT_2 * k->mu * h_norm(deviator), beyond = shear - k->yield;
     vi yields = beyond > tiny;
     if (v_any(yields)) {
-        /* In y = (s' - yield) / beyond: y + B y^(1/n) = 1. */
         vr over = v_max(beyond, tiny);
-        vr log_B = v_log(k->mu * dt) + k->log_fluidity + (1 / k->exponent - 1) * v_log(over);
-        vr part = 1 / (1 + v_exp(log_B));
-        if (v_any(bends)) part = v_select(bends, remaining_part(log_B, k->exponent), part);
+        vr part = part_left(k, over, dt);
         scale = v_select(yields, (k->yield + part * over) / shear, one);
     }
     h_return(k, p, F, e, yields, mean, scale, deviator);
@@ -57,6 +62,26 @@ static void flow(const firn_lane_constants *k, firn_lanes *group, int n, real dt
     p_with_singular_values(k, group, n, dt, yield);
 }
 
+/* Where it yields, the line through the stress that a step without motion leaves and the one that the rate of
+ * steady flow keeps: its slope is mu dt y^(1/n). */
+static vr resistance(const firn_lane_constants *k, const firn_lanes *group, real dt, vr *kept)
+{
+    const vr tiny = v_set(TINY), one = v_set(1);
+    vr mean = v_set(0), norm2 = v_set(0);
+    for (int i = 0; i < D; i++) mean += group->tau[i * D + i] * ((real)1 / D);
+    for (int i = 0; i < DD; i++) {
+        const vr part = group->tau[i] - (i % (D + 1) ? v_set(0) : mean);
+        norm2 += part * part;
+    }
+    const vr shear = v_sqrt((real)0.5 * norm2), over = v_max(shear - k->yield, tiny);
+    const vi yields = shear >= (real)0.999 * k->yield;
+    const vr part = v_max(part_left(k, over, dt), tiny);
+    const vr left = (k->yield + part * over) / v_max(shear, tiny);
+    *kept = v_select(yields, v_min(left, one), one);
+    return k->mu * dt * v_select(yields, v_exp(v_log(part) / k->exponent), one);
+}
+
 const firn_law FIRN_KERNEL(firn_law_herschel_bulkley) = {.stress = FIRN_KERNEL(firn_hencky_stress),
                                                          .flow = flow,
-                                                         .energy = FIRN_KERNEL(firn_hencky_energy)};
+                                                         .energy = FIRN_KERNEL(firn_hencky_energy),
+                                                         .resistance = resistance};

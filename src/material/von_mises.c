@@ -26,6 +26,22 @@ static void flow(const firn_lane_constants *k, firn_lanes *group, int n, real dt
     p_with_singular_values(k, group, n, dt, yield);
 }
 
+/* What yields resists further strain only as far as its yield stress rises. */
+static vr resistance(const firn_lane_constants *k, const firn_lanes *group, real dt, vr *kept)
+{
+    vr mean = v_set(0), norm2 = v_set(0);
+    for (int i = 0; i < D; i++) mean += group->tau[i * D + i] * ((real)1 / D);
+    for (int i = 0; i < DD; i++) {
+        const vr part = group->tau[i] - (i % (D + 1) ? v_set(0) : mean);
+        norm2 += part * part;
+    }
+    const vr shear = v_sqrt((real)0.5 * norm2);
+    const vi yields = shear >= (real)0.999 * (k->yield + k->yield_rise * group->state);
+    *kept = v_set(1);
+    return k->mu * dt * v_select(yields, k->yield_rise / (k->mu + k->yield_rise), v_set(1));
+}
+
 const firn_law FIRN_KERNEL(firn_law_von_mises) = {.stress = FIRN_KERNEL(firn_hencky_stress),
                                                   .flow = flow,
-                                                  .energy = FIRN_KERNEL(firn_hencky_energy)};
+                                                  .energy = FIRN_KERNEL(firn_hencky_energy),
+                                                  .resistance = resistance};

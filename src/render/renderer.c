@@ -338,9 +338,13 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
             continue;
         }
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
-        for (int32_t k = 0; k < (def.key_count ? def.key_count : 1) && st == FIRN_OK; k++) {
-            const double time = def.key_count ? def.keys[k].time : 0;
+        enum { BETWEEN = 4 }; /* poses from key to key, which may turn */
+        for (int32_t k = 0; k == 0 || k <= BETWEEN * (def.key_count - 1); k++) {
+            const firn_pose_key *key = def.key_count ? &def.keys[k / BETWEEN] : NULL;
+            double time = key ? key->time : 0;
+            if (k % BETWEEN) time += (key[1].time - key->time) * (k % BETWEEN) / BETWEEN;
             st = add_collider(renderer, &props, i, time, far, &room, error);
+            if (st != FIRN_OK) break;
         }
     }
     firn_props_close(&props);
@@ -368,12 +372,10 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
                          "there is no grid to show; the scene's output needs an entry such as "
                          "{file: out/grid.$F4.prt, of: grid}");
     }
-    const bool projected = !scene || scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
     if ((o->show >> FIRN_LAYER_CELLS & 1) && !renderer->extent.cells) {
-        return firn_fail(error, FIRN_INVALID, "there are no cells to show; %s",
-                         projected
-                             ? "the grid's files lack the attribute cell_class"
-                             : "only scenes with simulation: {pressure: projection} have them");
+        return firn_fail(error, FIRN_INVALID,
+                         "there are no cells to show: the grid's files lack the attribute "
+                         "cell_class, which only scenes with pressure: projection have");
     }
     if (scene && renderer->bounds.low[0] <= renderer->bounds.high[0]) {
         firn_status st = add_colliders(renderer, scene, error);

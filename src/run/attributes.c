@@ -19,7 +19,8 @@ static const firn_attribute attributes[] = {
     {"J", FIRN_TYPE_f32, 1, 1, "", "volume over rest volume", false, false},
     {"Jp", FIRN_TYPE_f32, 1, 1, "", "permanent part of J, which F does not contain", false, false},
     {"density", FIRN_TYPE_f32, 1, 1, "kg/m3", "mass over present volume", false, false},
-    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress", false, false},
+    {"pressure", FIRN_TYPE_f32, 1, 1, "Pa", "minus the mean normal stress; 0 in a projected melt",
+     false, false},
     {"temperature", FIRN_TYPE_f32, 1, 1, "K", "temperature", true, false},
     {"liquid", FIRN_TYPE_f32, 1, 1, "", "melted fraction, 0 to 1", true, false},
     {"enthalpy", FIRN_TYPE_f32, 1, 1, "J/kg", "heat content; 0 in solid at its melting point", true,
@@ -65,8 +66,15 @@ static firn_type common_type(firn_type a, firn_type b)
 
 static bool has(const firn_scene *scene, const firn_attribute *a)
 {
-    const bool projected = scene && scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
-    return (!a->heat || !scene || scene->heat_value) && (!a->projection || !scene || projected);
+    return !a->heat || !scene || scene->heat_value;
+}
+
+/* Of those of the grid. What auto chooses the sim says, once there is one. */
+static bool has_on_grid(const firn_job *job, const firn_attribute *a)
+{
+    const firn_pressure pressure =
+        job->sim ? firn_sim_get_info(job->sim).pressure : job->scene->simulation.def.pressure;
+    return !a->projection || pressure != FIRN_PRESSURE_NONE;
 }
 
 const firn_attribute *firn_attribute_find(const firn_scene *scene, const char *name)
@@ -142,7 +150,7 @@ firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *
         firn_attribute found;
         const char *name = c->kind == FIRN_SCALAR ? c->text : "";
         const firn_attribute *of_grid = grid ? find_grid_attribute(name) : NULL;
-        if (grid ? of_grid && has(job->scene, of_grid) : find_attribute(job, name, &found))
+        if (grid ? of_grid && has_on_grid(job, of_grid) : find_attribute(job, name, &found))
             continue;
         if (of_grid) {
             return firn_value_fail(c, error,
@@ -157,7 +165,7 @@ firn_status firn_attributes_check(const firn_job *job, const firn_scene_output *
         name_list list = {0};
         if (!grid) visit_names(job, list_name, &list);
         for (const firn_attribute *a = grid_attributes; grid && a->name; a++) {
-            if (has(job->scene, a)) list_name(&list, a->name);
+            if (has_on_grid(job, a)) list_name(&list, a->name);
         }
         char near[200];
         return firn_value_fail(c, error, "there is no attribute \"%.60s\"%s", name,
@@ -482,7 +490,7 @@ firn_status firn_job_grid(const firn_job *job, const char *const *wanted, firn_p
     firn_status st = firn_sim_visit_grid(job->sim, count_node, &n, error);
     out->count = n.count;
     for (const firn_attribute *a = grid_attributes; a->name && st == FIRN_OK; a++) {
-        bool asked = wanted == NULL && has(job->scene, a);
+        bool asked = wanted == NULL && has_on_grid(job, a);
         for (int i = 0; wanted && wanted[i] && !asked; i++) {
             asked = strcmp(wanted[i], a->name) == 0;
         }

@@ -31,7 +31,7 @@ firn_collider_def firn_job_collider(const firn_scene_collider *c)
     memcpy(def.position, c->shape.def.position, sizeof def.position);
     memcpy(def.rotation, c->shape.def.rotation, sizeof def.rotation);
     for (int a = 0; a < 3; a++) def.surface_spin[a] = degree * c->surface_spin[a];
-    if (c->key_count > 1) {
+    if (c->key_count > 0) {
         def.keys = c->key;
         def.key_count = c->key_count;
     } else {
@@ -487,6 +487,22 @@ static void put_behind(const firn_posed_collider *c, int dim, double slack, doub
     for (int a = 0; a < dim; a++) x[a] += (slack - d) * normal[a];
 }
 
+/* A ball around a batch: its radius. */
+static double ball_around(const firn_batch *b, int dim, double center[3])
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY},
+           square = 0;
+    for (int64_t i = 0; i < b->count * dim; i++) {
+        low[i % dim] = fmin(low[i % dim], b->position[i]);
+        high[i % dim] = fmax(high[i % dim], b->position[i]);
+    }
+    for (int a = 0; a < dim; a++) {
+        center[a] = 0.5 * (low[a] + high[a]);
+        square += (high[a] - center[a]) * (high[a] - center[a]);
+    }
+    return sqrt(square);
+}
+
 /* Particles that begin deeper in a collider than half a resolution, which is more than touching, and
  * those that begin beyond the domain. The former do so outside if it moves, unless it holds them. */
 static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
@@ -494,12 +510,15 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
     const firn_scene *scene = job->scene;
     const int dim = (int)scene->dimension;
     firn_job_object *o = &job->object[index];
+    double center[3] = {0}, unused[3];
+    const double radius = ball_around(b, dim, center);
     for (int32_t c = 0; c < scene->collider_count; c++) {
         const firn_collider_def def = firn_props_collider(&job->props, c);
         firn_posed_collider posed;
         int64_t inside = 0;
         if (def.boundary == FIRN_HOLD || job->props.collider[c].hidden) continue;
         firn_collider_pose(&def, dim, 0, &posed);
+        if (firn_collider_distance(&posed, dim, center, unused) > 1.05 * radius) continue;
         const bool moves = firn_prop_moves(&job->props.collider[c].prop) ||
                            posed.velocity[0] != 0 || posed.velocity[1] != 0 ||
                            posed.velocity[2] != 0 || posed.spin[0] != 0 || posed.spin[1] != 0 ||

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "scene/expression.h"
 
 static const char *kind_of(const firn_value *v)
 {
@@ -30,17 +31,20 @@ static const char *shown(const firn_value *v, char *text, size_t size)
 firn_status firn_read_real(const firn_value *v, const char *what, const char *unit, double *out,
                            firn_error *error)
 {
-    char text[80];
-    if (v->kind == FIRN_SCALAR && !v->quoted && v->text[0]) {
+    char text[80], wrong[FIRN_WRONG_SIZE] = "";
+    if (v->kind == FIRN_SCALAR && v->text[0]) {
         char *end = NULL;
         const double number = strtod(v->text, &end);
-        if (end != v->text && *end == 0 && isfinite(number)) {
+        const bool plain = end != v->text && *end == 0;
+        if (plain && !v->quoted && isfinite(number)) {
             *out = number;
             return FIRN_OK;
         }
+        if (!plain && firn_expression_value(v, unit, out, wrong)) return FIRN_OK;
     }
-    return firn_value_fail(v, error, "%s %s must be a number%s%s", what,
-                           shown(v, text, sizeof text), *unit ? " in " : "", unit);
+    return firn_value_fail(v, error, "%s %s must be a number%s%s%s%s", what,
+                           shown(v, text, sizeof text), *unit ? " in " : "", unit,
+                           wrong[0] ? ": " : "", wrong);
 }
 
 /* Whether the text is that unit: "C", " c" and " °C" are. */
@@ -55,8 +59,17 @@ static bool is_unit(const char *text, char unit)
 static firn_status read_temperature(const firn_param *row, const firn_value *v, double *out,
                                     firn_error *error)
 {
-    char text[80];
+    char text[80], wrong[FIRN_WRONG_SIZE];
     char *end = NULL;
+    for (int i = 0; i < 8 && v->kind == FIRN_SCALAR && v->text[0] == '$'; i++) {
+        const firn_value *variable = firn_value_get(v->variables, v->text + 1);
+        if (!variable) break;
+        v = variable; /* which may say 80C */
+    }
+    if (v->kind == FIRN_SCALAR && strpbrk(v->text, "$*/(") &&
+        firn_expression_value(v, "K", out, wrong) && *out >= row->least && *out <= row->most) {
+        return FIRN_OK;
+    }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
     if (!end || end == v->text || !isfinite(number) || (bare && v->quoted) ||

@@ -677,73 +677,103 @@ static firn_status read_contacts(firn_scene *scene, firn_error *error)
     return st;
 }
 
-/* Key times are the words of the map; at and rotate move the frame the shape has by itself. */
-static firn_status read_keys(firn_scene_collider *c, int dim, const double position[3],
-                             const double rotation[4], firn_error *error)
+/* One key: where it takes the frame that the shape has by itself. */
+static firn_status read_key(const firn_value *v, int dim, double at[3], double degrees[3],
+                            firn_error *error)
+{
+    static const char *const names[] = {"at", "rotate", NULL};
+    int n = 0;
+    if (v->kind != FIRN_MAP) {
+        return firn_value_fail(v, error, "a key is {at: [x, y, z], rotate: [x, y, z]}");
+    }
+    firn_status st = FIRN_OK;
+    for (const firn_value *p = v->child; p && st == FIRN_OK; p = p->next) {
+        if (strcmp(p->key, "at") == 0) {
+            st = firn_read_vector(p, "at", "m", dim, 3, at, &n, error);
+        } else if (strcmp(p->key, "rotate") == 0) {
+            st = firn_read_vector(p, "rotate", "degrees", dim, 3, degrees, &n, error);
+        } else {
+            char near[80];
+            st = firn_value_fail(p, error, "a key has no parameter \"%.60s\"%s", p->key,
+                                 firn_nearest(p->key, names, near, sizeof near));
+        }
+    }
+    return st;
+}
+
+/* Key times are the words of the map. */
+static firn_status read_keys(firn_scene_collider *c, int dim, bool *turns, firn_error *error)
 {
     if (c->keys->kind != FIRN_MAP || !c->keys->child) {
         return firn_value_fail(c->keys, error,
                                "keys must be a map of times, as {0: {at: [0, 0, 0]}}");
     }
-    c->key_count = firn_value_count(c->keys);
-    c->key = calloc((size_t)c->key_count, sizeof *c->key);
-    if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const int count = firn_value_count(c->keys);
+    firn_pose_key *key = calloc((size_t)count, sizeof *key);
+    if (!key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    free(c->key);
+    c->key = key;
+    c->key_count = count;
     int i = 0;
     for (const firn_value *v = c->keys->child; v; v = v->next, i++) {
-        const firn_value time = {.kind = FIRN_SCALAR,
-                                 .text = v->key,
-                                 .file = v->file,
-                                 .line = v->line,
-                                 .column = v->column};
-        double at[3] = {0}, turn[3] = {0}, q[4];
-        int n = 0;
-        firn_status st = firn_read_real(&time, "the time of a key", "s", &c->key[i].time, error);
-        if (st == FIRN_OK && v->kind != FIRN_MAP) {
-            st = firn_value_fail(v, error, "a key is {at: [x, y, z], rotate: [x, y, z]}");
-        }
-        for (const firn_value *p = v->child; p && st == FIRN_OK; p = p->next) {
-            if (strcmp(p->key, "at") == 0) {
-                st = firn_read_vector(p, "at", "m", dim, 3, at, &n, error);
-            } else if (strcmp(p->key, "rotate") == 0) {
-                st = firn_read_vector(p, "rotate", "degrees", dim, 3, turn, &n, error);
-            } else {
-                static const char *const names[] = {"at", "rotate", NULL};
-                char near[80];
-                st = firn_value_fail(p, error, "a key has no parameter \"%.60s\"%s", p->key,
-                                     firn_nearest(p->key, names, near, sizeof near));
-            }
-        }
-        if (st == FIRN_OK && i > 0 && !(c->key[i].time > c->key[i - 1].time)) {
+        const firn_value time = firn_value_of_key(v);
+        double degrees[3] = {0};
+        firn_status st = firn_read_real(&time, "the time of a key", "s", &key[i].time, error);
+        if (st == FIRN_OK) st = read_key(v, dim, key[i].position, degrees, error);
+        if (st == FIRN_OK && i > 0 && !(key[i].time > key[i - 1].time)) {
             st = firn_value_fail(v, error, "times of keys must rise");
         }
         if (st != FIRN_OK) return st;
-        firn_rotation_from_degrees(turn, q);
-        double moved[3];
-        rotate_vector(q, position, moved);
-        for (int a = 0; a < 3; a++) c->key[i].position[a] = at[a] + moved[a];
-        quaternion_multiply(q, rotation, c->key[i].rotation);
+        for (int a = 0; a < 3; a++) {
+            key[i].angle[a] = DEGREE * degrees[a];
+            *turns |= degrees[a] != 0;
+        }
     }
     return FIRN_OK;
 }
 
 /* Shape and keys of a collider whose rows are read. */
-static firn_status place_collider(const firn_scene *scene, firn_scene_collider *c,
-                                  firn_error *error)
+static firn_status place_collider(const firn_scene *scene, const firn_value *where,
+                                  firn_scene_collider *c, firn_error *error)
 {
-    const firn_status st = read_shape(scene, c->shape_value, false, &c->shape, error);
-    double turn[4], position[3], rotation[4];
+    firn_status st = read_shape(scene, c->shape_value, false, &c->shape, error);
+    double turn[4], position[3], rotation[4], way[3];
+    bool turns = false, spins = false;
     if (st != FIRN_OK) return st;
     firn_rotation_from_degrees(c->rotate, turn);
     rotate_vector(turn, c->shape.def.position, position);
     for (int a = 0; a < 3; a++) position[a] += c->translate[a];
     quaternion_multiply(turn, c->shape.def.rotation, rotation);
-    if (c->keys) return read_keys(c, (int)scene->dimension, position, rotation, error);
     c->key = calloc(1, sizeof *c->key);
     if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    c->key_count = 1;
-    memcpy(c->key->position, position, sizeof position);
-    memcpy(c->key->rotation, rotation, sizeof rotation);
+    if (c->keys) st = read_keys(c, (int)scene->dimension, &turns, error);
+    if (st != FIRN_OK) return st;
+    for (int a = 0; a < 3; a++) {
+        c->def.spin[a] = DEGREE * c->spin[a];
+        spins |= c->spin[a] != 0;
+    }
+    const bool given = firn_value_get(where, "pivot");
+    if (spins && turns && !given) {
+        return firn_value_fail(firn_value_get(where, "spin"), error,
+                               "spin and keys that rotate need a pivot to turn about, as pivot: "
+                               "[%g, %g, %g]",
+                               position[0], position[1], position[2]);
+    }
+    c->def.interpolation = (firn_interpolation)c->interpolation;
+    for (int a = 0; a < 3; a++) way[a] = given || turns ? c->pivot[a] - position[a] : 0;
+    const double back[4] = {rotation[0], -rotation[1], -rotation[2], -rotation[3]};
+    rotate_vector(back, way, c->def.pivot);
+    for (int32_t k = 0; k == 0 || k < c->key_count; k++) {
+        for (int a = 0; a < 3; a++) c->key[k].position[a] += position[a];
+        memcpy(c->key[k].rotation, rotation, sizeof rotation);
+    }
     return FIRN_OK;
+}
+
+bool firn_scene_moves(const firn_scene_collider *c)
+{
+    const double *w = c->def.spin;
+    return c->key_count > 0 || w[0] != 0 || w[1] != 0 || w[2] != 0;
 }
 
 static firn_status check_collider_heat(const firn_scene *scene, const firn_value *v,
@@ -773,7 +803,7 @@ static firn_status read_colliders(firn_scene *scene, firn_error *error)
         if (st == FIRN_OK && !c->shape_value) {
             st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
         }
-        if (st == FIRN_OK) st = place_collider(scene, c, error);
+        if (st == FIRN_OK) st = place_collider(scene, v, c, error);
         if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
         if (st == FIRN_OK) st = take_name(&names, c->name, c, v, error);
     }
@@ -787,11 +817,7 @@ static firn_status read_forces(firn_scene *scene, firn_error *error)
                                 (void **)&scene->force, &scene->force_count, error);
     const firn_value *v = scene->forces_value ? scene->forces_value->child : NULL;
     for (int32_t i = 0; i < scene->force_count && st == FIRN_OK; i++, v = v->next) {
-        const firn_value time = {.kind = FIRN_SCALAR,
-                                 .text = v->key,
-                                 .file = v->file,
-                                 .line = v->line,
-                                 .column = v->column};
+        const firn_value time = firn_value_of_key(v);
         int n = 0;
         st = firn_read_real(&time, "the time of a force", "s", &scene->force[i].time, error);
         if (st == FIRN_OK) {
@@ -845,7 +871,7 @@ static firn_status read_sources(firn_scene *scene, firn_error *error)
         if (s->end < s->start) {
             return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
         }
-        st = place_collider(scene, &s->body, error);
+        st = place_collider(scene, v, &s->body, error);
     }
     return st;
 }
@@ -1007,6 +1033,8 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     *scene = (firn_scene){.tree = *tree};
     *tree = (firn_tree){0};
     const firn_tree owned = scene->tree;
+    const firn_value *variables = firn_value_get(owned.root, "variables");
+    if (variables) firn_value_use(owned.root, variables);
     firn_status st = firn_section_read(&firn_section_scene, owned.root, scene, error);
     scene->tree = owned;
     if (st == FIRN_OK && !firn_section_given(&firn_section_scene, scene, "firn")) {
@@ -1016,6 +1044,9 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     }
     if (st == FIRN_OK) {
         st = firn_section_read(&firn_section_frames, scene->frames_value, &scene->frames, error);
+    }
+    if (st == FIRN_OK && variables && variables->kind != FIRN_MAP) {
+        st = firn_value_fail(variables, error, "variables must be a map, as {width: 80 cm}");
     }
     if (!scene->frames.playback) scene->frames.playback = scene->frames.fps;
     scene->simulation.def = firn_sim_def_default();

@@ -134,13 +134,17 @@ typedef struct firn_scene_collider {
     const firn_value *shape_value, *keys;
     firn_collider_def def; /* its parameters; firn_job_collider adds shape and place */
     double translate[3], rotate[3];
-    double surface_spin[3]; /* degrees/s */
+    int32_t interpolation;
+    double pivot[3];
+    double spin[3], surface_spin[3]; /* degrees/s */
     bool visible;
     double color[3]; /* linear */
     firn_scene_shape shape;
-    firn_pose_key *key; /* pose of the shape's frame, ready for the sim */
+    firn_pose_key
+        *key; /* poses of the shape's frame, ready for the sim; its place if key_count is 0 */
     int32_t key_count;
 } firn_scene_collider;
+bool firn_scene_moves(const firn_scene_collider *collider); /* by keys or spin */
 
 typedef struct firn_scene_heat_source {
     firn_given given;
@@ -196,9 +200,9 @@ struct firn_scene {
     double resolution, final_resolution;
     int32_t up;
     const char *statistics; /* NULL: none */
-    const firn_value *include, *frames_value, *simulation_value, *materials_value, *objects_value,
-        *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value, *domain_value,
-        *output_value, *checkpoint_value, *camera_value, *light_value;
+    const firn_value *include, *variables, *frames_value, *simulation_value, *materials_value,
+        *objects_value, *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value,
+        *domain_value, *output_value, *checkpoint_value, *camera_value, *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;

@@ -37,16 +37,41 @@
     }
 
 /* Where the shape of a firn_scene_collider is; `of` leads to it. */
-#define PLACE_ROWS(of)                                                                             \
-    {"translate",     FIRN_VECTOR,      "m",  "[0, 0, 0]", ANY,                                    \
-     "after turning", AT(of translate), NULL, NULL},                                               \
-        {"rotate",      FIRN_VECTOR, "degrees",                                                    \
-         "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                        \
-         AT(of rotate), NULL,        NULL},                                                        \
-    {                                                                                              \
-        "keys", FIRN_VALUE, "", "", ANY,                                                           \
-            "map of times (s) to poses {at: [x, y, z], rotate: [x, y, z]}", AT(of keys), NULL,     \
-            NULL                                                                                   \
+#define PLACE_ROWS(of)                                                                              \
+    {"translate",     FIRN_VECTOR,      "m",  "[0, 0, 0]", ANY,                                     \
+     "after turning", AT(of translate), NULL, NULL},                                                \
+        {"rotate",      FIRN_VECTOR, "degrees",                                                     \
+         "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                         \
+         AT(of rotate), NULL,        NULL},                                                         \
+        {"keys",      FIRN_VALUE,                                                                   \
+         "",          "",                                                                           \
+         ANY,         "times (s) to {at: [x, y, z], rotate: [x, y, z]}; 720 degrees are two turns", \
+         AT(of keys), NULL,                                                                         \
+         NULL},                                                                                     \
+        {"interpolation",                                                                           \
+         FIRN_CHOICE,                                                                               \
+         "",                                                                                        \
+         "linear",                                                                                  \
+         ANY,                                                                                       \
+         "the way from key to key: straight, in a curve, or in jumps",                              \
+         AT(of interpolation),                                                                      \
+         interpolation_words,                                                                       \
+         NULL},                                                                                     \
+        {"pivot",                                                                                   \
+         FIRN_VECTOR,                                                                               \
+         "m",                                                                                       \
+         "[0, 0, 0]",                                                                               \
+         ANY,                                                                                       \
+         "the point that `rotate` of keys and `spin` turn it about, "                               \
+         "where it is before keys move it; by default the origin, and "                             \
+         "for `spin` the shape's own",                                                              \
+         AT(of pivot),                                                                              \
+         NULL,                                                                                      \
+         NULL},                                                                                     \
+    {                                                                                               \
+        "spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,                                         \
+            "turns it without end, from time 0 on, about axes of the world", AT(of spin), NULL,     \
+            NULL                                                                                    \
     }
 
 static const char *const up_words[] = {"y", "z", NULL};
@@ -57,6 +82,7 @@ static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
         list(FIRN_LIST_NAME) NULL                                                                  \
     }
 static const char *const law_words[] = WORDS(FIRN_LAWS);
+static const char *const interpolation_words[] = WORDS(FIRN_INTERPOLATIONS);
 static const char *const transfer_words[] = WORDS(FIRN_TRANSFERS);
 static const char *const volume_words[] = {"geometric", "grid", NULL};
 static const char *const pattern_words[] = {"regular", "jittered", "random", "blue_noise", NULL};
@@ -77,6 +103,8 @@ static const firn_param scene_rows[] = {
      NULL, NULL},
     {"include", FIRN_VALUE, "", "", ANY, "file or files merged in; values given here win",
      AT(include), NULL, NULL},
+    {"variables", FIRN_VALUE, "", "", ANY,
+     "map of names to numbers, for `$name` wherever a number stands", AT(variables), NULL, NULL},
     {"dimension", FIRN_WHOLE, "", "3", 2, 3, "2 or 3", AT(dimension), NULL, NULL},
     {"resolution", FIRN_REAL, "m", "0.02", 1e-6, 1e6, "distance between particles; cells follow",
      AT(resolution), NULL, "particle_separation"},

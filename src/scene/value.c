@@ -35,6 +35,24 @@ void firn_value_free(firn_value *value)
     }
 }
 
+firn_value firn_value_of_key(const firn_value *entry)
+{
+    return (firn_value){.kind = FIRN_SCALAR,
+                        .text = entry->key,
+                        .file = entry->file,
+                        .line = entry->line,
+                        .column = entry->column,
+                        .variables = entry->variables};
+}
+
+void firn_value_use(firn_value *value, const firn_value *variables)
+{
+    for (; value; value = value->next) {
+        value->variables = variables;
+        firn_value_use(value->child, variables);
+    }
+}
+
 firn_value *firn_value_get(const firn_value *map, const char *key)
 {
     if (!map || map->kind != FIRN_MAP) return NULL;

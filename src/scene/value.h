@@ -22,14 +22,21 @@ typedef struct firn_value {
     const char *file; /* where: of the key, in a map */
     int line, column; /* from 1; line 0: of an option, `file` says it all */
     struct firn_value *child, *next;
-    struct firn_value *last; /* child */
-    int count;               /* of children */
-    firn_names names;        /* of a large map's children; else empty */
+    struct firn_value *last;            /* child */
+    int count;                          /* of children */
+    firn_names names;                   /* of a large map's children; else empty */
+    const struct firn_value *variables; /* the map that $names of its text are in, or NULL */
 } firn_value;
+
+/* Gives a tree its variables. */
+void firn_value_use(firn_value *value, const firn_value *variables);
 
 /* A new value at the same place as `where`; NULL when there is no memory. */
 firn_value *firn_value_new(firn_value_kind kind, const firn_value *where);
 void firn_value_free(firn_value *value);
+
+/* The key of a map's entry as a scalar at the same place, for maps whose keys are numbers. */
+firn_value firn_value_of_key(const firn_value *entry);
 
 /* The entry of a map, or NULL. */
 firn_value *firn_value_get(const firn_value *map, const char *key);

@@ -16,6 +16,7 @@ typedef struct reader {
     bool is_map[FIRN_MOST_DEPTH + 3]; /* the lists and maps that are open */
     int depth;
     bool key;   /* the next is one */
+    bool named; /* the event's anchor was the last record */
     bool ended; /* a document was read */
 } reader;
 
@@ -66,6 +67,15 @@ static firn_status next_event(reader *r)
     return fail_at(r, p->problem_mark, text);
 }
 
+static const yaml_char_t *anchor_of(const yaml_event_t *e)
+{
+    return e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
+           : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+           : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+           : e->type == YAML_ALIAS_EVENT          ? e->data.alias.anchor
+                                                  : NULL;
+}
+
 /* The kind of the event's record; ' ': there is none. */
 static char kind_of(const reader *r)
 {
@@ -73,17 +83,18 @@ static char kind_of(const reader *r)
     const bool begins = e->type == YAML_SCALAR_EVENT || e->type == YAML_ALIAS_EVENT ||
                         e->type == YAML_SEQUENCE_START_EVENT || e->type == YAML_MAPPING_START_EVENT;
     if (begins && r->ended) return '-';
+    if (begins && anchor_of(e) && e->type != YAML_ALIAS_EVENT && !r->named)
+        return r->key ? '?' : '&';
     switch (e->type) {
     case YAML_STREAM_END_EVENT: return 0;
     case YAML_SEQUENCE_END_EVENT: return ']';
     case YAML_MAPPING_END_EVENT: return '}';
     case YAML_ALIAS_EVENT: return r->key ? '?' : '*';
     case YAML_SCALAR_EVENT:
-        if (e->data.scalar.anchor) return '&';
         if (r->key) return 'k';
         return e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? 's' : 'q';
-    case YAML_SEQUENCE_START_EVENT: return r->key ? '?' : e->data.sequence_start.anchor ? '&' : '[';
-    case YAML_MAPPING_START_EVENT: return r->key ? '?' : e->data.mapping_start.anchor ? '&' : '{';
+    case YAML_SEQUENCE_START_EVENT: return r->key ? '?' : '[';
+    case YAML_MAPPING_START_EVENT: return r->key ? '?' : '{';
     default: return ' ';
     }
 }
@@ -93,14 +104,19 @@ static firn_status next_record(firn_yaml_source *source, firn_yaml_record *out)
     reader *r = (reader *)source;
     char kind = ' ';
     while (kind == ' ') {
-        const firn_status st = next_event(r);
+        const firn_status st = r->named ? FIRN_OK : next_event(r);
         if (st != FIRN_OK) return st;
         kind = kind_of(r);
+        r->named = kind == '&';
     }
     const yaml_mark_t mark = kind ? r->event.start_mark : (yaml_mark_t){0};
     *out = (firn_yaml_record){
         .kind = kind, .line = (int)mark.line + 1, .column = (int)mark.column + 1, .text = ""};
-    if (r->event.type == YAML_SCALAR_EVENT) {
+    if (kind == '&' || kind == '*') {
+        out->text = (const char *)anchor_of(&r->event);
+        out->size = strlen(out->text);
+        if (kind == '&') return FIRN_OK;
+    } else if (r->event.type == YAML_SCALAR_EVENT) {
         out->text = (const char *)r->event.data.scalar.value;
         out->size = r->event.data.scalar.length;
     }

@@ -21,7 +21,8 @@ firn_status firn_yaml_parse(const char *file, bool option, const void *text, siz
  * each with a line feed behind it; lines and columns count from 1, SIZE is that of TEXT in bytes. Kinds:
  *     { [   a map, a list: what they hold follows, up to } or ]     } ]   their ends
  *     k     a key, before its value                               ?     a key that is no scalar
- *     s q   a plain scalar, a quoted one                          & *   an anchor, before its value; an alias
+ *     s q   a plain scalar, a quoted one                          & *   an anchor, before its value; an alias:
+ *                                                                       TEXT is its name
  *     -     a second document                                     !     TEXT is what is wrong with the YAML */
 firn_status firn_yaml_decode(const char *file, bool option, const void *encoded, size_t size,
                              int *values, firn_value **out, firn_error *error);
@@ -42,6 +43,8 @@ typedef struct firn_yaml_source {
     firn_error *error;
     /* The next record, in the order of the text. */
     firn_status (*next)(struct firn_yaml_source *source, firn_yaml_record *out);
+    firn_names anchors; /* the values that have one */
+    firn_value *kept;   /* values that are merged into others */
 } firn_yaml_source;
 
 firn_status firn_yaml_build(firn_yaml_source *source, firn_value **out);

@@ -1,5 +1,6 @@
 /* A tree of values from the records of a parser, see yaml.h. Records are not trusted: they may come from a
- * page. Anchors and aliases are refused: a few bytes of them can stand for gigabytes. */
+ * page. An alias stands for a copy of its anchor's value. A few bytes of them can stand for gigabytes, so
+ * copies count as values that are written. `<<: *name` in a map adds what the map does not say itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,7 @@ static firn_status refuse(const source *s, const record *r)
     char text[300];
     switch (r->kind) {
     case '?': return firn_yaml_fail(s, r, "a key must be a plain word");
-    case '&': return firn_yaml_fail(s, r, "anchors (&name) are not supported: remove it");
-    case '*': return firn_yaml_fail(s, r, "aliases (*name) are not supported: write it out");
+    case '&': return firn_yaml_fail(s, r, "an anchor (&name) stands before a value");
     case '-': return firn_yaml_fail(s, r, "a second document (---) in one file");
     case '!':
         snprintf(text, sizeof text, "%.*s", (int)(r->size < 290 ? r->size : 290), r->text);
@@ -72,13 +72,90 @@ static firn_status read_key(source *s, const firn_value *map, record *r, char **
     return s->next(s, r);
 }
 
+/* Another value, if there may be one more, and at that depth. */
+static firn_status count_value(const source *s, const record *r, int depth)
+{
+    char text[80];
+    if (depth > FIRN_MOST_DEPTH) {
+        snprintf(text, sizeof text, "more than %d levels; write it flatter", FIRN_MOST_DEPTH);
+        return firn_yaml_fail(s, r, text);
+    }
+    if (++*s->values <= FIRN_MOST_VALUES) return FIRN_OK;
+    snprintf(text, sizeof text, "more than %d values; use fewer, or a particle file",
+             FIRN_MOST_VALUES);
+    return firn_yaml_fail(s, r, text);
+}
+
+/* *out is what was made even on failure. */
+static firn_status copy_value(const source *s, const record *r, const firn_value *from, int depth,
+                              firn_value **out)
+{
+    firn_status st = count_value(s, r, depth);
+    if (st != FIRN_OK) return st;
+    firn_value *v = *out = firn_value_new(from->kind, from);
+    bool fine = v;
+    if (fine && from->key) fine = (v->key = strdup(from->key));
+    if (fine && from->text) fine = (v->text = strdup(from->text));
+    if (!fine) return firn_fail(s->error, FIRN_NO_MEMORY, "out of memory");
+    v->quoted = from->quoted;
+    for (const firn_value *c = from->child; c && st == FIRN_OK; c = c->next) {
+        firn_value *child = NULL;
+        st = copy_value(s, r, c, depth + 1, &child);
+        if (child && (st != FIRN_OK || !firn_value_append(v, child))) {
+            firn_value_free(child);
+            return st != FIRN_OK ? st : firn_fail(s->error, FIRN_NO_MEMORY, "out of memory");
+        }
+    }
+    return st;
+}
+
+static firn_status read_alias(const source *s, const record *r, int depth, firn_value **out)
+{
+    char text[120];
+    char *name;
+    firn_status st = copy_text(s, r, &name);
+    if (st != FIRN_OK) return st;
+    const firn_value *from = firn_names_find(&s->anchors, name);
+    snprintf(text, sizeof text, "there is no anchor &%.60s before this", name);
+    free(name);
+    if (!from) return firn_yaml_fail(s, r, text);
+    st = copy_value(s, r, from, depth, out);
+    if (*out) {
+        free((*out)->key);
+        (*out)->key = NULL;
+    }
+    return st;
+}
+
+/* Adds copies of what the map does not have from one that is merged into it. */
+static firn_status merge(const source *s, const record *r, int depth, firn_value *map,
+                         const firn_value *merged)
+{
+    if (merged->kind != FIRN_MAP) {
+        return firn_yaml_fail(s, r, "<< takes a map, as in <<: *name");
+    }
+    for (const firn_value *c = merged->child; c; c = c->next) {
+        if (firn_value_get(map, c->key)) continue;
+        firn_value *child = NULL;
+        const firn_status st = copy_value(s, r, c, depth, &child);
+        if (child && (st != FIRN_OK || !firn_value_append(map, child))) {
+            firn_value_free(child);
+            return st != FIRN_OK ? st : firn_fail(s->error, FIRN_NO_MEMORY, "out of memory");
+        }
+        if (st != FIRN_OK) return st;
+    }
+    return FIRN_OK;
+}
+
 static firn_status read_children(source *s, firn_value *parent, int depth)
 {
     const char last = parent->kind == FIRN_MAP ? '}' : ']';
+    firn_value *merged = NULL; /* what stands behind << */
     for (;;) {
         record r;
         firn_status st = s->next(s, &r);
-        if (st != FIRN_OK || r.kind == last) return st;
+        if (st != FIRN_OK) return st;
+        if (r.kind == last) return merged ? merge(s, &r, depth + 1, parent, merged) : FIRN_OK;
         char *key = NULL;
         const record first = r;
         if (parent->kind == FIRN_MAP) st = read_key(s, parent, &r, &key);
@@ -90,6 +167,14 @@ static firn_status read_children(source *s, firn_value *parent, int depth)
         }
         child->key = key;
         place(s, &first, child);
+        if (key && strcmp(key, "<<") == 0) { /* kept, because anchors may lead into it */
+            child->next = s->kept;
+            s->kept = child;
+            if (st == FIRN_OK && merged) st = firn_yaml_fail(s, &first, "\"<<\" is given twice");
+            if (st != FIRN_OK) return st;
+            merged = child;
+            continue;
+        }
         if (!firn_value_append(parent, child)) {
             firn_value_free(child);
             return st == FIRN_OK ? firn_fail(s->error, FIRN_NO_MEMORY, "out of memory") : st;
@@ -98,19 +183,35 @@ static firn_status read_children(source *s, firn_value *parent, int depth)
     }
 }
 
+/* A value with an anchor, of which later aliases are copies. */
+static firn_status read_anchor(source *s, const record *at, int depth, firn_value **out)
+{
+    char text[120];
+    char *name;
+    record r;
+    firn_status st = copy_text(s, at, &name);
+    if (st != FIRN_OK) return st;
+    const record here = {.line = at->line, .column = at->column}; /* its text ends with it */
+    st = s->next(s, &r);
+    if (st == FIRN_OK) st = read_value(s, &r, depth + 1, out);
+    if (st == FIRN_OK && firn_names_find(&s->anchors, name)) {
+        snprintf(text, sizeof text, "anchor &%.60s is given twice", name);
+        st = firn_yaml_fail(s, &here, text);
+    }
+    if (st == FIRN_OK && !firn_names_add(&s->anchors, name, *out)) {
+        st = firn_fail(s->error, FIRN_NO_MEMORY, "out of memory");
+    }
+    if (st != FIRN_OK) free(name);
+    return st;
+}
+
 /* *out is what was made even on failure: its parent frees it. */
 static firn_status read_value(source *s, const record *r, int depth, firn_value **out)
 {
-    char text[80];
-    if (depth > FIRN_MOST_DEPTH) {
-        snprintf(text, sizeof text, "more than %d levels; write it flatter", FIRN_MOST_DEPTH);
-        return firn_yaml_fail(s, r, text);
-    }
-    if (++*s->values > FIRN_MOST_VALUES) {
-        snprintf(text, sizeof text, "more than %d values; use fewer, or a particle file",
-                 FIRN_MOST_VALUES);
-        return firn_yaml_fail(s, r, text);
-    }
+    if (r->kind == '*') return read_alias(s, r, depth, out);
+    firn_status st = count_value(s, r, depth);
+    if (st != FIRN_OK) return st;
+    if (r->kind == '&') return read_anchor(s, r, depth, out);
     const bool scalar = r->kind == 's' || r->kind == 'q';
     if (!scalar && r->kind != '{' && r->kind != '[') return refuse(s, r);
     firn_value *v = firn_value_new(scalar           ? FIRN_SCALAR
@@ -141,5 +242,8 @@ firn_status firn_yaml_build(source *s, firn_value **out)
         firn_value_free(*out);
         *out = NULL;
     }
+    for (size_t i = 0; i < s->anchors.room; i++) free((char *)s->anchors.slot[i].name);
+    firn_names_free(&s->anchors);
+    firn_value_free(s->kept);
     return st;
 }

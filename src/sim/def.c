@@ -221,7 +221,7 @@ static firn_status check_projection(const firn_sim_def *def, firn_error *error)
                                "pressure none");
     }
     for (int32_t i = 0; i < def->object_count; i++) {
-        if (def->object_bodies[i] == def->object_bodies[0] && def->object_bodies[0] == 0) continue;
+        if (def->object_bodies[i] == 0) continue;
         return firn_fail_field(error, FIRN_UNSUPPORTED,
                                "object_bodies[%d]: with pressure projection no object separates "
                                "from others; leave out bodies",
@@ -377,15 +377,6 @@ static firn_status copy_sources(firn_sim *sim, firn_error *error)
     return FIRN_OK;
 }
 
-/* The largest surface tension, but for those that matter less than 1 % of a cell's weight. */
-static void note_tension(const firn_sim_def *def, const firn_material_def *m, double *most)
-{
-    double g = 0;
-    for (int a = 0; a < def->dimension; a++) g += def->gravity[a] * def->gravity[a];
-    const double weight = m->density * sqrt(g) * def->cell_size * def->cell_size;
-    if (m->surface_tension > 0.01 * weight) *most = fmax(*most, m->surface_tension);
-}
-
 /* Whether steps with pressure projection solve for a material's shear. A liquid's viscosity has to limit
  * the longest step before that pays. */
 static bool shears_implicitly(const firn_sim_def *def, const firn_material_def *m)
@@ -410,7 +401,6 @@ void firn_sim_derive_material(firn_sim *sim, int32_t i)
     for (int32_t j = 0; j < sim->def.material_count; j++) {
         sim->project.solids |= m->surface_tension != sim->materials[j].surface_tension;
     }
-    note_tension(&sim->def, m, &sim->project.tension);
 }
 
 static firn_status copy_def(firn_sim *sim, firn_error *error)
@@ -526,6 +516,7 @@ void firn_sim_destroy(firn_sim *sim)
         firn_pool_free(&a, &sim->slots[i].keys);
         firn_deform_free(&sim->slots[i].deform, &a);
     }
+    firn_nearby_free(&sim->nearby, &a);
     firn_pool *pools[] = {
 #define CHANNEL(name) &sim->grid.name,
         FIRN_CHANNELS(CHANNEL)
@@ -574,6 +565,7 @@ void firn_sim_destroy(firn_sim *sim)
     };
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(&a, pools[i]);
     firn_project_free(&sim->project, &a);
+    firn_coarse_free(&sim->implicit.coarse, &a);
     a.reallocate(a.user_data, sim, sizeof *sim, 0, FIRN_ALIGN);
 }
 
@@ -583,6 +575,7 @@ firn_sim_info firn_sim_get_info(const firn_sim *sim)
                            .lanes = sim->kernels->lanes,
                            .threads = sim->workers.count,
                            .path = sim->path,
+                           .pressure = sim->def.pressure,
                            .real_bytes = sizeof(real)};
 }
 

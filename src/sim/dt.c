@@ -83,20 +83,23 @@ static double viscous_limit(const firn_sim *sim)
 }
 
 /* The shortest waves of surface tension must not outrun the grid (Brackbill et al. 1992); stable to twice
- * that. */
+ * that. Infinite for materials without. */
+static double surface_limit(const firn_sim *sim, int32_t material)
+{
+    const firn_material_def *m = &sim->materials[material];
+    const bool other = firn_law_get_info(m->law).melts && m->liquid_density > 0;
+    const double density = other ? fmin(m->density, m->liquid_density) : m->density;
+    const double two_pi = 6.283185307179586, h = sim->def.cell_size;
+    return sqrt(density / m->surface_tension * h * h * h / two_pi);
+}
+
 static double surface_bound(const firn_sim *sim)
 {
-    const firn_sim_def *def = &sim->def;
-    if (sim->project.tension == 0) return INFINITY;
-    double least = INFINITY; /* s2/m3 */
-    for (int32_t i = 0; i < def->material_count; i++) {
-        const firn_material_def *m = &sim->materials[i];
-        const bool other = firn_law_get_info(m->law).melts && m->liquid_density > 0;
-        const double density = other ? fmin(m->density, m->liquid_density) : m->density;
-        if (m->surface_tension > 0) least = fmin(least, density / m->surface_tension);
-    }
-    const double two_pi = 6.283185307179586, h = def->cell_size;
-    return sqrt(least * h * h * h / two_pi);
+    double least = INFINITY;
+    if (sim->project.tension == 0) return least;
+    for (int32_t i = 0; i < sim->def.material_count; i++)
+        least = fmin(least, surface_limit(sim, i));
+    return least;
 }
 
 /* Pressure sets no limit, nor does implicit shear. Gravity may speed up within the step what is at rest. */
@@ -164,12 +167,31 @@ static double pressure_on(const firn_sim *sim, const firn_pass *pass, firn_limit
     return v2;
 }
 
+static void name_material(const firn_sim *sim, int32_t i, char *text, size_t size)
+{
+    const firn_material_def *m = &sim->materials[i];
+    char name[sizeof m->name + 1];
+    snprintf(name, sizeof name, "%d", i);
+    if (m->name[0]) snprintf(name, sizeof name, "%.*s", (int)sizeof m->name, m->name);
+    snprintf(text, size, "material %s (%s)", name, firn_law_name(m->law));
+}
+
 void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size)
 {
     const firn_store *s = &sim->store;
     const firn_pass pass = firn_sim_pass(sim);
+    char name[160];
     int64_t worst = 0;
     double most = -1;
+    text[0] = 0;
+    if (limit == FIRN_LIMIT_SOLVER) return;
+    if (limit == FIRN_LIMIT_SURFACE) {
+        for (int32_t i = 0; i < sim->def.material_count; i++) {
+            if (surface_limit(sim, i) < surface_limit(sim, (int32_t)worst)) worst = i;
+        }
+        name_material(sim, (int32_t)worst, text, size);
+        return;
+    }
     for (int64_t i = 0; i < s->count; i++) {
         double p = pressure_on(sim, &pass, limit, i);
         if (p > most || (p == most && s->id[i] < s->id[worst])) {
@@ -177,10 +199,6 @@ void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t siz
             worst = i;
         }
     }
-    const firn_material_def *m = &sim->materials[s->material[worst]];
-    char name[sizeof m->name + 1];
-    snprintf(name, sizeof name, "%d", s->material[worst]);
-    if (m->name[0]) snprintf(name, sizeof name, "%.*s", (int)sizeof m->name, m->name);
-    snprintf(text, size, "particle %llu of material %s (%s)", (unsigned long long)s->id[worst],
-             name, firn_law_name(m->law));
+    name_material(sim, s->material[worst], name, sizeof name);
+    snprintf(text, size, "particle %llu of %s", (unsigned long long)s->id[worst], name);
 }

@@ -223,15 +223,16 @@ void firn_grid_node_position(const firn_sim *sim, const int32_t coord[3], int n,
     }
 }
 
-bool firn_grid_is_near_collider(const firn_sim *sim, const firn_impulses *near,
-                                const double position[3], double cells)
+bool firn_grid_is_near_collider(const firn_sim *sim, int64_t block, const double position[3],
+                                double cells)
 {
     const firn_posed_collider *c = sim->posed_pool.data;
-    const int32_t count = near ? near->count : sim->def.collider_count;
+    int32_t count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
     double normal[3];
     for (int32_t i = 0; i < count; i++) {
-        if (firn_collider_distance(&c[firn_impulse_collider(near, i)], sim->store.dim, position,
-                                   normal) < cells * sim->def.cell_size) {
+        if (firn_collider_distance(&c[near[i]], sim->store.dim, position, normal) <
+            cells * sim->def.cell_size) {
             return true;
         }
     }
@@ -252,11 +253,12 @@ int32_t firn_grid_note_colliders(firn_sim *sim, int64_t block, double cells)
     const firn_posed_collider *c = sim->posed_pool.data;
     const double h = sim->def.cell_size;
     double center[3], normal[3];
-    int32_t count = 0;
+    int32_t count = 0, candidates;
+    const int32_t *nearby = firn_nearby_of(sim, block, &candidates);
     bool near = false;
     firn_grid_block_center(sim, sim->at->coord[block], center);
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        const double d = firn_collider_distance(&c[i], sim->store.dim, center, normal);
+    for (int32_t i = 0; i < candidates; i++) {
+        const double d = firn_collider_distance(&c[nearby[i]], sim->store.dim, center, normal);
         near |= d < FIRN_NEAR_COLLIDER * h;
         count += d < cells * h;
     }
@@ -268,16 +270,12 @@ uint64_t firn_grid_nodes_near_colliders(const firn_sim *sim, int64_t block)
 {
     const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
-    const firn_impulses list = firn_reaction_of(sim, block);
     uint64_t near = 0;
     for (int n = 0; n < nodes; n += FIRN_BLOCK) { /* a row of four, by its middle */
         double position[3];
         firn_grid_node_position(sim, sim->at->coord[block], n, position);
         position[dim - 1] += 0.5 * (FIRN_BLOCK - 1) * sim->def.cell_size;
-        if (!firn_grid_is_near_collider(sim, sim->grid.books ? &list : NULL, position,
-                                        0.5 * FIRN_BLOCK)) {
-            continue;
-        }
+        if (!firn_grid_is_near_collider(sim, block, position, 0.5 * FIRN_BLOCK)) continue;
         for (int i = n; i < n + FIRN_BLOCK; i++) {
             near |= (uint64_t)(node[i * FIRN_NODE + 3] > 0) << i;
         }
@@ -563,9 +561,10 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
         if (slot->removed) continue;
         sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &posed[i]));
         const int32_t keys = slot->moved ? 0 : sim->colliders[i].key_count;
-        for (int32_t k = 0; k < keys; k++) { /* what starts within a step */
-            const double start = sim->colliders[i].keys[k].time;
-            if (start <= time || start > time + sim->def.dt_max) continue;
+        const double end = time + sim->def.dt_max;
+        for (int32_t k = 0; k <= keys && keys > 0; k++) { /* what starts or speeds up in a step */
+            const double start = k < keys ? sim->colliders[i].keys[k].time : end;
+            if (start <= time || start > end) continue;
             firn_posed_collider later;
             firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
             sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));

@@ -281,7 +281,10 @@ static double free_part(const heat_job *job, int64_t block, int n)
 {
     const firn_sim *sim = job->sim;
     double part = 1;
-    for (int32_t k = 0; k < sim->def.collider_count; k++) {
+    int32_t count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t k = near[i];
         double x[3] = {0}, normal[3];
         if (sim->colliders[k].boundary == FIRN_HOLD) continue; /* takes no room */
         firn_grid_node_position(sim, sim->at->coord[block], n, x);
@@ -393,7 +396,10 @@ static void open_node(const heat_job *job, int64_t block, int n)
     heat_links *link = job->link + block;
     const double side = job->face * job->h; /* h^(dim - 1) */
     bool inside = false;
-    for (int32_t k = 0; link->near && k < sim->def.collider_count; k++) {
+    int32_t count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
+    for (int32_t i = 0; link->near && i < count; i++) {
+        const int32_t k = near[i];
         const firn_collider_def *c = &sim->colliders[k];
         double x[3] = {0}, normal[3];
         firn_grid_node_position(sim, sim->at->coord[block], n, x);
@@ -786,6 +792,8 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     if (st == FIRN_OK) st = reserve(sim, nodes, error);
     if (st != FIRN_OK) return st;
     firn_sim_pose_colliders(sim, sim->time);
+    st = firn_nearby_find(sim, error);
+    if (st != FIRN_OK) return st;
     firn_pass pass = firn_sim_pass(sim);
     pass.arena_channels = FIRN_NODE;
     pass.scalar = sim->heat.particle.data;

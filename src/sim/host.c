@@ -321,6 +321,10 @@ firn_status firn_sim_set_body(firn_sim *sim, uint16_t object, int32_t body, firn
                          FIRN_MAX_BODIES - 1);
     }
     if (body == firn_sim_body(sim, object)) return FIRN_OK;
+    if (sim->def.pressure == FIRN_PRESSURE_PROJECTION) {
+        return firn_fail(error, FIRN_UNSUPPORTED,
+                         "body %d: with pressure projection no object separates from others", body);
+    }
     if (sim->from->axis_bits != FIRN_BODY_AXIS_BITS && sim->store.dim == 3) {
         return firn_fail(error, FIRN_INVALID,
                          "the sim was created without bodies; give its def object_bodies");

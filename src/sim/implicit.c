@@ -12,8 +12,8 @@
  * were clamped per particle, so that the system is positive definite and conjugate gradients serve.
  * The preconditioner is the mass: it keeps momentum to rounding whatever the tolerance, and a
  * diagonal that knows K gains nothing much for material of even stiffness (measured: 15 % with
- * hardened snow). The first guess is free flight, v_old + theta dt g: with v_old a loose tolerance
- * lets bodies hover.
+ * hardened snow). Coarse grids are added to it where steps and bodies are long. The first guess is free
+ * flight, v_old + theta dt g: with v_old a loose tolerance lets bodies hover.
  *
  * Walls hold the nodes that would enter them: see walls.c. When the solution pulls at a wall that
  * cannot pull, or enters one that does not hold, that is changed and solved again. Friction is a
@@ -40,6 +40,16 @@ enum { NODES = FIRN_MAX_CELLS, RESOLVES = 2 };
 
 /* Forces that move nodes by less than this part of a cell per step count as that much. */
 #define STILL 1e-6
+
+/* From which largest eigenvalue, length of a body in blocks, and in 3D its ratio to the next largest
+ * extent, coarse grids take part. See doc/implicit.md for what that is worth, and where not. */
+#define COARSE_FROM 2000
+#define COARSE_BLOCKS 10
+#define SLENDER 3
+
+/* With coarse grids: the mass's part of the preconditioner, times the largest eigenvalue. From 1.5 to
+ * 20 it matters by less than a fifth of the iterations. */
+#define SHARE 3
 
 /* ---- room ---- */
 
@@ -90,7 +100,10 @@ typedef struct implicit_job {
     double theta;
     const real *in; /* of the product under way */
     real *out;
-    double goal; /* of the residual */
+    double goal;  /* of the residual */
+    double most;  /* about the largest eigenvalue of the system over the mass */
+    int32_t axis; /* of a loop under way */
+    double free_mass[FIRN_MAX_BODIES], drift[FIRN_MAX_BODIES]; /* by body: kg, or 0; m/s */
     bool solved; /* velocity_moved is no longer the guess, in which light nodes are right too */
 } implicit_job;
 
@@ -206,6 +219,180 @@ static void precondition(void *context, int64_t block, const real *r, real *z)
         for (int a = 0; a < 3; a++) at[a] *= mass / (mass + c->drag);
         firn_wall_project(c, at);
     }
+}
+
+/* ---- coarse grids: see solve/coarse.h ---- */
+
+/* Mass, and what walls do to nodes: those that they hold are as good as fixed, by the stiffness that
+ * nodes have, and friction adds to the mass. Leaves the mass of the block. */
+static void weigh_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const block_view v = view_block(job->sim, block);
+    const firn_coarse_level *l = &job->sim->implicit.coarse.level[0];
+    const int64_t at = block * v.nodes * FIRN_NODE;
+    real(*mass)[FIRN_NODE] = (real(*)[FIRN_NODE])(l->mass + at);
+    real(*shear)[FIRN_NODE] = (real(*)[FIRN_NODE])(l->shear + at);
+    double sum = 0;
+    memset(shear, 0, (size_t)v.nodes * sizeof *shear);
+    for (int n = 0; n < v.nodes; n++) {
+        sum += (double)v.old[n][3];
+        for (int a = 0; a < FIRN_NODE; a++) mass[n][a] = v.old[n][3];
+    }
+    for (int i = 0; i < v.at_walls; i++) {
+        const firn_wall_node *c = &v.at_wall[i];
+        const real hold = v.old[c->node][3] * (real)(job->most / 4), more = c->drag - hold;
+        real free[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        for (int a = 0; a < 3; a++) firn_wall_project(c, free[a]);
+        for (int a = 0; a < 3; a++) mass[c->node][a] += hold + more * free[a][a];
+        shear[c->node][0] = more * free[0][1];
+        shear[c->node][1] = more * free[0][2];
+        shear[c->node][2] = more * free[1][2];
+    }
+    partial(job->sim)[block] = sum;
+}
+
+/* The masses of bodies that are at no wall. */
+static void weigh_bodies(implicit_job *job)
+{
+    const firn_sim *sim = job->sim;
+    memset(job->free_mass, 0, sizeof job->free_mass);
+    run(job, weigh_block);
+    for (int32_t b = 0; b < sim->at->count; b++) {
+        job->free_mass[firn_directory_body(sim->at, b)] += partial(sim)[b];
+    }
+    for (int32_t b = 0; b < sim->at->count; b++) {
+        int32_t walls;
+        if (firn_walls_of(sim, b, &walls)) job->free_mass[firn_directory_body(sim->at, b)] = 0;
+    }
+}
+
+/* The residual without what walls take of it. */
+static void fill_right_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const block_view v = view_block(job->sim, block);
+    const int64_t at = block * v.nodes * FIRN_NODE;
+    real *b = job->sim->implicit.coarse.level[0].b + at;
+    memcpy(b, job->in + at, (size_t)(v.nodes * FIRN_NODE) * sizeof *b);
+    for (int i = 0; i < v.at_walls; i++) {
+        firn_wall_project(&v.at_wall[i], b + v.at_wall[i].node * FIRN_NODE);
+    }
+}
+
+static void take_correction_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const block_view v = view_block(job->sim, block);
+    const int64_t at = block * v.nodes * FIRN_NODE;
+    const real *x = job->sim->implicit.coarse.level[0].x + at;
+    real *z = job->out + at;
+    for (int n = 0; n < v.nodes; n++) {
+        const bool there = v.old[n][3] > 0;
+        for (int a = 0; a < FIRN_NODE; a++) {
+            z[n * FIRN_NODE + a] = there && a < v.dim ? x[n * FIRN_NODE + a] : 0;
+        }
+    }
+    for (int i = 0; i < v.at_walls; i++) {
+        firn_wall_project(&v.at_wall[i], z + v.at_wall[i].node * FIRN_NODE);
+    }
+}
+
+static void momentum_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const block_view v = view_block(job->sim, block);
+    const real *z = job->out + block * v.nodes * FIRN_NODE + job->axis;
+    double sum = 0;
+    for (int n = 0; n < v.nodes; n++) sum += (double)v.old[n][3] * (double)z[n * FIRN_NODE];
+    partial(job->sim)[block] = sum;
+}
+
+static void shift_block(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const implicit_job *job = context;
+    const block_view v = view_block(job->sim, block);
+    const real drift = (real)job->drift[firn_directory_body(job->sim->at, (int32_t)block)];
+    real *z = job->out + block * v.nodes * FIRN_NODE + job->axis;
+    for (int n = 0; n < v.nodes; n++) {
+        if (v.old[n][3] > 0) z[n * FIRN_NODE] -= drift;
+    }
+}
+
+/* z = B r. Coarse grids solve for the momentum of a body with an error; but the residual has none where
+ * no wall is, so the correction may have none either. */
+static void correct(void *context, const real *r, real *z)
+{
+    implicit_job *job = context;
+    const firn_sim *sim = job->sim;
+    job->in = r;
+    job->out = z;
+    run(job, fill_right_block);
+    firn_coarse_cycle(&job->sim->implicit.coarse);
+    run(job, take_correction_block);
+    for (job->axis = 0; job->axis < sim->store.dim; job->axis++) {
+        memset(job->drift, 0, sizeof job->drift);
+        run(job, momentum_block);
+        for (int32_t b = 0; b < sim->at->count; b++) {
+            const int32_t body = firn_directory_body(sim->at, b);
+            const double mass = job->free_mass[body];
+            if (mass > 0) job->drift[body] += partial(sim)[b] / mass;
+        }
+        run(job, shift_block);
+    }
+}
+
+/* Whether coarse grids pay: where steps are long, and a body is long in cells, in 3D a slender one. */
+static bool wants_coarse(const implicit_job *job)
+{
+    const firn_directory *d = job->sim->at;
+    int32_t low[3] = {0}, high[3] = {0};
+    if (job->most < COARSE_FROM) return false;
+    for (int32_t b = 0; b < d->count; b++) {
+        const bool first = b == 0 || firn_directory_body(d, b) != firn_directory_body(d, b - 1);
+        for (int a = 0; a < d->dim; a++) {
+            if (first || d->coord[b][a] < low[a]) low[a] = d->coord[b][a];
+            if (first || d->coord[b][a] > high[a]) high[a] = d->coord[b][a];
+        }
+        const bool last =
+            b + 1 == d->count || firn_directory_body(d, b) != firn_directory_body(d, b + 1);
+        int32_t longest = 0, second = 0;
+        for (int a = 0; a < d->dim && last; a++) {
+            const int32_t length = high[a] - low[a];
+            if (length > longest) {
+                second = longest;
+                longest = length;
+            } else if (length > second) {
+                second = length;
+            }
+        }
+        if (longest >= COARSE_BLOCKS && (d->dim == 2 || longest >= SLENDER * second)) return true;
+    }
+    return false;
+}
+
+static firn_status open_coarse(implicit_job *job, firn_system *system, firn_error *error)
+{
+    firn_sim *sim = job->sim;
+    firn_coarse *m = &sim->implicit.coarse;
+    firn_status st =
+        firn_coarse_reserve(m, sim->at, job->most, &sim->workers, sim->allocator, error);
+    if (st == FIRN_OK) {
+        st = firn_pool_renew(sim->allocator, &sim->grid.direction_2, firn_grid_channel_size(sim),
+                             error);
+    }
+    if (st != FIRN_OK) return st;
+    system->correct = correct;
+    system->share = (real)(SHARE / job->most);
+    system->room = sim->grid.direction_2.data;
+    job->pass.lame = (real(*)[2])m->level[0].lame;
+    firn_sim_run_pass(sim, &job->pass, sim->kernels->lame[sim->path == FIRN_PATH_FUSED]);
+    return FIRN_OK;
 }
 
 /* ---- walls ---- */
@@ -566,17 +753,22 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     job.lead = job.theta * dt;
     job.squared = stomakhin ? def->beta * dt * dt : job.lead * job.lead;
     firn_grid_body_acceleration(sim, dt, job.body);
-    const firn_system system = {.workers = &sim->workers,
-                                .blocks = sim->at->count,
-                                .block_reals = firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE,
-                                .apply = apply,
-                                .precondition = precondition,
-                                .context = &job,
-                                .partial = partial(sim)};
+    firn_system system = {.workers = &sim->workers,
+                          .blocks = sim->at->count,
+                          .block_reals = firn_pow(FIRN_BLOCK, sim->store.dim) * FIRN_NODE,
+                          .apply = apply,
+                          .precondition = precondition,
+                          .context = &job,
+                          .partial = partial(sim)};
     firn_status st = firn_walls_find(sim, error);
     if (st != FIRN_OK) return st;
     job.goal = def->solver_tolerance * sqrt(run_sum(&job, guess_block));
     run(&job, hold_block);
+    job.most =
+        1 + 4 * job.squared * (double)sim->extremes.wave2 / (def->cell_size * def->cell_size);
+    const bool coarse = wants_coarse(&job);
+    if (coarse) st = open_coarse(&job, &system, error);
+    if (st != FIRN_OK) return st;
     firn_solution s = {0};
     for (int round = 0; round <= RESOLVES; round++) {
         run(&job, fit_block);
@@ -587,6 +779,10 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
         }
         (void)apply(&job, sim->grid.velocity_moved.data, sim->grid.image.data);
         run(&job, residual_block);
+        if (coarse) {
+            weigh_bodies(&job);
+            firn_coarse_setup(&sim->implicit.coarse, def->cell_size, job.squared);
+        }
         s = solve(&system, sim, job.goal, &st, error);
         sim->report.iterations += s.iterations;
         if (st != FIRN_OK || !s.converged || round == RESOLVES) break;
@@ -605,11 +801,8 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
     *broken = FIRN_LIMIT_NONE;
     /* In contact, what closes in does so by acceleration: by as much as the square of the step. */
     *dt_fit = sqrt(IMPACT * def->cell_size * dt / closing_speed(&job));
-    if (def->collider_count) {
-        firn_reaction_count(sim);
-        st = firn_reaction_list(sim, error);
-        if (st != FIRN_OK) return st;
-    }
+    if (def->collider_count) st = firn_reaction_list(sim, error);
+    if (st != FIRN_OK) return st;
     run(&job, finish_block);
     collide(&job);
     firn_reaction_collect(sim);

@@ -105,7 +105,6 @@ static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], m
 {
     const int32_t dim = sim->store.dim;
     const firn_mirror_range *range = sim->grid.mirror_range.data;
-    const firn_impulses near = firn_reaction_of(sim, block);
     const double h = sim->def.cell_size, depth = (double)m->depth, inside = inner_slack(sim) / h;
     const real *node = firn_grid_channel(sim, &sim->grid.velocity, block) + m->node * FIRN_NODE;
     int32_t at[3] = {0}, cell[3] = {0}; /* nodes from the block's first */
@@ -135,7 +134,7 @@ static void aim(const firn_sim *sim, int64_t block, const int32_t neighbour[], m
         if (!(firn_grid_channel(sim, &sim->grid.velocity, neighbour[index])[to * FIRN_NODE + 3] >
               0))
             continue;
-        if (firn_grid_is_near_collider(sim, &near, position, inside)) continue;
+        if (firn_grid_is_near_collider(sim, block, position, inside)) continue;
         m->to_block[m->count] = (uint8_t)index;
         m->to_node[m->count] = (uint8_t)to;
         m->weight[m->count++] = (real)weight;
@@ -313,7 +312,6 @@ firn_status firn_grid_collide(firn_sim *sim, firn_error *error)
         firn_grid_contact(sim);
         return FIRN_OK;
     }
-    firn_reaction_count(sim);
     firn_status st = firn_reaction_list(sim, error);
     if (st == FIRN_OK) st = find_mirrors(sim, error);
     if (st != FIRN_OK) return st;

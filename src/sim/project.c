@@ -30,8 +30,8 @@ enum { GRAIN = 4 };
 #define RELAX_MOST 0.3      /* ... and the largest that it sees */
 #define ROUNDS 8            /* at most, of freeing and taking back what leaves walls */
 #define ALIGNED 0.999       /* component of a wall's normal: it lies along the grid */
-#define MASSLESS 1e-12      /* of a full face's mass */
-#define TRUE_LEAST 0.1      /* of it: the mass of a solid's face */
+#define EMPTY 1e-12         /* of a full face's volume */
+#define TRUE_LEAST 0.1      /* part of a full face that a solid's is heavy for at least */
 #define STRAIN_MOST 0.1     /* of a cell's volume: what a step gives back of it */
 
 typedef struct project_job {
@@ -79,12 +79,13 @@ static void open_task(void *context, int64_t b, int32_t thread)
         for (int c = 0; c < job->cells; c++) {
             const double momentum = (double)plane[a][c][0], mass = (double)plane[a][c][1],
                          volume = (double)plane[a][c][2];
-            const bool some = mass > MASSLESS * job->density * cell && volume > 0;
+            const bool some = volume > EMPTY * cell && mass > 0;
             if (some) v->massive[a] |= (uint64_t)1 << c;
             v->start[a][c] = some ? (real)(momentum / mass) : 0;
             v->push[a][c] = some ? (real)((double)plane[a][c][3] / mass) : 0;
             v->lightness[a][c] = some ? (real)(job->density * volume / mass) : 1;
             v->mass[a][c] = (real)(mass / (job->density * cell));
+            v->share[a][c] = (real)(volume / cell);
         }
     }
     for (int c = 0; c < job->cells; c++) {
@@ -101,9 +102,9 @@ static void open_task(void *context, int64_t b, int32_t thread)
     }
 }
 
-/* Faces of solids have their true mass, down to a tenth of a cell's: by m / V a surface would be as heavy as
- * the inside, and stiff solids gain energy (doc/liquids.md). Pressure acts on the open part of a face: liquids have
- * their mass on that part, and what solids have counts for it. */
+/* Faces of solids have their true mass, down to that of a tenth of a cell of them: by m / V a surface would
+ * be as heavy as the inside, and stiff solids gain energy (doc/liquids.md). Pressure acts on the open part of a
+ * face: liquids have their mass on that part, and what solids have counts for it. */
 static void blend_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -121,11 +122,12 @@ static void blend_task(void *context, int64_t b, int32_t thread)
                 solid += (double)o->volume[cell] * (double)o->solid[cell];
             }
             if (!(solid > 0)) continue;
-            const double share = solid / volume, own = fmax((double)v->mass[a][c], TRUE_LEAST),
+            const double part = solid / volume, share = (double)v->share[a][c],
+                         own = (double)v->mass[a][c] * fmax(1, TRUE_LEAST / share),
                          open = v->open[a][c] > 0 ? (double)v->open[a][c] : 1;
             v->lightness[a][c] =
-                (real)(1 / ((1 - share) / (double)v->lightness[a][c] + share * own / open));
-            if (share > 0.5 && own > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
+                (real)(1 / ((1 - part) / (double)v->lightness[a][c] + part * own / open));
+            if (part > 0.5 && share > TRUE_LEAST) v->rigid[a] |= (uint64_t)1 << c;
         }
     }
 }
@@ -505,7 +507,7 @@ static void recall(project_job *job)
     firn_project_mirror(job->sim, job->first, true);
 }
 
-/* The fastest face, light ones by what particles feel of them. */
+/* The fastest face, those with little on them by what particles feel of them. */
 static void speed_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -515,7 +517,7 @@ static void speed_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < job->dim; a++) {
         const real *u = firn_staggered_of(job->sim, b, a);
         for (int c = 0; c < job->cells; c++) {
-            const double felt = fmin((1 << job->dim) * (double)v->mass[a][c], 1);
+            const double felt = fmin((1 << job->dim) * (double)v->share[a][c], 1);
             if (firn_bit(v->massive[a], c)) most = fmax(most, felt * fabs((double)u[c]));
             check += (double)u[c] * 0; /* stays 0 while all are finite */
         }
@@ -533,6 +535,60 @@ static void add_guess_task(void *context, int64_t b, int32_t thread)
     }
 }
 
+/* The fastest face of the channels under way, along its axis. */
+static void fastest_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const project_job *job = context;
+    job->partial[b] = 0;
+    for (int a = 0; a < job->dim; a++) {
+        const uint64_t massive = firn_liquid_of(job->sim, b)->massive[a];
+        const real *u = firn_staggered_of(job->sim, b, job->first + a);
+        for (uint64_t left = massive; left; left &= left - 1) {
+            const int c = __builtin_ctzll(left);
+            job->partial[b] = fmax(job->partial[b], fabs((double)u[c]));
+        }
+    }
+}
+
+/* The speed along an axis that no particle is above. What flies has its own speed, which light faces'
+ * `felt` is below, and pressure makes light faces faster than what flies. */
+static double particle_speed(project_job *job, double felt)
+{
+    double g2 = 0;
+    for (int a = 0; a < job->dim; a++) g2 += job->body[a] * job->body[a];
+    const double own = sqrt((double)job->sim->extremes.speed2) + sqrt(g2) * job->dt;
+    return fmax(felt, fmin(own, run_most(job, fastest_task)));
+}
+
+/* Whether predicted velocities are finite: solvers only say that they failed. */
+static bool prediction_is_finite(const project_job *job)
+{
+    double check = 0;
+    for (int32_t b = 0; b < job->sim->at->count; b++) {
+        const real *u = firn_staggered_of(job->sim, b, 0);
+        for (int c = 0; c < job->dim * job->cells; c++) check += (double)u[c] * 0;
+    }
+    return check == 0;
+}
+
+/* The frame in which velocities change least: that of the whole where it flies, and of the walls near them. */
+static void find_frame(const project_job *job)
+{
+    firn_sim *sim = job->sim;
+    for (int a = 0; a < job->dim; a++) {
+        double momentum = 0, mass = 0;
+        for (int32_t b = 0; b < sim->at->count && sim->project.wall_count == 0; b++) {
+            const real *u = firn_staggered_of(sim, b, a), *m = firn_liquid_of(sim, b)->mass[a];
+            for (int c = 0; c < job->cells; c++) {
+                momentum += (double)m[c] * (double)u[c];
+                mass += (double)m[c];
+            }
+        }
+        sim->project.frame[a] = mass > 0 ? (real)(momentum / mass) : 0;
+    }
+}
+
 /* ---- leaving walls ---- */
 
 /* What a cell presses its wall with. */
@@ -542,7 +598,7 @@ static double pressing_of(const project_job *job, int64_t b, int c)
 }
 
 /* Frees faces at walls that may be left where the pressure pulls, and takes back those that close; counts
- * both. */
+ * both. A step that is tried again begins with those last freed. */
 static void release_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
@@ -739,7 +795,10 @@ static bool solve(project_job *job)
                                                  job->moving ? TOLERANCE : TOLERANCE_MOVE,
                                                  (int32_t)sim->def.solver_iterations);
     sim->report.iterations += s.iterations;
-    if (!s.converged) return false;
+    if (!s.converged) {
+        sim->grid.finite = prediction_is_finite(job);
+        return false;
+    }
     if (job->moving) sim->report.residual = fmax(sim->report.residual, s.residual);
     run(job, accelerate_task);
     return true;
@@ -760,6 +819,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
         firn_status st = firn_project_friction(sim, dt, round ? job.x : NULL, error);
         if (st != FIRN_OK) return st;
         if ((sim->project.shears || sim->project.rubs) && !firn_project_shear(sim, dt, round > 0)) {
+            sim->grid.finite = prediction_is_finite(&job);
             return FIRN_OK;
         }
         st = firn_multigrid_reserve(solver, job.dim, sim->at->count,
@@ -779,9 +839,11 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     extend(&job);
     sim->grid.max_speed = run_most(&job, speed_task);
     sim->grid.finite = isfinite(sim->grid.max_speed);
+    find_frame(&job);
     *broken = FIRN_LIMIT_FORCE;
     *dt_fit = fmin(crossing * job.h / sim->grid.max_speed, dt) * 0.9;
     if (!(sim->grid.max_speed * dt <= crossing * job.h)) return FIRN_OK;
+    const double speed = particle_speed(&job, sim->grid.max_speed);
 
     run(&job, crowd_task);
     job.moving = false;
@@ -791,6 +853,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     *dt_fit = dt / 2;
     if (!solve(&job)) return FIRN_OK;
     extend(&job);
+    sim->project.way = (speed + run_most(&job, fastest_task)) * dt / job.h;
     sim->report.divergence = fmax(sim->report.divergence, divergence);
     if (firn_transfer_is_flip(sim->def.transfer)) recall(&job);
     *broken = FIRN_LIMIT_NONE;

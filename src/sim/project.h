@@ -32,6 +32,7 @@ typedef struct firn_liquid_block {
     real push[3][FIRN_CELLS];  /* m/s2, of explicit stress */
     real lightness[3][FIRN_CELLS];  /* reference density over that of the face */
     real mass[3][FIRN_CELLS];       /* of the face, over that of a cell of reference density */
+    real share[3][FIRN_CELLS];      /* volume of the face, in cells */
     real volume[FIRN_CELLS];        /* of particles, in cells */
     real thick[FIRN_CELLS];         /* Pa s, their viscosity for implicit shear times it */
     real solid[FIRN_CELLS];         /* part of it that is solid */
@@ -78,6 +79,7 @@ typedef struct firn_contact_cell {
     double behind, lost[3];        /* mass on faces in the wall, and its momentum along it */
     double pressing, stress;       /* the rest of its momentum, and the impulse of implicit shear */
     double pressure;               /* P, times area another impulse */
+    double density;                /* over that of reference */
     double hold, taken[3];         /* the weight that stops slip, and the impulse that it took */
     double factor, power;          /* by which `hold` changed last */
 } firn_contact_cell;
@@ -187,9 +189,9 @@ static inline double firn_corner(const firn_corners *k, int i, int at[3])
 /* Distances to colliders, open parts of faces, `room`, `cover`, and what mirrors. */
 firn_status firn_project_walls(firn_sim *sim, firn_error *error);
 
-/* The collider nearest to a point, or -1; its distance in cells, and its normal there. */
-int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
-                             double normal[3]);
+/* The collider nearest to a point at a block, or -1; its distance in cells, and its normal there. */
+int32_t firn_project_nearest(const firn_sim *sim, int64_t block, const double point[3],
+                             double *distance, double normal[3]);
 
 /* Fills faces in walls with mirrored velocities, of channels from `first` on; slipping relative to the
  * walls' velocities or, for displacements, to walls at rest. */

@@ -198,6 +198,12 @@ static bool find_faces(const friction_job *job, const firn_liquid_block *v, firn
         size += k->normal[a] * k->normal[a];
         moves |= k->open[a][0] || k->open[a][1];
         k->leaves |= firn_bit(v->freed[a], k->cell) || firn_bit(o->freed[a], above);
+        for (int i = 0; i < 2; i++) {
+            const firn_liquid_block *face = i ? o : v;
+            const int at = i ? above : k->cell;
+            if (!k->open[a][i]) continue;
+            k->density = fmax(k->density, (double)face->mass[a][at] / (double)face->share[a][at]);
+        }
     }
     if (size == 0 || !moves) return false;
     k->area = sqrt(size);
@@ -231,7 +237,8 @@ static double slip_of(const friction_job *job, const firn_contact_cell *k, doubl
 static void hold(firn_contact_cell *k, double slip)
 {
     const double most = most_of(k);
-    k->hold = most < HOLD_MOST * slip ? most / slip : most > 0 ? HOLD_MOST : 0;
+    const double held = HOLD_MOST * k->density;
+    k->hold = most < held * slip ? most / slip : most > 0 ? held : 0;
 }
 
 static bool find_contact(const friction_job *job, int64_t b, const firn_liquid_block *v, int c,
@@ -246,7 +253,7 @@ static bool find_contact(const friction_job *job, int64_t b, const firn_liquid_b
     for (int a = 0; a < job->dim; a++) {
         k->position[a] = (FIRN_BLOCK * sim->at->coord[b][a] + at[a] + 0.5) * job->h;
     }
-    k->collider = firn_project_nearest(sim, k->position, &d, normal);
+    k->collider = firn_project_nearest(sim, b, k->position, &d, normal);
     if (k->collider < 0) return false;
     const firn_posed_collider *collider = colliders(sim) + k->collider;
     if (collider->boundary != FIRN_SEPARATE || collider->friction == 0) return false;
@@ -463,7 +470,7 @@ static void hurry(firn_contact_cell *k, double before)
     const bool same = (factor > 1 && k->factor > 1) || (factor < 1 && k->factor < 1);
     k->power = same ? fmin(2 * k->power, POWER_MOST) : 1;
     k->factor = factor;
-    k->hold = fmin(before * pow(factor, k->power), HOLD_MOST);
+    k->hold = fmin(before * pow(factor, k->power), HOLD_MOST * k->density);
 }
 
 void firn_friction_update(firn_sim *sim, int32_t i, const real *x, const real (*weight)[FIRN_CELLS])

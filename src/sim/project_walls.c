@@ -22,30 +22,32 @@ enum { SUB = 2, SIDE = FIRN_BLOCK + 3 }; /* sub-cells per axis; corners -1 to 5 
 
 static const firn_posed_collider *colliders(const firn_sim *sim) { return sim->posed_pool.data; }
 
-int32_t firn_project_nearest(const firn_sim *sim, const double point[3], double *distance,
-                             double normal[3])
+int32_t firn_project_nearest(const firn_sim *sim, int64_t block, const double point[3],
+                             double *distance, double normal[3])
 {
-    int32_t best = -1;
+    int32_t best = -1, count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
     *distance = FAR;
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         double n[3];
-        const double d = firn_collider_distance(&colliders(sim)[i], sim->store.dim, point, n) /
-                         sim->def.cell_size;
+        const double d =
+            firn_collider_distance(&colliders(sim)[near[i]], sim->store.dim, point, n) /
+            sim->def.cell_size;
         if (d >= *distance) continue;
-        best = i;
+        best = near[i];
         *distance = d;
         memcpy(normal, n, sizeof n);
     }
     return best;
 }
 
-static real corner_distance(const firn_sim *sim, const int32_t coord[3], const int at[3])
+static real corner_distance(const firn_sim *sim, int64_t b, const int at[3])
 {
     double point[3] = {0}, normal[3], d;
     for (int a = 0; a < sim->store.dim; a++) {
-        point[a] = (FIRN_BLOCK * coord[a] + at[a]) * sim->def.cell_size;
+        point[a] = (FIRN_BLOCK * sim->at->coord[b][a] + at[a]) * sim->def.cell_size;
     }
-    firn_project_nearest(sim, point, &d, normal);
+    firn_project_nearest(sim, b, point, &d, normal);
     return fabs(d) < SNAP ? 0 : (real)d;
 }
 
@@ -59,12 +61,12 @@ static void corners_task(void *context, int64_t b, int32_t thread)
     for (int a = 0; a < dim; a++) {
         middle[a] = FIRN_BLOCK * (sim->at->coord[b][a] + 0.5) * sim->def.cell_size;
     }
-    firn_project_nearest(sim, middle, &d, normal);
+    firn_project_nearest(sim, b, middle, &d, normal);
     v->wall = d < NEAR ? 0 : -1;
     for (int c = 0; c < cells; c++) {
         int at[3];
         firn_cell_at(dim, c, at);
-        v->corner[c] = v->wall < 0 ? FAR : corner_distance(sim, sim->at->coord[b], at);
+        v->corner[c] = v->wall < 0 ? FAR : corner_distance(sim, b, at);
     }
 }
 
@@ -82,11 +84,24 @@ static void load_corners(const firn_sim *sim, int64_t b, real phi[SIDE * SIDE * 
             const int end = k < 0 ? 0 : k < FIRN_BLOCK ? FIRN_BLOCK : SIDE - 1;
             for (; k < end; k++, cell++) {
                 at[dim - 1] = k;
-                phi[r * SIDE + k + 1] = other < 0 ? corner_distance(sim, sim->at->coord[b], at)
+                phi[r * SIDE + k + 1] = other < 0 ? corner_distance(sim, b, at)
                                                   : firn_liquid_of(sim, other)->corner[cell];
             }
         }
     }
+}
+
+/* Where the neighbours along an axis are in an array of so many numbers per axis: `inner` apart, in each of
+ * `outer` parts. */
+typedef struct sweep {
+    int inner, outer;
+} sweep;
+
+static sweep sweep_along(int a, const int side[3])
+{
+    return a == 0   ? (sweep){side[1] * side[2], 1}
+           : a == 1 ? (sweep){side[2], side[0]}
+                    : (sweep){1, side[0] * side[1]};
 }
 
 /* The least and the largest distance of each cell's corners, for the cells -1 to 4. */
@@ -97,17 +112,13 @@ static void bound_cells(int dim, const real *phi, real low[SIDE * SIDE * SIDE],
     memcpy(low, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
     memcpy(high, phi, (size_t)firn_pow(SIDE, dim) * sizeof *phi);
     for (int a = 0; a < dim; a++) { /* each axis leaves one less along it */
-        const int inner = a == 0   ? side[1] * side[2]
-                          : a == 1 ? side[2]
-                                   : 1,
-                  outer = a == 0   ? 1
-                          : a == 1 ? side[0]
-                                   : side[0] * side[1];
-        for (int o = 0; o < outer; o++) {
-            for (int n = 0; n < (SIDE - 1) * inner; n++) {
-                const int from = o * SIDE * inner + n, to = o * (SIDE - 1) * inner + n;
-                low[to] = low[from] < low[from + inner] ? low[from] : low[from + inner];
-                high[to] = high[from] > high[from + inner] ? high[from] : high[from + inner];
+        const sweep s = sweep_along(a, side);
+        for (int o = 0; o < s.outer; o++) {
+            for (int n = 0; n < (SIDE - 1) * s.inner; n++) {
+                const int from = o * SIDE * s.inner + n, next = from + s.inner,
+                          to = o * (SIDE - 1) * s.inner + n;
+                low[to] = low[from] < low[next] ? low[from] : low[next];
+                high[to] = high[from] > high[next] ? high[from] : high[next];
             }
         }
         side[a] = SIDE - 1;
@@ -188,17 +199,12 @@ static void spread_whole(int dim, double solid[CELLS * CELLS * CELLS], double sh
 {
     int side[3] = {CELLS, CELLS, dim == 3 ? CELLS : 1};
     for (int a = 0; a < dim; a++) {
-        const int inner = a == 0   ? side[1] * side[2]
-                          : a == 1 ? side[2]
-                                   : 1,
-                  outer = a == 0   ? 1
-                          : a == 1 ? side[0]
-                                   : side[0] * side[1];
-        for (int o = 0; o < outer; o++) {
-            for (int n = 0; n < FIRN_BLOCK * inner; n++) {
-                const double *from = solid + o * CELLS * inner + n;
-                solid[o * FIRN_BLOCK * inner + n] =
-                    whole[0] * from[0] + whole[1] * from[inner] + whole[2] * from[2 * inner];
+        const sweep s = sweep_along(a, side);
+        for (int o = 0; o < s.outer; o++) {
+            for (int n = 0; n < FIRN_BLOCK * s.inner; n++) {
+                const double *from = solid + o * CELLS * s.inner + n;
+                solid[o * FIRN_BLOCK * s.inner + n] =
+                    whole[0] * from[0] + whole[1] * from[s.inner] + whole[2] * from[2 * s.inner];
             }
         }
         side[a] = FIRN_BLOCK;
@@ -254,7 +260,7 @@ static void look_at_face(const firn_sim *sim, int64_t b, int a, int c, firn_liqu
         point[i] =
             (FIRN_BLOCK * sim->at->coord[b][i] + at[i] + (i == a ? 0 : 0.5)) * sim->def.cell_size;
     }
-    const int32_t which = firn_project_nearest(sim, point, &d, normal);
+    const int32_t which = firn_project_nearest(sim, b, point, &d, normal);
     w->collider = which;
     if (which < 0) return;
     firn_collider_surface_velocity(&colliders(sim)[which], point, velocity);
@@ -428,14 +434,16 @@ firn_status firn_project_walls(firn_sim *sim, firn_error *error)
 {
     const int32_t count = sim->at->count;
     int32_t near = 0;
+    firn_status st = firn_nearby_find(sim, error);
+    if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, count, 4, corners_task, sim);
     for (int32_t b = 0; b < count; b++) {
         firn_liquid_block *v = firn_liquid_of(sim, b);
         if (v->wall == 0) v->wall = near++;
     }
     sim->project.wall_count = near;
-    const firn_status st = firn_pool_renew(sim->allocator, &sim->project.wall,
-                                           (size_t)near * sizeof(firn_wall_block), error);
+    st = firn_pool_renew(sim->allocator, &sim->project.wall, (size_t)near * sizeof(firn_wall_block),
+                         error);
     if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, count, 4, walls_task, sim);
     firn_workers_run(&sim->workers, count, 4, room_task, sim);
@@ -453,8 +461,8 @@ typedef struct mirror_job {
 
 /* Component n of the velocity at `place`, cells from the block's first corner, linear between faces that
  * have one; false where none does. */
-static bool sample(const mirror_job *job, int64_t b, const double place[3], int n, double *out,
-                   bool *in_wall)
+static bool velocity_at(const mirror_job *job, int64_t b, const double place[3], int n, double *out,
+                        bool *in_wall)
 {
     const firn_sim *sim = job->sim;
     const int dim = sim->store.dim;
@@ -517,7 +525,7 @@ static void mirror_task(void *context, int64_t i, int32_t thread)
             bool found = true;
             for (int n = 0; n < dim; n++) {
                 if (n != a && f->normal[n] * f->normal[a] == 0) continue; /* it has no part in it */
-                found &= sample(job, w->block, place, n, &u[n], &f->again);
+                found &= velocity_at(job, w->block, place, n, &u[n], &f->again);
                 u[n] -= wall[n];
                 normal_speed += u[n] * (double)f->normal[n];
             }

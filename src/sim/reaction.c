@@ -48,11 +48,6 @@ static void count_task(void *context, int64_t block, int32_t thread)
         firn_grid_note_colliders(sim, block, FIRN_FAR_COLLIDER);
 }
 
-void firn_reaction_count(firn_sim *sim)
-{
-    firn_workers_run(&sim->workers, sim->at->count, 16, count_task, sim);
-}
-
 static void list_task(void *context, int64_t block, int32_t thread)
 {
     (void)thread;
@@ -62,11 +57,13 @@ static void list_task(void *context, int64_t block, int32_t thread)
     firn_impulse *to = (firn_impulse *)sim->grid.impulse.data + first[block];
     const firn_posed_collider *c = sim->posed_pool.data;
     double center[3], normal[3];
+    int32_t count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
     firn_grid_block_center(sim, sim->at->coord[block], center);
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
-        if (firn_collider_distance(&c[i], sim->store.dim, center, normal) <
+    for (int32_t i = 0; i < count; i++) {
+        if (firn_collider_distance(&c[near[i]], sim->store.dim, center, normal) <
             FIRN_FAR_COLLIDER * sim->def.cell_size) {
-            *to++ = (firn_impulse){.collider = i};
+            *to++ = (firn_impulse){.collider = near[i]};
         }
     }
 }
@@ -76,6 +73,9 @@ firn_status firn_reaction_list(firn_sim *sim, firn_error *error)
     const int32_t blocks = sim->at->count;
     int32_t *first = sim->grid.impulse_first.data;
     int64_t sum = 0;
+    firn_status st = firn_nearby_find(sim, error);
+    if (st != FIRN_OK) return st;
+    firn_workers_run(&sim->workers, blocks, 16, count_task, sim);
     for (int32_t b = 0; b < blocks; b++) {
         const int32_t count = first[b];
         first[b] = (int32_t)sum;
@@ -85,8 +85,8 @@ firn_status firn_reaction_list(firn_sim *sim, firn_error *error)
         }
     }
     first[blocks] = (int32_t)sum;
-    const firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->grid.impulse,
-                                                   (size_t)sum * sizeof(firn_impulse), error);
+    st = firn_pool_reserve_slack(sim->allocator, &sim->grid.impulse,
+                                 (size_t)sum * sizeof(firn_impulse), error);
     if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, blocks, 16, list_task, sim);
     if (sim->def.collider_count) memset(set(sim, STEP), 0, set_size(sim));
@@ -153,7 +153,6 @@ void firn_reaction_restore(firn_sim *sim)
 {
     if (sim->def.collider_count == 0) return;
     firn_error none;
-    firn_reaction_count(sim);
     const firn_status st = firn_reaction_list(sim, &none); /* there was room for it before */
     assert(st == FIRN_OK);
     (void)st;

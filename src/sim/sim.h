@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "data/store.h"
+#include "solve/coarse.h"
 #include "solve/multigrid.h"
 #include "transfer/pass.h"
 
@@ -93,6 +94,7 @@ typedef struct firn_implicit {
     firn_pool partial;               /* double per block */
     firn_pool inverse_mass;          /* real per node, 1/kg; 0: no mass */
     int32_t differential_law;        /* as in firn_pass */
+    firn_coarse coarse;
 } firn_implicit;
 
 /* What steps with pressure projection need beside arenas; nothing of it outlives the step. */
@@ -110,8 +112,10 @@ typedef struct firn_project {
     int32_t wall_count;
     bool rubs;      /* some solid may rub on a wall, in the step under way */
     bool solids;    /* not all materials are liquids of one surface tension */
-    double tension; /* N/m, the largest */
+    double tension; /* N/m, the largest that matters in the step */
     bool shears;    /* some material's shear is solved for */
+    double way;     /* cells: the farthest that particles move along an axis in the step */
+    real frame[3];  /* m/s: see firn_pass */
     firn_multigrid solver;
 } firn_project;
 
@@ -156,6 +160,17 @@ typedef struct firn_collider_slot {
     double begin; /* s, of the motion */
 } firn_collider_slot;
 
+/* See nearby.c. */
+typedef struct firn_nearby_range {
+    int32_t first, count;
+} firn_nearby_range;
+typedef struct firn_nearby {
+    firn_pool range; /* firn_nearby_range per block: its colliders... */
+    firn_pool list;  /* ... here, int32_t */
+    firn_pool kept;  /* int32_t, of the search: all colliders at each level of halving */
+} firn_nearby;
+#define FIRN_NEARBY_KEPT(colliders) (34 * (size_t)((colliders) + 1) * sizeof(int32_t))
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
@@ -185,6 +200,7 @@ struct firn_sim {
     firn_grid grid;
     firn_scratch *scratch; /* per thread */
     firn_pool scratch_pool, key_scratch, extremes_pool, partial_pool;
+    firn_nearby nearby;
     firn_snapshot snapshot;
     firn_implicit implicit;
     firn_project project;
@@ -200,7 +216,7 @@ struct firn_sim {
     double dt_next; /* the longest the next step may be; 0: none was taken yet. Part of the state */
     double dt_free; /* the step under way, but for the frame's end */
     double retry_cap;       /* s; 0, or the longest step until the time that broke has passed */
-    double retry_until;     /* s */
+    double retry_until;     /* s; projected steps let the cap grow instead */
     double collider_dt;     /* s: the longest step that colliders near particles allow */
     double lightest;        /* kg, of all particles in the advance under way */
     firn_extremes extremes; /* of the last pass that measured */
@@ -260,7 +276,8 @@ firn_dt firn_dt_limit_project(const firn_sim *sim, const firn_extremes *e);
  * dt_free what it would be but for that end. */
 firn_dt firn_dt_choose(firn_sim *sim, firn_dt limit, double remaining);
 
-/* Says which particle, of which material, sets a limit, in `text`. */
+/* Says in `text` which particle, of which material, sets a limit; of `surface` which material, of `solver`
+ * nothing. */
 void firn_dt_blame(const firn_sim *sim, firn_limit limit, char *text, size_t size);
 
 /* ---- grid.c ---- */
@@ -295,9 +312,16 @@ void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int
 /* Gravity and keyed forces, averaged over the step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 
-/* Whether a collider, of those in a list or, with NULL, of all, is within so many cells of a point. */
-bool firn_grid_is_near_collider(const firn_sim *sim, const firn_impulses *near,
-                                const double position[3], double cells);
+/* Finds the colliders near each block of `at`, where they are posed: before anyone asks for them. */
+firn_status firn_nearby_find(firn_sim *sim, firn_error *error);
+/* Those of a block, in order: all within FIRN_NEARBY cells of its centre, and a few more. */
+#define FIRN_NEARBY 15
+const int32_t *firn_nearby_of(const firn_sim *sim, int64_t block, int32_t *count);
+void firn_nearby_free(firn_nearby *nearby, const firn_allocator *allocator);
+
+/* Whether a collider near a block is within so many cells of a point. */
+bool firn_grid_is_near_collider(const firn_sim *sim, int64_t block, const double position[3],
+                                double cells);
 
 /* The nodes of a block in one of the grid's pools. */
 real *firn_grid_channel(const firn_sim *sim, const firn_pool *pool, int64_t block);
@@ -360,9 +384,8 @@ void firn_reaction_reset(firn_sim *sim);
 /* The same for a collider that has just come. */
 void firn_reaction_reset_one(firn_sim *sim, int32_t collider);
 
-/* Counts, for every block, the colliders that its nodes and particles can meet, into impulse_first;
- * then lists them, with nothing taken yet. Again for the same blocks that cannot fail. */
-void firn_reaction_count(firn_sim *sim);
+/* Finds the colliders near every block, and lists those that its nodes and particles can meet, with nothing
+ * taken yet. Again for the same blocks that cannot fail. */
 firn_status firn_reaction_list(firn_sim *sim, firn_error *error);
 
 /* A block's list; empty while changes are not to be booked. */

@@ -291,7 +291,7 @@ static firn_status ask_hook(firn_sim *sim, firn_error *error)
 }
 
 /* What would let steps be longer. */
-static const char *remedy(firn_limit limit)
+static const char *remedy(const firn_sim *sim, firn_limit limit)
 {
     switch (limit) {
     case FIRN_LIMIT_WAVE:
@@ -306,7 +306,9 @@ static const char *remedy(firn_limit limit)
     case FIRN_LIMIT_STRAIN: return "slow it down or lower dt_min";
     case FIRN_LIMIT_FINITE: return "look for infinite or undefined forces";
     case FIRN_LIMIT_SOLVER:
-        return "allow more solver_iterations, or use integrator explicit or pressure none";
+        return sim->def.pressure == FIRN_PRESSURE_PROJECTION
+                   ? "allow more solver_iterations, or use pressure none"
+                   : "allow more solver_iterations, or use integrator explicit";
     default: return "slow it down, use larger cells or lower dt_min";
     }
 }
@@ -317,8 +319,9 @@ static firn_status give_up(const firn_sim *sim, firn_limit limit, double dt, fir
     firn_dt_blame(sim, limit, who, sizeof who);
     return firn_fail(
         error, FIRN_DIVERGED,
-        "no time step down to %g s holds the %s limit at time %g s (last tried %g s): %s; %s",
-        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who, remedy(limit));
+        "no time step down to %g s holds the %s limit at time %g s (last tried %g s)%s%s; %s",
+        sim->def.dt_min, firn_limit_name(limit), sim->time, dt, who[0] ? ": " : "", who,
+        remedy(sim, limit));
 }
 
 static void tell_retry(firn_sim *sim, firn_limit broken, double dt, double next)
@@ -471,16 +474,29 @@ static firn_status implicit_step(firn_sim *sim, double remaining, firn_error *er
 
 /* ---- projection ---- */
 
+/* The largest surface tension for a step from now, but for those that matter less than 1 % of a cell's
+ * weight. */
+static double notable_tension(const firn_sim *sim)
+{
+    const double h = sim->def.cell_size;
+    double a[3], g2 = 0, most = 0;
+    firn_grid_body_acceleration(sim, sim->def.dt_max, a);
+    for (int i = 0; i < sim->def.dimension; i++) g2 += a[i] * a[i];
+    for (int32_t i = 0; i < sim->def.material_count; i++) {
+        const firn_material_def *m = &sim->materials[i];
+        const double least = 0.01 * m->density * sqrt(g2) * h * h;
+        if (m->surface_tension > least) most = fmax(most, m->surface_tension);
+    }
+    return most;
+}
+
 /* Moves particles by part i of n of a step; the first gathers their velocities. */
 static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int n,
                                   firn_error *error)
 {
     firn_status st = i > 0 ? firn_sim_prepare(sim, 1, error) : FIRN_OK;
     firn_sim_pose_colliders(sim, sim->time + step->dt * (i + 1) / n);
-    if (st == FIRN_OK && sim->def.collider_count) {
-        firn_reaction_count(sim);
-        st = firn_reaction_list(sim, error);
-    }
+    if (st == FIRN_OK && sim->def.collider_count) st = firn_reaction_list(sim, error);
     if (st != FIRN_OK) return st;
     if (i == 0 && sim->def.collider_count) firn_project_book(sim, step->dt);
     firn_pass pass = firn_sim_pass(sim);
@@ -488,6 +504,7 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
     pass.dt = step->dt / n;
     pass.dt_step = step->dt;
     pass.dt_past = step->dt * i / n;
+    memcpy(pass.frame, sim->project.frame, sizeof pass.frame);
     firn_sim_run_pass(sim, &pass,
                       i > 0 ? sim->kernels->staggered_drift : sim->kernels->staggered_gather);
     turn_page(sim);
@@ -499,6 +516,7 @@ static firn_status move_projected(firn_sim *sim, const firn_dt *step, int i, int
 static firn_status projected_step(firn_sim *sim, double remaining, firn_error *error)
 {
     const bool depends = sim->project.shears && sim->project.solids;
+    sim->project.tension = notable_tension(sim);
     double scattered =
         firn_dt_choose(sim, firn_dt_limit_project(sim, &sim->extremes), remaining).dt;
     firn_status st = firn_sim_scatter_staggered(sim, scattered, error);
@@ -527,20 +545,21 @@ static firn_status projected_step(firn_sim *sim, double remaining, firn_error *e
         if (st != FIRN_OK) return st;
         if (broken == FIRN_LIMIT_NONE) break;
         tell_retry(sim, broken, step.dt, dt_fit);
-        sim->dt_free = dt_fit;
+        sim->dt_free = sim->retry_cap = dt_fit;
+        sim->retry_until = INFINITY;
         step = (firn_dt){dt_fit, sim->grid.finite ? broken : FIRN_LIMIT_FINITE};
     }
     book(sim, FIRN_PHASE_SOLVE, &mark);
 
     reorder_in_turn(sim, &mark);
-    const double h = sim->def.cell_size;
-    const int moves = (int)fmax(ceil(sim->grid.max_speed * step.dt / (MOVE_LIMIT * h)), 1);
+    const int moves = (int)fmax(ceil(sim->project.way / MOVE_LIMIT), 1);
     for (int i = 0; i < moves && st == FIRN_OK; i++)
         st = move_projected(sim, &step, i, moves, error);
     book(sim, FIRN_PHASE_PARTICLES, &mark);
     if (st != FIRN_OK) return st; /* particles keep what they have come to */
 
     sim->dt_next = GROWTH_PROJECTED * sim->dt_free;
+    sim->retry_cap *= GROWTH; /* what broke a step mostly lasts: doubled, every other would break */
     count_step(sim, step);
     return st;
 }
@@ -816,6 +835,9 @@ firn_status firn_sim_reserve(firn_sim *sim, int64_t particles, int32_t blocks, f
     RESERVE(partial_pool, n * FIRN_BLOCK_PARTIAL);
     RESERVE(grid.mirror_range, n * sizeof(firn_mirror_range));
     RESERVE(grid.mirror, n / 2 * (size_t)nodes / 4 * FIRN_MIRROR);
+    RESERVE(nearby.range, (n + 1) * sizeof(firn_nearby_range));
+    RESERVE(nearby.list, n * sizeof(int32_t));
+    RESERVE(nearby.kept, FIRN_NEARBY_KEPT(sim->def.collider_count));
     RESERVE(grid.impulse_first, (n + 1) * sizeof(int32_t));
     RESERVE(grid.impulse, n * sizeof(firn_impulse));
     RESERVE(key_scratch, firn_directory_scratch(dim, blocks));

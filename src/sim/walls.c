@@ -24,14 +24,17 @@ static int32_t list_walls(const firn_sim *sim, int64_t block, int n, firn_wall_n
     double position[3], surface[3];
     firn_grid_node_position(sim, sim->at->coord[block], n, position);
     *c = (firn_wall_node){.node = n};
-    for (int32_t i = 0; i < sim->def.collider_count; i++) {
+    int32_t count;
+    const int32_t *near = firn_nearby_of(sim, block, &count);
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t i = near[k];
         firn_face face[FIRN_MAX_FACES];
         const int faces = firn_collider_faces(&collider[i], sim->store.dim, position, slack, face);
-        for (int k = 0; k < faces && c->count < FIRN_WALLS; k++) {
+        for (int f = 0; f < faces && c->count < FIRN_WALLS; f++) {
             firn_wall *to = &c->wall[c->count++];
-            firn_collider_contact_velocity(&collider[i], position, face[k].normal, surface);
+            firn_collider_contact_velocity(&collider[i], position, face[f].normal, surface);
             for (int a = 0; a < 3; a++) {
-                to->normal[a] = (real)face[k].normal[a];
+                to->normal[a] = (real)face[f].normal[a];
                 to->surface[a] = (real)surface[a];
             }
             to->friction = (real)collider[i].friction;
@@ -53,7 +56,7 @@ static int32_t list_block(const firn_sim *sim, int64_t block, firn_wall_node *to
         center[a] =
             (FIRN_BLOCK * sim->at->coord[block][a] + 0.5 * (FIRN_BLOCK - 1)) * sim->def.cell_size;
     }
-    if (!firn_grid_is_near_collider(sim, NULL, center, FIRN_BLOCK)) return 0;
+    if (!firn_grid_is_near_collider(sim, block, center, FIRN_BLOCK)) return 0;
     int32_t count = 0;
     for (int n = 0; n < nodes; n++) {
         firn_wall_node c;
@@ -86,14 +89,16 @@ firn_status firn_walls_find(firn_sim *sim, firn_error *error)
     int32_t *first = sim->implicit.wall_first.data, sum = 0;
     memset(first, 0, (size_t)(blocks + 1) * sizeof *first);
     if (!sim->def.collider_count) return FIRN_OK;
+    firn_status st = firn_nearby_find(sim, error);
+    if (st != FIRN_OK) return st;
     firn_workers_run(&sim->workers, blocks, 16, count_task, sim);
     for (int32_t b = 0; b <= blocks; b++) {
         const int32_t count = first[b];
         first[b] = sum;
         sum += count;
     }
-    firn_status st = firn_pool_renew(sim->allocator, &sim->implicit.wall,
-                                     (size_t)sum * sizeof(firn_wall_node), error);
+    st = firn_pool_renew(sim->allocator, &sim->implicit.wall, (size_t)sum * sizeof(firn_wall_node),
+                         error);
     if (st == FIRN_OK) firn_workers_run(&sim->workers, blocks, 16, list_task, sim);
     return st;
 }

@@ -74,24 +74,71 @@ static void advance(void *context, int64_t block, int32_t thread)
     s->partial[block] = precondition(s, block, r, z);
 }
 
+/* z = share M^-1 r + B r, which z holds; r . z */
+static void add_share(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const pass *job = context;
+    const firn_system *s = job->system;
+    const int64_t at = block * s->block_reals;
+    real *z = job->z + at, near[MOST_REALS];
+    s->precondition(s->context, block, job->r + at, near);
+    for (int i = 0; i < s->block_reals; i++) z[i] += s->share * near[i];
+    s->partial[block] = firn_dot(job->r + at, z, s->block_reals);
+}
+
+/* p = z + beta p */
+static void turn_corrected(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const pass *job = context;
+    const int64_t from = block * job->system->block_reals, to = from + job->system->block_reals;
+    const real beta = (real)job->beta;
+    for (int64_t i = from; i < to; i++) job->p[i] = job->z[i] + (beta == 0 ? 0 : beta * job->p[i]);
+}
+
+/* The next direction; returns r . z, which was rz before. r . M^-1 r is `size`. */
+static double choose(pass *job, double rz, double size)
+{
+    const firn_system *s = job->system;
+    if (!s->correct) {
+        run(job, turn);
+        return size;
+    }
+    s->correct(s->context, job->r, job->z);
+    const double next = run_sum(job, add_share);
+    job->beta = rz > 0 ? next / rz : 0;
+    run(job, turn_corrected);
+    return next;
+}
+
+/* r . M^-1 r */
+static void measure(void *context, int64_t block, int32_t thread)
+{
+    (void)thread;
+    const pass *job = context;
+    const firn_system *s = job->system;
+    real z[MOST_REALS];
+    s->partial[block] = precondition(s, block, job->r + block * s->block_reals, z);
+}
+
 firn_solution firn_solve_cg(const firn_system *system, real *x, real *r, real *const work[2],
                             double goal, int32_t most)
 {
-    pass job = {.system = system, .x = x, .r = r, .p = work[0], .q = work[1]};
-    double rz = run_sum(&job, turn);
+    pass job = {.system = system, .x = x, .r = r, .p = work[0], .q = work[1], .z = system->room};
+    double size = run_sum(&job, measure), rz = 0;
     firn_solution s = {0};
-    while (!(s.converged = rz <= goal * goal) && s.iterations < most) {
+    while (!(s.converged = size <= goal * goal) && s.iterations < most && isfinite(size)) {
+        rz = choose(&job, rz, size);
         const double curvature = system->apply(system->context, job.p, job.q);
         if (!(curvature > 0)) break;
         job.alpha = rz / curvature;
         const double next = run_sum(&job, advance);
         s.iterations++;
-        job.beta = next / rz;
-        rz = next;
-        if (!isfinite(rz)) break;
-        if (rz > goal * goal) run(&job, turn);
+        job.beta = next / size;
+        size = next;
     }
-    s.residual = sqrt(rz);
+    s.residual = sqrt(size);
     return s;
 }
 

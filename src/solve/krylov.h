@@ -23,6 +23,10 @@ typedef struct firn_system {
     double (*apply)(void *context, const real *in, real *out);
     /* z = M^-1 r on one block, positive semi-definite. Called from worker threads. */
     void (*precondition)(void *context, int64_t block, const real *r, real *z);
+    /* NULL, or what reaches farther: the preconditioner of conjugate gradients is then
+     * share M^-1 + B, with z = B r, positive semi-definite. `room` is a vector. */
+    void (*correct)(void *context, const real *r, real *z);
+    real share, *room;
     void *context;
     double *partial; /* room for one per block */
 } firn_system;
@@ -44,7 +48,8 @@ static inline double firn_dot(const real *a, const real *b, int32_t n)
 
 /* Conjugate gradients (Hestenes & Stiefel 1952), for positive definite A. x comes in as the guess
  * and r as its residual b - A x; both leave as they are when sqrt(r . M^-1 r) <= goal, or after
- * `most` iterations, or where A turns out not to be positive. work: two vectors. */
+ * `most` iterations, or where A turns out not to be positive. work: two vectors. The norm is that of
+ * M^-1 alone, whatever else preconditions. */
 firn_solution firn_solve_cg(const firn_system *system, real *x, real *r, real *const work[2],
                             double goal, int32_t most);
 

@@ -5,6 +5,7 @@
  * symmetric: colours go backwards after the coarse correction. Rows of four cells are vectors. */
 #include "solve/multigrid.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -157,6 +158,30 @@ double firn_multigrid_apply(firn_multigrid *m, const double *p, double *q)
 {
     job j = {.m = m, .p = p, .q = q};
     return run_sum(&j, apply_task);
+}
+
+static void residual_task(void *context, int64_t b, int32_t thread)
+{
+    (void)thread;
+    const job *j = context;
+    const firn_multigrid *m = j->m;
+    double sum = 0;
+    for (int c = 0; c < m->cells; c++) {
+        const size_t at = (size_t)b * m->cells + (size_t)c;
+        m->r[at] = m->level->inverse[at] > 0 ? j->p[at] - m->q[at] : 0;
+        sum += m->r[at] * m->r[at];
+    }
+    m->partial[b] = sum;
+}
+
+double firn_multigrid_residual(firn_multigrid *m, const double *b, const double *x)
+{
+    job j = {.m = m, .p = b};
+    memset(m->q, 0, (size_t)m->level->count * (size_t)m->cells * sizeof *m->q);
+    const double bb = run_sum(&j, residual_task);
+    (void)firn_multigrid_apply(m, x, m->q);
+    const double rr = run_sum(&j, residual_task);
+    return bb > 0 ? sqrt(rr / bb) : 0;
 }
 
 /* ---- the V-cycle ---- */
@@ -346,17 +371,32 @@ static bool same_block(const int32_t a[3], const int32_t b[3], int dim, int shif
     return true;
 }
 
-/* Counts the blocks of all levels. Few far ones may never meet: the last level then has several. */
-static void count_levels(firn_multigrid *m, int32_t count, const int32_t (*coord)[3])
+/* Counts the blocks of all levels. Blocks on both sides of 0 never meet by shifts: once there are no more
+ * than two along each axis, from low >> level on, the next level is one block. */
+static void count_levels(firn_multigrid *m, int32_t count, const int32_t (*coord)[3],
+                         int32_t low[3])
 {
+    int32_t high[3] = {0}, n;
+    for (int32_t b = 0; b < count; b++) {
+        for (int a = 0; a < m->dim; a++) {
+            if (b == 0 || coord[b][a] < low[a]) low[a] = coord[b][a];
+            if (b == 0 || coord[b][a] > high[a]) high[a] = coord[b][a];
+        }
+    }
+    bool near;
     m->levels = 0;
     do {
-        int32_t n = 0;
+        n = 0;
+        near = true;
         for (int32_t b = 0; b < count; b++) {
             n += b == 0 || !same_block(coord[b], coord[b - 1], m->dim, m->levels);
         }
-        m->level[m->levels].count = n;
-    } while (m->level[m->levels++].count > 1 && m->levels < FIRN_LEVELS);
+        for (int a = 0; a < m->dim; a++) {
+            near &= (high[a] >> m->levels) - (low[a] >> m->levels) <= 1;
+        }
+        m->level[m->levels++].count = n;
+    } while (!near);
+    if (n > 1) m->level[m->levels++].count = 1;
 }
 
 static void clear_task(void *context, int64_t b, int32_t thread)
@@ -372,17 +412,22 @@ static void clear_task(void *context, int64_t b, int32_t thread)
 
 /* Numbers the parents of a level's blocks; `first` is the first block of the finest level in each. A
  * face between parents is one between blocks, so their links follow from the blocks'. */
-static void link_parents(firn_multigrid *m, int32_t n, const int32_t (*coord)[3], int32_t *first)
+static void link_parents(firn_multigrid *m, int32_t n, const int32_t (*coord)[3],
+                         const int32_t low[3], int32_t *first)
 {
     firn_level *l = &m->level[n], *up = l + 1;
+    const bool one = up->count == 1;
     int32_t parents = 0;
     for (int32_t b = 0; b < l->count; b++) {
         const int32_t *at = coord[first[b]];
-        if (b == 0 || !same_block(at, coord[first[parents - 1]], m->dim, n + 1)) parents++;
+        if (b == 0 || (!one && !same_block(at, coord[first[parents - 1]], m->dim, n + 1))) {
+            parents++;
+        }
         l->parent[b] = parents - 1;
         l->part[b] = 0;
         for (int a = 0; a < m->dim; a++) {
-            l->part[b] = (uint8_t)(2 * l->part[b] + (at[a] >> n & 1));
+            const int half = one ? (at[a] >> n) - (low[a] >> n) : at[a] >> n & 1;
+            l->part[b] = (uint8_t)(2 * l->part[b] + half);
         }
         if (b == 0 || l->parent[b] != l->parent[b - 1]) first[parents - 1] = first[b];
     }
@@ -406,7 +451,8 @@ firn_status firn_multigrid_reserve(firn_multigrid *m, int32_t dim, int32_t count
     m->dim = dim;
     m->cells = firn_pow(FIRN_BLOCK, dim);
     m->workers = workers;
-    count_levels(m, count, coord);
+    int32_t low[3] = {0};
+    count_levels(m, count, coord, low);
     cutter measure = {0};
     cut_all(m, &measure);
     const firn_status st = firn_pool_renew(allocator, &m->pool, measure.used, error);
@@ -428,7 +474,7 @@ firn_status firn_multigrid_reserve(firn_multigrid *m, int32_t dim, int32_t count
     }
     int32_t *first = m->patch_first; /* not needed yet */
     for (int32_t b = 0; b < count; b++) first[b] = b;
-    for (int32_t n = 0; n + 1 < m->levels; n++) link_parents(m, n, coord, first);
+    for (int32_t n = 0; n + 1 < m->levels; n++) link_parents(m, n, coord, low, first);
     return FIRN_OK;
 }
 
@@ -738,10 +784,16 @@ firn_solution firn_multigrid_solve(firn_multigrid *m, double *b, double *x, doub
                                    int32_t most)
 {
     firn_solution s = {0};
-    remove_means(m, b);
     job j = {.m = m, .p = b, .x = x};
-    const double bb = run_sum(&j, begin_task);
-    double rr = bb, rz = 0;
+    double bb = run_sum(&j, begin_task), rr = bb, rz = 0;
+    if (m->floats) {
+        /* The mean of n numbers is off by up to n roundings: what is then left of a constant is nothing
+         * to solve for. */
+        const double rounding = (double)m->level->count * m->cells * DBL_EPSILON / tolerance;
+        remove_means(m, b);
+        rr = run_sum(&j, begin_task);
+        bb = fmax(rr, rounding * rounding * bb);
+    }
     while (!(s.converged = rr <= tolerance * tolerance * bb) && s.iterations < most) {
         j.scale = 1 / sqrt(rr / ((double)m->level->count * m->cells));
         run(&j, m->level, hand_over_task);
@@ -821,17 +873,25 @@ firn_solution firn_multigrid_solve_jacobi(firn_multigrid *m, double *b, double *
                                 .precondition = precondition_real,
                                 .context = m,
                                 .partial = m->partial};
+    firn_solution s = {0}, part = {.converged = true};
     remove_means(m, b);
-    double size = 0;
-    memset(work[0], 0, n * sizeof(real));
-    memset(solution, 0, n * sizeof(real));
-    for (size_t i = 0; i < n - (size_t)m->cells; i++) {
-        r[i] = m->level->inverse[i] > 0 ? (real)b[i] : 0;
-        size += (double)m->level->inverse[i] * b[i] * b[i];
+    for (size_t i = 0; i < n; i++) x[i] = 0;
+    for (;;) {
+        s.residual = firn_multigrid_residual(m, b, x);
+        s.converged = s.residual <= tolerance;
+        if (s.converged || !part.converged || s.iterations >= most) break;
+        double size = 0;
+        memset(work[0], 0, n * sizeof(real));
+        memset(solution, 0, n * sizeof(real));
+        for (size_t i = 0; i < n; i++) {
+            r[i] = (real)m->r[i];
+            size += (double)m->level->inverse[i] * m->r[i] * m->r[i];
+        }
+        part = firn_solve_cg(&system, solution, r, work, tolerance / s.residual * sqrt(size),
+                             most - s.iterations);
+        s.iterations += part.iterations;
+        for (size_t i = 0; i < n; i++) x[i] += (double)solution[i];
     }
-    firn_solution s = firn_solve_cg(&system, solution, r, work, tolerance * sqrt(size), most);
-    for (size_t i = 0; i < n - (size_t)m->cells; i++) x[i] = (double)solution[i];
     remove_means(m, x);
-    s.residual /= size > 0 ? sqrt(size) : 1;
     return s;
 }

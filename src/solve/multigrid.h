@@ -68,14 +68,18 @@ firn_status firn_multigrid_setup(firn_multigrid *m, const firn_allocator *alloca
                                  firn_error *error);
 
 /* Solves for x, from 0, until |r| <= tolerance |b| or `most` iterations are done. The solution's
- * residual is |r| / |b|. b leaves without the means of floating parts. */
+ * residual is |r| / |b|. b leaves without the means of floating parts; where only the rounding of those
+ * is left of it, x = 0 is the solution. */
 firn_solution firn_multigrid_solve(firn_multigrid *m, double *b, double *x, double tolerance,
                                    int32_t most);
 
-/* The same by conjugate gradients with the diagonal as preconditioner, all in real: what to compare
- * with. The residual is in the norm of krylov.h. */
+/* The same by conjugate gradients with the diagonal as preconditioner: what to compare with. They run in
+ * real, and start again from the residual in double until that is small enough. */
 firn_solution firn_multigrid_solve_jacobi(firn_multigrid *m, double *b, double *x, double tolerance,
                                           int32_t most);
+
+/* |b - A x| / |b| over active cells. */
+double firn_multigrid_residual(firn_multigrid *m, const double *b, const double *x);
 
 /* x = M^-1 b on the finest level: one V-cycle. */
 void firn_multigrid_cycle(firn_multigrid *m);

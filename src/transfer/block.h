@@ -482,6 +482,28 @@ LANE_INLINE void differentiate(const firn_pass *s, const firn_tangent *t, const 
     }
 }
 
+/* Adds what the tangents of a group's first particles are like to their cells: the Lame coefficients,
+ * times volume, of an isotropic material that answers alike to growth and to one shear. */
+static inline void add_lame(const firn_pass *s, const firn_tangent *t, int lanes, real (*to)[2])
+{
+    vr C[1][DD], T[1][DD];
+    for (int c = 0; c < DD; c++) C[0][c] = v_set(c % (D + 1) == 0);
+    differentiate(s, t, (const vr(*)[DD])C, T, 1);
+    vr growth = v_set(0), shear = v_set(0);
+    for (int a = 0; a < D; a++) growth += T[0][a * (D + 1)] / (real)D; /* D lambda + 2 mu */
+    /* Off the diagonal 1, on it 1 and -1: of size 2 + D (D - 1), without a trace. */
+    for (int c = 0; c < DD; c++) C[0][c] = v_set(c == 0 ? 1 : c == D + 1 ? -1 : c % (D + 1) != 0);
+    differentiate(s, t, (const vr(*)[DD])C, T, 1);
+    for (int c = 0; c < DD; c++) shear += T[0][c] * C[0][c] / (real)(2 + D * (D - 1)); /* 2 mu */
+    for (int l = 0; l < lanes; l++) {
+        int cell = 0;
+        for (int a = 0; a < D; a++) cell = FIRN_BLOCK * cell + (int)(t->x[a][l] + 1) - 1;
+        const real lambda = (growth[l] - shear[l]) / (real)D;
+        to[cell][0] += lambda > 0 ? lambda : 0;
+        to[cell][1] += (real)0.5 * shear[l];
+    }
+}
+
 LANE_INLINE void note_motion(lane_extremes *e, const firn_lanes *g, vr gradient)
 {
     vr speed2 = g->v[0] * g->v[0];

@@ -816,4 +816,20 @@ void FIRN_KERNEL(firn_fast_product)(const firn_pass *s, int32_t superblock, firn
     s->touched[superblock] = arena.touched;
 }
 
+firn_pass_function FIRN_KERNEL(firn_fast_lame);
+void FIRN_KERNEL(firn_fast_lame)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
+{
+    (void)scratch;
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (!s->at->population[b]) continue;
+        const firn_tangent *t = block_tangents(s, b);
+        for (int run = 0; run < RUNS; run++) {
+            const int end = (int)s->cell[b][(run + 1) * RUN_ROWS * FIRN_BLOCK];
+            for (int i = (int)s->cell[b][run * RUN_ROWS * FIRN_BLOCK]; i < end; i += W, t++) {
+                add_lame(s, t, end - i < W ? end - i : W, s->lame + (size_t)b * CELLS);
+            }
+        }
+    }
+}
+
 #endif

@@ -4,7 +4,7 @@
 
 firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
     FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
-    FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather),
+    FIRN_KERNEL(firn_plain_lame), FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather),
     FIRN_KERNEL(firn_staggered_scatter), FIRN_KERNEL(firn_staggered_gather),
     FIRN_KERNEL(firn_staggered_drift);
 firn_energy_function FIRN_KERNEL(firn_energy);
@@ -15,7 +15,7 @@ firn_pass_function FIRN_KERNEL(firn_fast_scatter), FIRN_KERNEL(firn_fast_scatter
     FIRN_KERNEL(firn_fast_gather), FIRN_KERNEL(firn_fast_gather_flip), FIRN_KERNEL(firn_fused),
     FIRN_KERNEL(firn_fused_flip), FIRN_KERNEL(firn_moved_gather),
     FIRN_KERNEL(firn_moved_gather_flip), FIRN_KERNEL(firn_fast_tangent),
-    FIRN_KERNEL(firn_fast_product);
+    FIRN_KERNEL(firn_fast_product), FIRN_KERNEL(firn_fast_lame);
 #define FAST(name) FIRN_KERNEL(name)
 #else
 #define FAST(name) NULL
@@ -46,6 +46,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .energy = FIRN_KERNEL(firn_energy),
     .tangent = {FIRN_KERNEL(firn_plain_tangent), FAST(firn_fast_tangent)},
     .product = {FIRN_KERNEL(firn_plain_product), FAST(firn_fast_product)},
+    .lame = {FIRN_KERNEL(firn_plain_lame), FAST(firn_fast_lame)},
     .tangent_bytes = sizeof(firn_tangent),
     .has_tangent = has_tangent,
     .has_rest_density = has_rest_density,

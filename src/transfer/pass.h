@@ -123,6 +123,7 @@ typedef struct firn_pass {
     const uint32_t *group;      /* by block: its first group */
     uint32_t (*cell)[FIRN_MAX_CELLS + 1]; /* by block: offsets of its cells' particles */
     int32_t differential_law;             /* a law whose differential serves all materials, or -1 */
+    real (*lame)[2]; /* written: lambda and mu times volume, J, by block and cell; see lame */
 
     /* Projection: by block, a number per lattice point and channel; see FIRN_STAGGERED. */
     const real *staggered;
@@ -130,6 +131,7 @@ typedef struct firn_pass {
     bool solids;                   /* not all materials are liquids of one surface tension */
     double dt_step; /* of the step; `dt` is the part of it that particles move by in this pass... */
     double dt_past; /* ... after this much of it */
+    real frame[3];  /* m/s: the motion of what they flow around in */
 
     /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
     const firn_scalar *scalar;
@@ -165,6 +167,7 @@ typedef struct firn_kernels {
     /* Implicit steps, plain and fast: fill tangents; then, as often as the solver asks, gather a
      * velocity's gradients and scatter the forces that the tangents answer with. */
     firn_pass_function *tangent[2], *product[2];
+    firn_pass_function *lame[2]; /* sums what the tangents are like over the particles of cells */
     firn_pass_function *moved_gather[2]; /* fast_gather with velocity_moved */
     size_t tangent_bytes;                /* of a group */
     bool (*has_tangent)(int law);

@@ -403,6 +403,19 @@ void FIRN_KERNEL(firn_plain_product)(const firn_pass *s, int32_t superblock, fir
     s->touched[superblock] = arena.touched;
 }
 
+void FIRN_KERNEL(firn_plain_lame)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_lame)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
+{
+    (void)scratch;
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        const int n = (int)s->at->population[b];
+        const firn_tangent *t = block_tangents(s, b);
+        for (int i = 0; i < n; i += W, t++) {
+            add_lame(s, t, n - i < W ? n - i : W, s->lame + (size_t)b * CELLS);
+        }
+    }
+}
+
 /* ---- rest volumes ---- */
 
 /* One particle in every lane, and what its material is. */

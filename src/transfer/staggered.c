@@ -417,10 +417,10 @@ static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratc
                 means_of(&weights, c, local[OLD + c], local[OLD + c], mean, NULL);
                 old[c] = mean[0];
             }
-            /* Second order in time: C is the gradient of the velocity. */
+            /* Second order in time: C is the gradient of the velocity, which is steady in the frame. */
             for (int c = 0; c < D; c++) {
                 real bend = 0;
-                for (int d = 0; d < D; d++) bend += C[c][d] * v[d];
+                for (int d = 0; d < D; d++) bend += C[c][d] * (v[d] - s->frame[d]);
                 y[c][l] =
                     x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * loose[l]) / h;
                 const real kept = flip ? s->flip * (g.v[c][l] - old[c]) : 0;
@@ -477,7 +477,9 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
         vr y[D];
         for (int c = 0; c < D; c++) {
             vr bend = v_set(0);
-            for (int d = 0; d < D && !flip; d++) bend += g.C[c * D + d] * g.v[d];
+            for (int d = 0; d < D && !flip; d++) {
+                bend += g.C[c * D + d] * (g.v[d] - s->frame[d]);
+            }
             y[c] = g.x[c] + (dt * g.v[c] + bend_time * bend) / h;
         }
         for (int c = 0; c < D && flip && last; c++) {

@@ -82,50 +82,10 @@ void firn_case_run_projected_column(firn_case_run *run)
     }
 }
 
-/* How deep below a flat surface the middle of a cell is that is this full: a step smoothed by the quadratic
- * spline, found by halving. */
-static double depth_at(double cover)
-{
-    double low = -1.5, high = 1.5;
-    for (int i = 0; i < 40; i++) {
-        const double d = (low + high) / 2, a = fabs(d);
-        const double part = a < 0.5 ? 0.75 * a - a * a * a / 3 : 0.5 - pow(1.5 - a, 3) / 6;
-        *(0.5 + (d < 0 ? -part : part) < cover ? &low : &high) = d;
-    }
-    return (low + high) / 2;
-}
-
-/* The volume of liquid in a 2D tank `cells` wide, of which a particle has `part` of a cell, over that filled
- * in: by how full cells are, with images of particles beyond the walls. */
+/* The volume of liquid in a 2D tank `cells` wide, of which a particle has `part` of a cell. */
 static double volume(const firn_world *w, int cells, double part)
 {
-    enum { TALL = 512 };
-    const double h = w->def.cell_size;
-    double *cover = calloc((size_t)cells * TALL, sizeof *cover), sum = 0;
-    if (!cover || firn_world_failed(w)) sum = NAN;
-    for (int64_t i = 0; i < w->count && sum >= 0; i++) {
-        int first[2];
-        double weight[2][3];
-        for (int a = 0; a < 2; a++) {
-            const double y = w->x[2 * i + a] / h - 0.5;
-            first[a] = (int)floor(y - 0.5);
-            const double f = y - first[a];
-            weight[a][0] = 0.5 * (1.5 - f) * (1.5 - f);
-            weight[a][1] = 0.75 - (f - 1) * (f - 1);
-            weight[a][2] = 0.5 * (f - 0.5) * (f - 0.5);
-        }
-        for (int k = 0; k < 9; k++) {
-            int x = first[0] + k % 3, y = first[1] + k / 3;
-            x = x < 0 ? -1 - x : x >= cells ? 2 * cells - 1 - x : x;
-            y = y < 0 ? -1 - y : y >= TALL ? TALL - 1 : y;
-            cover[y * cells + x] += part * weight[0][k % 3] * weight[1][k / 3];
-        }
-    }
-    for (int c = 0; c < cells * TALL && sum >= 0; c++) {
-        sum += fmin(fmax(0.5 + depth_at(cover[c]), 0), 1) / ((double)w->count * part);
-    }
-    free(cover);
-    return sum;
+    return firn_world_volume(w, (int[3]){0}, (int[3]){cells, 512}, part);
 }
 
 static void rest_in_pool(firn_case_run *run, int32_t dimension, int deep, double seconds)
@@ -201,6 +161,62 @@ static void melt_snow(firn_case_run *run, int deep, double seconds)
 void firn_case_run_projected_snow(firn_case_run *run)
 {
     for (int deep = 2; deep <= 4; deep += 2) melt_snow(run, deep, run->quick ? 4 : 8);
+}
+
+/* The part of a block of 0.1 m that is melted: it stands on a hot plate, squeezes its melt out and sinks. The
+ * material of the scene chocolate_2d. */
+static double melt_on_plate(firn_case_run *run, double h, double gravity, double dt_most,
+                            double seconds)
+{
+    const double side = 0.1, width = 0.3;
+    firn_world w = tank_of_water(run, 2, h, width, 0);
+    firn_material_def m = firn_elastic(FIRN_MELTING, 1300, 1e5, 0.3);
+    m.yield = 5000;
+    m.heat_capacity = m.liquid_heat_capacity = 1700;
+    m.conductivity = m.liquid_conductivity = 0.2;
+    m.melting_point = 307.15;
+    m.latent_heat = 4.5e4;
+    m.liquid_yield = 10;
+    m.viscosity = 3;
+    w.material[0] = m;
+    w.collider[0].boundary = FIRN_STICKY;
+    w.collider[1] = firn_roller(0, true);
+    w.collider[1].boundary = FIRN_STICKY;
+    w.collider[1].temperature = 353.15;
+    w.def.collider_count = 2;
+    w.def.gravity[1] = -gravity;
+    w.def.heat.enabled = 1;
+    w.def.heat.ambient = 293.15;
+    w.def.heat.speed = 5000;
+    w.def.dt_max = dt_most;
+    firn_world_open(&w);
+    firn_world_add(
+        &w, &(firn_world_body){.low = {(width - side) / 2}, .high = {(width + side) / 2, side}});
+    firn_world_advance(&w, seconds);
+    const firn_totals t = firn_world_measure(&w);
+    firn_world_close(&w);
+    return t.liquid / t.mass;
+}
+
+/* Resolutions of the scene, in short steps. In long ones pressure moves melt along the plate unresisted, and in
+ * small cells the block shakes: see doc/liquids.md. */
+void firn_case_run_projected_contact(firn_case_run *run)
+{
+    const double h = 0.005, seconds = run->quick ? 0.5 : 1, dt = run->quick ? 0.002 : 0.001;
+    double part[3];
+    for (int k = 0; k < (run->quick ? 2 : 3); k++) {
+        part[k] = melt_on_plate(run, h / (1 << k), G, dt, seconds);
+        firn_check_note(run, part[k], 0, "for comparison", "cells of %g mm: melted after %g s",
+                        1000 * h / (1 << k), seconds);
+        if (k == 0) continue;
+        firn_check_near(run, part[k] / part[k - 1], 1, run->quick ? 0.06 : 0.09,
+                        "the same, over that in cells twice as large");
+    }
+    firn_check_near(run, melt_on_plate(run, h, G, 0.01, seconds) / part[0], 1, 0.18,
+                    "in cells of %g mm, long steps over short ones", 1000 * h);
+    firn_check_near(
+        run, melt_on_plate(run, h / 2, 0, 0.01, seconds) / melt_on_plate(run, h, 0, 0.01, seconds),
+        1, 0.03, "without gravity, over that in cells twice as large");
 }
 
 /* ---- walls ---- */
@@ -326,6 +342,41 @@ void firn_case_run_projected_dam(firn_case_run *run)
     firn_check_near(run, volume(&w, CELLS, 0.25), 1, 0.02, "volume after %g s", seconds);
     firn_check_note(run, (double)w.steps, 0, "for comparison", "steps");
     firn_world_close(&w);
+}
+
+/* Steps of a dam that breaks, and where its middle is along the tank after each eighth of the time. */
+static int64_t splash(firn_case_run *run, int32_t dimension, firn_pressure pressure, double seconds,
+                      double middle[8])
+{
+    const double h = 0.02;
+    const int wide = dimension == 2 ? 16 : 8;
+    firn_world w = tank_of_water(run, dimension, h, 3 * wide * h, 0);
+    w.def.pressure = pressure;
+    w.def.dt_max = 0.02;
+    firn_world_open(&w);
+    firn_world_add(&w, &(firn_world_body){.high = {wide * h, 2 * wide * h, 3 * wide * h}});
+    for (int i = 0; i < 8; i++) {
+        firn_world_advance(&w, seconds / 8);
+        firn_world_look(&w);
+        middle[i] = firn_world_mean(&w, w.x, NULL, 0, 0, w.count) / h;
+    }
+    const int64_t steps = w.steps;
+    firn_world_close(&w);
+    return steps;
+}
+
+/* The same splash in far fewer steps. What they cost: `firn bench liquid`. */
+void firn_case_run_projected_splash(firn_case_run *run)
+{
+    for (int32_t d = 2; d <= (run->quick ? 2 : 3); d++) {
+        double without[8], with[8], apart = 0;
+        const int64_t more = splash(run, d, FIRN_PRESSURE_NONE, 0.6, without),
+                      fewer = splash(run, d, FIRN_PRESSURE_PROJECTION, 0.6, with);
+        for (int i = 0; i < 8; i++) apart = fmax(apart, fabs(with[i] - without[i]));
+        firn_check_at_least(run, (double)more / (double)fewer, 20,
+                            "%dD: steps weakly compressible over projected", d);
+        firn_check_at_most(run, apart, 1, "middles apart, cells");
+    }
 }
 
 /* ---- a vortex ---- */

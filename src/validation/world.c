@@ -152,6 +152,70 @@ double firn_world_mean(const firn_world *w, const double *now, const double *bef
     return sum / (double)(end - first);
 }
 
+/* ---- volume ---- */
+
+/* How deep below a flat surface the middle of a cell is that is this full: a step smoothed by the quadratic
+ * spline, found by halving. */
+static double depth_at(double cover)
+{
+    double low = -1.5, high = 1.5;
+    for (int i = 0; i < 40; i++) {
+        const double d = (low + high) / 2, a = fabs(d);
+        const double part = a < 0.5 ? 0.75 * a - a * a * a / 3 : 0.5 - pow(1.5 - a, 3) / 6;
+        *(0.5 + (d < 0 ? -part : part) < cover ? &low : &high) = d;
+    }
+    return (low + high) / 2;
+}
+
+/* Adds a particle to the cells around it; y is its place in cells from the first corner. */
+static void spread_cover(double *cover, int dim, const double y[3], const int side[3], double part)
+{
+    int first[3] = {0};
+    double weight[3][3];
+    for (int a = 0; a < dim; a++) {
+        if (!(y[a] >= 0 && y[a] < side[a])) return;
+        first[a] = (int)floor(y[a]) - 1;
+        const double f = y[a] - 0.5 - first[a];
+        weight[a][0] = 0.5 * (1.5 - f) * (1.5 - f);
+        weight[a][1] = 0.75 - (f - 1) * (f - 1);
+        weight[a][2] = 0.5 * (f - 0.5) * (f - 0.5);
+    }
+    for (int k = 0; k < (dim == 3 ? 27 : 9); k++) {
+        double w = part;
+        size_t place = 0;
+        for (int a = 0, rest = k; a < dim; a++, rest /= 3) {
+            const int at = first[a] + rest % 3;
+            place = place * (size_t)side[a] + (size_t)(at < 0          ? -1 - at
+                                                       : at >= side[a] ? 2 * side[a] - 1 - at
+                                                                       : at);
+            w *= weight[a][rest % 3];
+        }
+        cover[place] += w;
+    }
+}
+
+double firn_world_volume(const firn_world *w, const int low[3], const int side[3], double part)
+{
+    const int dim = w->def.dimension;
+    size_t cells = 1;
+    for (int a = 0; a < dim; a++) cells *= (size_t)side[a];
+    double *cover = calloc(cells, sizeof *cover), sum = 0;
+    if (!cover || firn_world_failed(w)) {
+        free(cover);
+        return NAN;
+    }
+    for (int64_t i = 0; i < w->count; i++) {
+        double y[3] = {0};
+        for (int a = 0; a < dim; a++) y[a] = w->x[i * dim + a] / w->def.cell_size - low[a];
+        spread_cover(cover, dim, y, side, part);
+    }
+    for (size_t c = 0; c < cells; c++) {
+        if (cover[c] > 0) sum += fmin(fmax(0.5 + depth_at(cover[c]), 0), 1);
+    }
+    free(cover);
+    return sum / ((double)w->count * part);
+}
+
 /* ---- bodies ---- */
 
 void firn_move_rigidly(const void *context, const double x[3], double v[3], double C[3][3])

@@ -96,4 +96,9 @@ firn_totals firn_world_measure(firn_world *w);
 double firn_world_mean(const firn_world *w, const double *now, const double *before, int axis,
                        int64_t first, int64_t end);
 
+/* The volume of liquid in a box of cells, from `low` on and `side` along each axis, over that of all
+ * particles, each of which has `part` of a cell: by how full cells are. Particles near the box's faces have
+ * images beyond. */
+double firn_world_volume(const firn_world *w, const int low[3], const int side[3], double part);
+
 #endif

@@ -67,11 +67,16 @@ function putValue(out: Writer, node: Node | null, offset: number, depth: number)
   const at = startOf(node, offset);
   if (node === null || depth > MOST_DEPTH) {
     out.put('s', at);
-  } else if (isAlias(node)) {
-    out.put('*', at);
-  } else if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor) {
-    out.put('&', out.before(`&${node.anchor}`, at));
-  } else if (isScalar(node)) {
+    return;
+  }
+  if (isAlias(node)) {
+    out.put('*', at, node.source);
+    return;
+  }
+  if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor) {
+    out.put('&', out.before(`&${node.anchor}`, at), node.anchor);
+  }
+  if (isScalar(node)) {
     out.put(node.type === 'PLAIN' ? 's' : 'q', at, String(node.value ?? ''));
   } else if (isMap(node)) {
     out.put('{', at);

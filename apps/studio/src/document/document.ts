@@ -127,14 +127,14 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     try {
       this.model_ = readModel(doc);
       this.isRead_ = true;
-      /* The engine takes no anchors, also where nothing refers to them. */
+      /* Panels change one value at a time, and one with an anchor stands for several. */
       visit(doc, {
         Node: (_, node) => {
           if ('anchor' in node && node.anchor) this.isRead_ = false;
         },
       });
     } catch {
-      /* Aliases and the like: the engine says what is wrong. */
+      /* Aliases and the like: to be changed in the text. */
     }
   }
 }

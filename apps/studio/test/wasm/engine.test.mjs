@@ -90,7 +90,7 @@ test('wrong scenes are refused at their line, and the engine goes on', async () 
     [TINY.replace('materials', '\tmaterials'), 5, /indent with spaces, not tabs/],
     [TINY.replace('radius', 'radios'), 7, /did you mean radius|radius/],
     [TINY + 'resolution: 1\n', 8, /"resolution" is given twice/],
-    [TINY.replace('jelly}', '&a jelly}'), 5, /anchors \(&name\) are not supported/],
+    [TINY.replace('jelly}', '*a }'), 5, /there is no anchor &a before this/],
     [TINY + 'include: other.yaml\n', 8, /include works in files only/],
   ];
   for (const [text, line, words] of cases) {
