@@ -178,6 +178,7 @@ static double drop_volume(const firn_world *w)
 {
     const int dim = w->def.dimension, reach = (int)(2 * RADIUS / w->def.cell_size);
     int low[3] = {0}, side[3] = {0};
+    if (firn_world_failed(w)) return NAN;
     for (int a = 0; a < dim; a++) {
         low[a] =
             (int)floor(firn_world_mean(w, w->x, NULL, a, 0, w->count) / w->def.cell_size) - reach;
