@@ -42,8 +42,7 @@ void *firn_collider_move(firn_collider_def *def, void *memory);
 void *firn_collider_attach(firn_collider_def *def, void *memory);
 
 /* Where the collider is at a checked def's time, and how fast it moves there. At a key's time the
- * velocity is that of the segment that begins there. Turns take the shorter way round, so a spin
- * needs keys less than half a turn apart.
+ * velocity is that of the segment that begins there. Keys say how turns go: firn_pose_key.
  *
  * dimension 2 drops z of position and velocity and keeps of each rotation its angle about z; one
  * that turns the x-y plane's back to the viewer (a half turn about x, say) is taken as the angle

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solve/cutter.h"
+
 enum {
     GRAIN = 2,
     AXES = 3,
@@ -333,19 +335,6 @@ void firn_coarse_cycle(firn_coarse *m)
 
 /* ---- setting up ---- */
 
-/* Hands out arrays: from nowhere at first, to measure them. */
-typedef struct cutter {
-    char *base;
-    size_t used;
-} cutter;
-
-static void *cut(cutter *c, size_t bytes)
-{
-    void *at = c->base ? c->base + c->used : NULL;
-    c->used += (bytes + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
-    return at;
-}
-
 /* Blocks by place, in an open table; those of a level are numbered as they are first met. */
 typedef struct finder {
     int32_t *slot;
@@ -394,23 +383,23 @@ static bool reaches(const int32_t place[4], int dim, int which)
     return true;
 }
 
-static void cut_level(const firn_coarse *m, firn_coarse_level *l, bool finest, cutter *c)
+static void cut_level(const firn_coarse *m, firn_coarse_level *l, bool finest, firn_cutter *c)
 {
     const size_t blocks = (size_t)l->count + 1, nodes = blocks * (size_t)m->nodes,
                  vector = nodes * NODE * sizeof(real);
-    l->around = cut(c, blocks * sizeof *l->around);
-    l->finer = cut(c, blocks * sizeof *l->finer);
-    l->coarser = cut(c, blocks * sizeof *l->coarser);
-    l->lame = cut(c, 2 * nodes * sizeof(real));
-    l->mass = cut(c, vector);
-    l->shear = cut(c, vector);
-    l->x = cut(c, vector);
-    l->b = cut(c, vector);
+    l->around = firn_cut(c, blocks * sizeof *l->around);
+    l->finer = firn_cut(c, blocks * sizeof *l->finer);
+    l->coarser = firn_cut(c, blocks * sizeof *l->coarser);
+    l->lame = firn_cut(c, 2 * nodes * sizeof(real));
+    l->mass = firn_cut(c, vector);
+    l->shear = firn_cut(c, vector);
+    l->x = firn_cut(c, vector);
+    l->b = firn_cut(c, vector);
     l->r = NULL;
     if (finest) return;
-    l->r = cut(c, vector);
-    l->stencil = cut(c, nodes * (size_t)firn_pow(3, m->dim) * MATRIX * sizeof(real));
-    l->inverse = cut(c, nodes * MATRIX * sizeof(real));
+    l->r = firn_cut(c, vector);
+    l->stencil = firn_cut(c, nodes * (size_t)firn_pow(3, m->dim) * MATRIX * sizeof(real));
+    l->inverse = firn_cut(c, nodes * MATRIX * sizeof(real));
 }
 
 static void clear_level(const firn_coarse *m, const firn_coarse_level *l)
@@ -482,11 +471,11 @@ firn_status firn_coarse_reserve(firn_coarse *m, const firn_directory *d, double 
         }
         m->level[n].count = f.count;
     }
-    cutter c = {0};
+    firn_cutter c = {0};
     for (int n = 0; n < m->levels; n++) cut_level(m, &m->level[n], n == 0, &c);
     st = firn_pool_renew(allocator, &m->pool, c.used, error);
     if (st != FIRN_OK) return st;
-    c = (cutter){.base = m->pool.data};
+    c = (firn_cutter){.base = m->pool.data};
     for (int n = 0; n < m->levels; n++) cut_level(m, &m->level[n], n == 0, &c);
 
     /* Which is where of which. */

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solve/cutter.h"
+
 enum {
     ROW = FIRN_BLOCK,
     GRAIN = 16,
@@ -328,39 +330,26 @@ void firn_multigrid_cycle(firn_multigrid *m)
 
 /* ---- setting up ---- */
 
-/* Hands out arrays: from nowhere at first, to measure them. */
-typedef struct cutter {
-    char *base;
-    size_t used;
-} cutter;
-
-static void *cut(cutter *c, size_t bytes)
-{
-    void *at = c->base ? c->base + c->used : NULL;
-    c->used += (bytes + FIRN_ALIGN - 1) / FIRN_ALIGN * FIRN_ALIGN;
-    return at;
-}
-
-static void cut_all(firn_multigrid *m, cutter *c)
+static void cut_all(firn_multigrid *m, firn_cutter *c)
 {
     for (int32_t n = 0; n < m->levels; n++) {
         firn_level *l = &m->level[n];
         const size_t blocks = (size_t)l->count + 1,
                      reals = blocks * (size_t)m->cells * sizeof(real);
-        l->link = cut(c, blocks * sizeof *l->link);
-        l->parent = cut(c, blocks * sizeof *l->parent);
-        l->part = cut(c, blocks * sizeof *l->part);
-        for (int a = 0; a < m->dim; a++) l->face[a] = cut(c, reals);
+        l->link = firn_cut(c, blocks * sizeof *l->link);
+        l->parent = firn_cut(c, blocks * sizeof *l->parent);
+        l->part = firn_cut(c, blocks * sizeof *l->part);
+        for (int a = 0; a < m->dim; a++) l->face[a] = firn_cut(c, reals);
         real **rest[] = {&l->anchor, &l->mass, &l->diagonal, &l->inverse, &l->x, &l->b};
-        for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) *rest[i] = cut(c, reals);
+        for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) *rest[i] = firn_cut(c, reals);
     }
     const size_t blocks = (size_t)m->level->count + 1;
     double **vector[] = {&m->r, &m->p, &m->q};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) {
-        *vector[i] = cut(c, blocks * (size_t)m->cells * sizeof(double));
+        *vector[i] = firn_cut(c, blocks * (size_t)m->cells * sizeof(double));
     }
-    m->partial = cut(c, blocks * sizeof *m->partial);
-    m->patch_first = cut(c, (blocks + 1) * sizeof *m->patch_first);
+    m->partial = firn_cut(c, blocks * sizeof *m->partial);
+    m->patch_first = firn_cut(c, (blocks + 1) * sizeof *m->patch_first);
 }
 
 static bool same_block(const int32_t a[3], const int32_t b[3], int dim, int shift)
@@ -453,11 +442,11 @@ firn_status firn_multigrid_reserve(firn_multigrid *m, int32_t dim, int32_t count
     m->workers = workers;
     int32_t low[3] = {0};
     count_levels(m, count, coord, low);
-    cutter measure = {0};
+    firn_cutter measure = {0};
     cut_all(m, &measure);
     const firn_status st = firn_pool_renew(allocator, &m->pool, measure.used, error);
     if (st != FIRN_OK) return st;
-    cutter c = {.base = m->pool.data};
+    firn_cutter c = {.base = m->pool.data};
     cut_all(m, &c);
     job j = {.m = m};
     for (int32_t n = 0; n < m->levels; n++) {
