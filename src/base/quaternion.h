@@ -6,10 +6,20 @@
 
 static inline void firn_quaternion_multiply(const double p[4], const double q[4], double out[4])
 {
-    out[0] = p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3];
-    out[1] = p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2];
-    out[2] = p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1];
-    out[3] = p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0];
+    const double r[4] = {p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
+                         p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
+                         p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
+                         p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0]};
+    for (int i = 0; i < 4; i++) out[i] = r[i]; /* `out` may be one of them */
+}
+
+static inline void firn_quaternion_rotate(const double q[4], const double v[3], double out[3])
+{
+    const double p[4] = {0, v[0], v[1], v[2]}, back[4] = {q[0], -q[1], -q[2], -q[3]};
+    double r[4];
+    firn_quaternion_multiply(q, p, r);
+    firn_quaternion_multiply(r, back, r);
+    for (int a = 0; a < 3; a++) out[a] = r[a + 1];
 }
 
 /* The rotation vector (axis times angle, rad, at most half a turn) that takes p to q in world

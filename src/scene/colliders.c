@@ -1,0 +1,217 @@
+/* Colliders with their keys, and what else acts on material: forces, sinks, heat. */
+#include "scene/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/quaternion.h"
+
+/* One key: where it takes the frame that the shape has by itself. */
+static firn_status read_key(const firn_value *v, int dim, double at[3], double degrees[3],
+                            firn_error *error)
+{
+    static const char *const names[] = {"at", "rotate", NULL};
+    int n = 0;
+    if (v->kind != FIRN_MAP) {
+        return firn_value_fail(v, error, "a key is {at: [x, y, z], rotate: [x, y, z]}");
+    }
+    firn_status st = FIRN_OK;
+    for (const firn_value *p = v->child; p && st == FIRN_OK; p = p->next) {
+        if (strcmp(p->key, "at") == 0) {
+            st = firn_read_vector(p, "at", "m", dim, 3, at, &n, error);
+        } else if (strcmp(p->key, "rotate") == 0) {
+            st = firn_read_vector(p, "rotate", "degrees", dim, 3, degrees, &n, error);
+        } else {
+            char near[80];
+            st = firn_value_fail(p, error, "a key has no parameter \"%.60s\"%s", p->key,
+                                 firn_nearest(p->key, names, near, sizeof near));
+        }
+    }
+    return st;
+}
+
+/* Key times are the words of the map. */
+static firn_status read_keys(firn_scene_collider *c, int dim, bool *turns, firn_error *error)
+{
+    if (c->keys->kind != FIRN_MAP || !c->keys->child) {
+        return firn_value_fail(c->keys, error,
+                               "keys must be a map of times, as {0: {at: [0, 0, 0]}}");
+    }
+    const int count = firn_value_count(c->keys);
+    firn_pose_key *key = calloc((size_t)count, sizeof *key);
+    if (!key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    free(c->key);
+    c->key = key;
+    c->key_count = count;
+    int i = 0;
+    for (const firn_value *v = c->keys->child; v; v = v->next, i++) {
+        const firn_value time = firn_value_of_key(v);
+        double degrees[3] = {0};
+        firn_status st = firn_read_real(&time, "the time of a key", "s", &key[i].time, error);
+        if (st == FIRN_OK) st = read_key(v, dim, key[i].position, degrees, error);
+        if (st == FIRN_OK && i > 0 && !(key[i].time > key[i - 1].time)) {
+            st = firn_value_fail(v, error, "times of keys must rise");
+        }
+        if (st != FIRN_OK) return st;
+        for (int a = 0; a < 3; a++) {
+            key[i].angle[a] = firn_degree * degrees[a];
+            *turns |= degrees[a] != 0;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Shape and keys of a collider whose rows are read. */
+static firn_status place_collider(const firn_scene *scene, const firn_value *where,
+                                  firn_scene_collider *c, firn_error *error)
+{
+    firn_status st = firn_read_shape(scene, c->shape_value, false, &c->shape, error);
+    double turn[4], position[3], rotation[4], way[3];
+    bool turns = false, spins = false;
+    if (st != FIRN_OK) return st;
+    firn_rotation_from_degrees(c->rotate, turn);
+    firn_quaternion_rotate(turn, c->shape.def.position, position);
+    for (int a = 0; a < 3; a++) position[a] += c->translate[a];
+    firn_quaternion_multiply(turn, c->shape.def.rotation, rotation);
+    c->key = calloc(1, sizeof *c->key);
+    if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    if (c->keys) st = read_keys(c, (int)scene->dimension, &turns, error);
+    if (st != FIRN_OK) return st;
+    for (int a = 0; a < 3; a++) {
+        c->def.spin[a] = firn_degree * c->spin[a];
+        spins |= c->spin[a] != 0;
+    }
+    const bool given = firn_value_get(where, "pivot");
+    if (spins && turns && !given) {
+        return firn_value_fail(firn_value_get(where, "spin"), error,
+                               "spin and keys that rotate need a pivot to turn about, as pivot: "
+                               "[%g, %g, %g]",
+                               position[0], position[1], position[2]);
+    }
+    c->def.interpolation = (firn_interpolation)c->interpolation;
+    for (int a = 0; a < 3; a++) way[a] = given || turns ? c->pivot[a] - position[a] : 0;
+    const double back[4] = {rotation[0], -rotation[1], -rotation[2], -rotation[3]};
+    firn_quaternion_rotate(back, way, c->def.pivot);
+    for (int32_t k = 0; k == 0 || k < c->key_count; k++) {
+        for (int a = 0; a < 3; a++) c->key[k].position[a] += position[a];
+        memcpy(c->key[k].rotation, rotation, sizeof rotation);
+    }
+    return FIRN_OK;
+}
+
+bool firn_scene_moves(const firn_scene_collider *c)
+{
+    const double *w = c->def.spin;
+    return c->key_count > 0 || w[0] != 0 || w[1] != 0 || w[2] != 0;
+}
+
+static firn_status check_collider_heat(const firn_scene *scene, const firn_value *v,
+                                       firn_error *error)
+{
+    const firn_value *transfer = firn_value_get(v, "transfer");
+    if (transfer && !firn_value_get(v, "temperature")) {
+        return firn_value_fail(transfer, error,
+                               "transfer needs a temperature to flow to, as {temperature: 80C, "
+                               "transfer: 500}");
+    }
+    return firn_check_has_heat(scene, v, "temperature", error);
+}
+
+firn_status firn_read_colliders(firn_scene *scene, firn_error *error)
+{
+    firn_status st =
+        firn_make_array(scene->colliders_value, FIRN_LIST, "colliders", sizeof *scene->collider,
+                        (void **)&scene->collider, &scene->collider_count, error);
+    firn_names names = {0};
+    const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_collider *c = &scene->collider[i];
+        c->def = firn_collider_def_default();
+        st = firn_read_section(scene, &firn_section_collider, v, c, error);
+        c->where = v;
+        if (st == FIRN_OK && !c->shape_value) {
+            st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
+        }
+        if (st == FIRN_OK) st = place_collider(scene, v, c, error);
+        if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
+        if (st == FIRN_OK) st = firn_take_name(&names, c->name, c, v, error);
+    }
+    firn_names_free(&names);
+    return st;
+}
+
+firn_status firn_read_forces(firn_scene *scene, firn_error *error)
+{
+    firn_status st = firn_make_array(scene->forces_value, FIRN_MAP, "forces", sizeof *scene->force,
+                                     (void **)&scene->force, &scene->force_count, error);
+    const firn_value *v = scene->forces_value ? scene->forces_value->child : NULL;
+    for (int32_t i = 0; i < scene->force_count && st == FIRN_OK; i++, v = v->next) {
+        const firn_value time = firn_value_of_key(v);
+        int n = 0;
+        st = firn_read_real(&time, "the time of a force", "s", &scene->force[i].time, error);
+        if (st == FIRN_OK) {
+            st = firn_read_vector(v, "acceleration", "m/s2", (int)scene->dimension, 3,
+                                  scene->force[i].acceleration, &n, error);
+        }
+        if (st == FIRN_OK && i > 0 && !(scene->force[i].time > scene->force[i - 1].time)) {
+            st = firn_value_fail(v, error, "times of forces must rise");
+        }
+    }
+    return st;
+}
+
+firn_status firn_read_sinks(firn_scene *scene, firn_error *error)
+{
+    firn_status st = firn_make_array(scene->sinks_value, FIRN_LIST, "sinks", sizeof *scene->sink,
+                                     (void **)&scene->sink, &scene->sink_count, error);
+    const firn_value *v = scene->sinks_value ? scene->sinks_value->child : NULL;
+    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_sink *s = &scene->sink[i];
+        st = firn_section_read(&firn_section_sink, v, s, error);
+        if (st == FIRN_OK && !s->shape_value) {
+            st = firn_value_fail(v, error, "a sink needs a shape");
+        }
+        if (st == FIRN_OK) {
+            s->where = v;
+            if (s->end < s->start) {
+                return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
+            }
+            st = firn_read_shape(scene, s->shape_value, true, &s->shape, error);
+        }
+    }
+    return st;
+}
+
+static firn_status read_sources(firn_scene *scene, firn_error *error)
+{
+    firn_scene_heat *h = &scene->heat;
+    firn_status st = firn_make_array(h->sources_value, FIRN_LIST, "sources", sizeof *h->source,
+                                     (void **)&h->source, &h->source_count, error);
+    const firn_value *v = h->sources_value ? h->sources_value->child : NULL;
+    for (int32_t i = 0; i < h->source_count && st == FIRN_OK; i++, v = v->next) {
+        firn_scene_heat_source *s = &h->source[i];
+        s->body.def = firn_collider_def_default();
+        st = firn_read_section(scene, &firn_section_heat_source, v, s, error);
+        if (st != FIRN_OK) return st;
+        if (!s->body.shape_value || !firn_section_given(&firn_section_heat_source, s, "power")) {
+            return firn_value_fail(v, error,
+                                   "a source is {shape: {sphere: {radius: 0.1}}, power: 1e6}");
+        }
+        if (s->end < s->start) {
+            return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
+        }
+        st = place_collider(scene, v, &s->body, error);
+    }
+    return st;
+}
+
+firn_status firn_read_heat(firn_scene *scene, firn_error *error)
+{
+    if (!scene->heat_value) return FIRN_OK;
+    scene->heat.def = firn_sim_def_default().heat;
+    scene->heat.def.enabled = 1;
+    const firn_status st =
+        firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
+    return st == FIRN_OK ? read_sources(scene, error) : st;
+}

@@ -1,0 +1,45 @@
+/* Reading a scene: what its files share. scene.c calls the others, one for each kind of section. */
+#ifndef FIRN_SCENE_READ_H
+#define FIRN_SCENE_READ_H
+
+#include "scene/scene.h"
+
+static const double firn_degree = 3.14159265358979323846 / 180; /* rad */
+
+/* ---- scene.c: for all sections ---- */
+
+/* A section whose vectors have as many numbers as the scene has dimensions; flat ones may have a third. */
+firn_status firn_read_section(const firn_scene *scene, const firn_section *section,
+                              const firn_value *map, void *out, firn_error *error);
+/* Memory for the entries of a list or map; *count receives how many. */
+firn_status firn_make_array(const firn_value *v, firn_value_kind kind, const char *what,
+                            size_t size, void **out, int32_t *count, firn_error *error);
+/* Notes whose name it is; NULL is nobody's. */
+firn_status firn_take_name(firn_names *names, const char *name, void *thing,
+                           const firn_value *where, firn_error *error);
+
+/* ---- shapes.c ---- */
+
+/* `fills`: whether particles are to fill it. */
+firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
+                            firn_scene_shape *out, firn_error *error);
+
+/* ---- materials.c, objects.c, colliders.c: lists of the scene ---- */
+
+firn_status firn_read_materials(firn_scene *scene, firn_error *error);
+firn_status firn_read_objects(firn_scene *scene, firn_error *error);
+firn_status firn_read_contacts(firn_scene *scene, firn_error *error);
+firn_status firn_read_colliders(firn_scene *scene, firn_error *error);
+firn_status firn_read_forces(firn_scene *scene, firn_error *error);
+firn_status firn_read_sinks(firn_scene *scene, firn_error *error);
+firn_status firn_read_heat(firn_scene *scene, firn_error *error);
+
+/* Whether a parameter stays within its range, times a factor and whatever noise makes of it. `where` is
+ * what to blame. */
+firn_status firn_check_varied(const firn_scene_material *m, const firn_param *p, double factor,
+                              const firn_value *where, firn_error *error);
+/* Whether what is said of heat has a meaning. */
+firn_status firn_check_has_heat(const firn_scene *scene, const firn_value *map, const char *name,
+                                firn_error *error);
+
+#endif
