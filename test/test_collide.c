@@ -594,6 +594,40 @@ static void surface_velocity_is_the_derivative_of_position(void **state)
     }
 }
 
+/* A cup on an arm on a cart: each in the frame of the next. */
+static void what_rides_follows_exactly(void **state)
+{
+    (void)state;
+    firn_collider_def cart = turning(2), arm = turning(5), cup = turning(4), still;
+    arm.parent = &cart;
+    for (int i = 0; i < 2; i++) {
+        cup = i ? firn_collider_def_default() : cup;
+        memcpy(cup.position, (double[3]){0.2, 0.5, -0.3}, sizeof cup.position);
+        cup.parent = &arm;
+        for (int dimension = 2; dimension <= 3; dimension++) check_velocity(&cup, dimension);
+    }
+    firn_posed_collider c, frame;
+    still = firn_collider_def_default();
+    still.parent = &arm;
+    firn_collider_pose(&still, 3, 2.3, &c);
+    firn_collider_pose(&arm, 3, 2.3, &frame);
+    assert_memory_equal(c.rotation, frame.rotation, sizeof c.rotation);
+    for (int a = 0; a < 3; a++) assert_close(c.velocity[a], frame.velocity[a], 1e-15);
+
+    /* Copied with all that it rides on. */
+    double memory[400];
+    const firn_collider_def before = cup;
+    assert_true(firn_collider_extra(&cup) <= sizeof memory);
+    const char *end = firn_collider_move(&cup, memory);
+    assert_ptr_equal(end, (char *)memory + firn_collider_extra(&cup));
+    firn_collider_pose(&before, 3, 3.7, &frame);
+    memset(&arm, 0, sizeof arm);
+    memset(&cart, 0, sizeof cart);
+    firn_collider_pose(&cup, 3, 3.7, &c);
+    assert_memory_equal(c.rotation, frame.rotation, sizeof c.rotation);
+    assert_memory_equal(c.velocity, frame.velocity, sizeof c.velocity);
+}
+
 /* Angles are taken as they are written, about the pivot, which goes straight. */
 static void turns_are_as_long_as_written(void **state)
 {
@@ -1106,6 +1140,11 @@ static void bad_defs_are_refused_by_name(void **state)
     assert_refused(&def, "colliders[1].key_count -1");
     def = good, def.key_count = 2;
     assert_refused(&def, "colliders[1].keys NULL");
+    firn_collider_def parent = good;
+    def = good, def.parent = &parent, parent.spin[1] = NAN;
+    assert_refused(&def, "colliders[1].parent.spin[1] nan");
+    def = good, def.parent = &def;
+    assert_refused(&def, "colliders[1].parent: it rides on more than 64 others, or on itself");
 
     def = good, def.shape = FIRN_SPHERE, def.size[0] = -0.5;
     assert_refused(&def, "colliders[1].size[0] -0.5 must be above 0 (radius of sphere, m)");
@@ -1190,6 +1229,7 @@ int main(void)
         cmocka_unit_test(two_d_is_the_section),
         cmocka_unit_test(two_d_keeps_the_angle_about_z),
         cmocka_unit_test(surface_velocity_is_the_derivative_of_position),
+        cmocka_unit_test(what_rides_follows_exactly),
         cmocka_unit_test(turns_are_as_long_as_written),
         cmocka_unit_test(spin_turns_without_end),
         cmocka_unit_test(smooth_keys_stop_at_ends_and_turns_and_never_overshoot),

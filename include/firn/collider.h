@@ -96,7 +96,9 @@ typedef struct firn_collider_motion {
     X(REAL, until, "s", INFINITY, 0, 1e12, "when it vanishes: a gate opens, a pin lets go",        \
       "INFINITY is never", NULL)
 
-/* Make one with firn_collider_def_default. Keys and points are copied when a sim is created; a mesh is
+enum { FIRN_MOST_PARENTS = 64 };
+
+/* Make one with firn_collider_def_default. Keys, points and parents are copied when a sim is created; a mesh is
  * not, and must outlive the sim, or its place in it. A sim makes a level set of it: distances on nodes
  * `voxel` apart near the surface. Edges are as sharp as that; a part of a solid thinner than a voxel may be
  * missed, and a sheet counts as at least a voxel thick. */
@@ -116,6 +118,9 @@ typedef struct firn_collider_def {
         pivot[3]; /* m, in the shape's frame: the point that angles of keys and spin turn about */
     double
         spin[3]; /* rad/s, from time 0 on, about axes of the world, before angles of keys turn it */
+    /* That it rides on: its own pose, keys and spin are in the frame of that one. Of it the pose is read
+     * alone, and what it rides on itself, up to FIRN_MOST_PARENTS of them. NULL: the world. */
+    const struct firn_collider_def *parent;
     FIRN_COLLIDER_PARAMS(FIRN_MEMBER)
     uint32_t stamp; /* set by the default function */
 } firn_collider_def;

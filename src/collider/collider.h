@@ -34,11 +34,11 @@ static inline bool firn_boundary_holds(firn_boundary boundary)
 firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
                                 firn_error *error);
 
-/* Keys and points of a checked def: how many bytes they are, and the def moved onto a copy of them.
+/* Keys, points and parents of a checked def: how many bytes they are, and the def moved onto a copy of them.
  * Returns where the copy ends. `memory` is aligned as double. */
 size_t firn_collider_extra(const firn_collider_def *def);
 void *firn_collider_move(firn_collider_def *def, void *memory);
-/* Points the def at keys and points that are in such memory already. */
+/* Points the def at keys, points and parents that are in such memory already. */
 void *firn_collider_attach(firn_collider_def *def, void *memory);
 
 /* Where the collider is at a checked def's time, and how fast it moves there. At a key's time the

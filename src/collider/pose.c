@@ -232,17 +232,12 @@ void firn_collider_pose_nowhere(firn_posed_collider *posed)
     posed->shape = &shape;
 }
 
-void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
-                        firn_posed_collider *posed)
+/* Where position, keys and spin of a def take its frame, within that of its parent. */
+static void pose_alone(const firn_collider_def *def, int dimension, double time,
+                       firn_posed_collider *posed)
 {
-    assert(dimension == 2 || dimension == 3);
-    if (time >= def->until) {
-        firn_collider_pose_nowhere(posed);
-        return;
-    }
     static const double none[3] = {0};
     key_pose pose;
-    begin_pose(def, dimension, posed);
     if (def->key_count == 0) {
         pose_still(def->position, def->rotation, none, dimension, &pose);
     } else {
@@ -255,6 +250,41 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
         }
     }
     pose_turned(def, dimension, time, &pose, posed);
+}
+
+/* Takes a pose within a frame into what that frame is in. */
+static void ride(const firn_posed_collider *frame, firn_posed_collider *posed)
+{
+    const double *w = frame->spin;
+    double way[3], velocity[3], spin[3], turn[4];
+    rotate(frame->turn, posed->position, way);
+    rotate(frame->turn, posed->velocity, velocity);
+    rotate(frame->turn, posed->spin, spin);
+    firn_quaternion_multiply(frame->turn, posed->turn, turn);
+    memcpy(posed->turn, turn, sizeof turn);
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        posed->position[a] = frame->position[a] + way[a];
+        posed->velocity[a] = frame->velocity[a] + velocity[a] + w[b] * way[c] - w[c] * way[b];
+        posed->spin[a] = w[a] + spin[a];
+    }
+}
+
+void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
+                        firn_posed_collider *posed)
+{
+    assert(dimension == 2 || dimension == 3);
+    if (time >= def->until) {
+        firn_collider_pose_nowhere(posed);
+        return;
+    }
+    begin_pose(def, dimension, posed);
+    pose_alone(def, dimension, time, posed);
+    for (const firn_collider_def *up = def->parent; up; up = up->parent) {
+        firn_posed_collider frame;
+        pose_alone(up, dimension, time, &frame);
+        ride(&frame, posed);
+    }
     end_pose(def, dimension, posed);
 }
 

@@ -112,6 +112,37 @@ static firn_status check_keys(const firn_collider_def *def, const char *where, f
     return FIRN_OK;
 }
 
+/* Where it is and how it moves, of a def or of one that it rides on. */
+static firn_status check_motion(const firn_collider_def *def, const char *where, firn_error *error)
+{
+    if ((uint32_t)def->interpolation >= FIRN_INTERPOLATION_COUNT)
+        return firn_fail_field(error, FIRN_INVALID, "%s.interpolation %d: use a firn_interpolation",
+                               where, (int)def->interpolation);
+    const firn_status st = check_vector(def->pivot, "pivot", "m", where, error);
+    if (st != FIRN_OK) return st;
+    const firn_status spins = check_vector(def->spin, "spin", "rad/s", where, error);
+    if (spins != FIRN_OK) return spins;
+    if (def->key_count != 0) return check_keys(def, where, error);
+    return check_pose(def->position, def->rotation, where, error);
+}
+
+static firn_status check_parents(const firn_collider_def *def, const char *where, firn_error *error)
+{
+    char at[80];
+    int depth = 0;
+    snprintf(at, sizeof at, "%s.parent", where);
+    firn_status st = FIRN_OK;
+    for (const firn_collider_def *up = def->parent; up && st == FIRN_OK; up = up->parent) {
+        if (++depth > FIRN_MOST_PARENTS)
+            return firn_fail_field(error, FIRN_INVALID,
+                                   "%s: it rides on more than %d others, or on itself; use fewer",
+                                   at, FIRN_MOST_PARENTS);
+        st = firn_check_stamp(up->stamp, "firn_collider_def", at, error);
+        if (st == FIRN_OK) st = check_motion(up, at, error);
+    }
+    return st;
+}
+
 firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
                                 firn_error *error)
 {
@@ -126,29 +157,34 @@ firn_status firn_collider_check(const firn_collider_def *def, int dimension, con
                                where, firn_shape_name(def->shape));
     st = firn_params_check(firn_collider_param, def, where, error);
     if (st != FIRN_OK) return st;
-    if ((uint32_t)def->interpolation >= FIRN_INTERPOLATION_COUNT)
-        return firn_fail_field(error, FIRN_INVALID, "%s.interpolation %d: use a firn_interpolation",
-                               where, (int)def->interpolation);
-    st = check_vector(def->pivot, "pivot", "m", where, error);
-    if (st == FIRN_OK) st = check_vector(def->spin, "spin", "rad/s", where, error);
-    if (st != FIRN_OK) return st;
-    if (def->key_count != 0) return check_keys(def, where, error);
-    return check_pose(def->position, def->rotation, where, error);
+    st = check_motion(def, where, error);
+    return st == FIRN_OK ? check_parents(def, where, error) : st;
 }
 
 size_t firn_collider_extra(const firn_collider_def *def)
 {
     return (size_t)def->key_count * sizeof *def->keys +
-           2 * (size_t)def->point_count * sizeof *def->points;
+           2 * (size_t)def->point_count * sizeof *def->points +
+           (def->parent ? sizeof *def->parent + firn_collider_extra(def->parent) : 0);
 }
 
-void *firn_collider_attach(firn_collider_def *def, void *memory)
+/* Keys and points alone. Returns where they end. */
+static void *attach(firn_collider_def *def, void *memory)
 {
     firn_pose_key *keys = memory;
     double *points = (double *)(keys + def->key_count);
     def->keys = keys;
     def->points = points;
     return points + 2 * (ptrdiff_t)def->point_count;
+}
+
+void *firn_collider_attach(firn_collider_def *def, void *memory)
+{
+    void *end = attach(def, memory);
+    if (!def->parent) return end;
+    firn_collider_def *parent = end;
+    def->parent = parent;
+    return firn_collider_attach(parent, parent + 1);
 }
 
 void *firn_collider_move(firn_collider_def *def, void *memory)
@@ -158,5 +194,10 @@ void *firn_collider_move(firn_collider_def *def, void *memory)
     if (def->point_count)
         memcpy((char *)memory + keys, def->points,
                2 * (size_t)def->point_count * sizeof *def->points);
-    return firn_collider_attach(def, memory);
+    void *end = attach(def, memory);
+    if (!def->parent) return end;
+    firn_collider_def *parent = end;
+    *parent = *def->parent;
+    def->parent = parent;
+    return firn_collider_move(parent, parent + 1);
 }

@@ -198,6 +198,7 @@ static void take_solids(lattice *l)
         memcpy(def.position, motion.position, sizeof def.position);
         memcpy(def.rotation, motion.rotation, sizeof def.rotation);
         def.key_count = 0;
+        def.parent = NULL;
         memset(def.spin, 0, sizeof def.spin); /* it has turned that far already */
         firn_collider_pose(&def, l->ball.dim, now, &posed);
         for (int64_t i = 0; i < l->count; i++) {

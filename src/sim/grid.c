@@ -551,6 +551,22 @@ static double approach_limit(const firn_sim *sim, const firn_posed_collider *fro
     return limit;
 }
 
+/* Limits steps by what starts or speeds up within one: at keys of the collider or of what it rides on. */
+static void limit_by_keys(firn_sim *sim, int32_t i, double time, const firn_posed_collider *posed)
+{
+    const double end = time + sim->def.dt_max;
+    for (const firn_collider_def *def = &sim->colliders[i]; def; def = def->parent) {
+        const int32_t keys = def->key_count;
+        for (int32_t k = 0; k <= keys && keys > 0; k++) {
+            const double start = k < keys ? def->keys[k].time : end;
+            if (start <= time || start > end) continue;
+            firn_posed_collider later;
+            firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
+            sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, posed, &later));
+        }
+    }
+}
+
 void firn_sim_pose_colliders(firn_sim *sim, double time)
 {
     firn_posed_collider *posed = sim->posed_pool.data;
@@ -560,15 +576,7 @@ void firn_sim_pose_colliders(firn_sim *sim, double time)
         firn_sim_pose_collider(sim, i, time, &posed[i]);
         if (slot->removed) continue;
         sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &posed[i]));
-        const int32_t keys = slot->moved ? 0 : sim->colliders[i].key_count;
-        const double end = time + sim->def.dt_max;
-        for (int32_t k = 0; k <= keys && keys > 0; k++) { /* what starts or speeds up in a step */
-            const double start = k < keys ? sim->colliders[i].keys[k].time : end;
-            if (start <= time || start > end) continue;
-            firn_posed_collider later;
-            firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
-            sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, &posed[i], &later));
-        }
+        if (!slot->moved) limit_by_keys(sim, i, time, &posed[i]);
         const firn_deform *d = &slot->deform;
         if (d->moves && d->begin > time && d->begin <= time + sim->def.dt_max) {
             firn_posed_collider later = posed[i];

@@ -203,6 +203,12 @@ firn_status firn_sim_add_collider(firn_sim *sim, const firn_collider_def *def, i
     firn_deform deform = {0};
     char where[32];
     snprintf(where, sizeof where, "colliders[%d]", place);
+    if (def->parent) {
+        return firn_fail_field(error, FIRN_INVALID,
+                               "%s.parent must be NULL for a collider that is added later; move it "
+                               "with firn_sim_move_collider",
+                               where);
+    }
     firn_status st = firn_collider_check(def, sim->store.dim, where, error);
     if (st == FIRN_OK && place == sim->def.collider_count) {
         st = firn_host_reserve_colliders(sim, place + 1, error);

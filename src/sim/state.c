@@ -67,6 +67,9 @@ static void copy_collider(const firn_collider_def *from, firn_collider_def *to)
     memcpy(to->position, from->position, sizeof to->position);
     memcpy(to->rotation, from->rotation, sizeof to->rotation);
     to->key_count = from->key_count;
+    to->interpolation = from->interpolation;
+    memcpy(to->pivot, from->pivot, sizeof to->pivot);
+    memcpy(to->spin, from->spin, sizeof to->spin);
     FIRN_COLLIDER_PARAMS(COPY)
     to->stamp = from->stamp;
 #undef COPY
@@ -141,6 +144,7 @@ static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_
         return refuse_collider(c->collider, error);
     def->keys = NULL;
     def->points = NULL;
+    def->parent = NULL;
     const size_t size = firn_collider_extra(def);
     const firn_status st = firn_pool_reserve(sim->allocator, &to->keys, size, error);
     if (st != FIRN_OK) return st;
