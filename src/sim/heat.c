@@ -15,7 +15,7 @@
  * heat too.
  *
  * Faces conduct with the harmonic mean of their nodes' conductivities times the mean of how full the
- * nodes are. Walls and air act on nodes by the area of surface that is theirs: see open_node.
+ * nodes are, as far as no wall takes the room: see free_part. Walls and air act on nodes by the area of surface that is theirs: see open_node.
  * Different bodies have different nodes at the same place, which exchange heat directly.
  *
  * A dye spreads by the same equations, with mass for capacity and no walls. See doc/melting.md. */
@@ -64,6 +64,7 @@ typedef struct heat_links {
     int32_t before[3], after[3]; /* neighbouring blocks, -1: none */
     bool near;                   /* some collider is */
     real room[NODES];            /* volume of the kernel that colliders leave free, m3 */
+    real along[3][NODES];        /* part of the node's cross-section that conducts along an axis */
     real face[3][NODES];         /* to the next node along an axis */
     real out[NODES];             /* to walls, air and sky... */
     real gain[NODES];            /* ... and what those give at value 0, J */
@@ -276,22 +277,33 @@ static double kernel_above(double cells)
     return cells > 0 ? 1 - tail : tail;
 }
 
-/* The part of a node's kernel that colliders leave free. */
-static double free_part(const heat_job *job, int64_t block, int n)
+/* Cells from a collider's surface to a node, negative within it. */
+static double cells_from(const heat_job *job, int64_t block, int n, int32_t collider,
+                         double normal[3])
 {
-    const firn_sim *sim = job->sim;
+    double x[3] = {0};
+    const firn_posed_collider *posed = job->sim->posed_pool.data;
+    firn_grid_node_position(job->sim, job->sim->at->coord[block], n, x);
+    return firn_collider_distance(posed + collider, job->dim, x, normal) / job->h;
+}
+
+/* The part of a node's cross-section that colliders leave to what flows in a direction: a wall takes its part
+ * of the kernel from what flows along it, and nothing from what flows through it. Without a direction, the
+ * part of the kernel that is free. `but` is a collider that does not count, or -1. Where nodes within walls
+ * are left out (`outside`), the strip between a wall and the first node is that node's. */
+static double free_part(const heat_job *job, int64_t block, int n, const double *direction,
+                        int32_t but, bool outside)
+{
     double part = 1;
     int32_t count;
-    const int32_t *near = firn_nearby_of(sim, block, &count);
+    const int32_t *near = firn_nearby_of(job->sim, block, &count);
     for (int32_t i = 0; i < count; i++) {
-        const int32_t k = near[i];
-        double x[3] = {0}, normal[3];
-        if (sim->colliders[k].boundary == FIRN_HOLD) continue; /* takes no room */
-        firn_grid_node_position(sim, sim->at->coord[block], n, x);
-        part *= kernel_above(
-            firn_collider_distance((const firn_posed_collider *)sim->posed_pool.data + k, job->dim,
-                                   x, normal) /
-            job->h);
+        double normal[3], through = 0;
+        if (near[i] == but || job->sim->colliders[near[i]].boundary == FIRN_HOLD) continue;
+        const double away = cells_from(job, block, n, near[i], normal);
+        const double free = !outside ? kernel_above(away) : away < 1 ? fmax(away, 0) + 0.5 : 1;
+        for (int a = 0; direction && a < job->dim; a++) through += direction[a] * normal[a];
+        part *= 1 - (1 - through * through) * (1 - free);
     }
     return part;
 }
@@ -312,8 +324,14 @@ static void survey_block(void *context, int64_t block, int32_t thread)
     link->near = job->sim->def.collider_count > 0 &&
                  firn_grid_note_colliders(job->sim, block, FIRN_NEAR_COLLIDER);
     const double cell = pow(job->h, job->dim);
-    for (int n = 0; n < job->nodes; n++)
-        link->room[n] = (real)(link->near ? cell * free_part(job, block, n) : cell);
+    for (int n = 0; n < job->nodes; n++) {
+        link->room[n] =
+            (real)(link->near ? cell * free_part(job, block, n, NULL, -1, false) : cell);
+        for (int a = 0; a < job->dim; a++) {
+            const double axis[3] = {a == 0, a == 1, a == 2};
+            link->along[a][n] = (real)(link->near ? free_part(job, block, n, axis, -1, false) : 1);
+        }
+    }
 }
 
 static void sum_block(void *context, int64_t block, int32_t thread)
@@ -401,31 +419,30 @@ static void open_node(const heat_job *job, int64_t block, int n)
     for (int32_t i = 0; link->near && i < count; i++) {
         const int32_t k = near[i];
         const firn_collider_def *c = &sim->colliders[k];
-        double x[3] = {0}, normal[3];
-        firn_grid_node_position(sim, sim->at->coord[block], n, x);
-        const double away =
-            firn_collider_distance((const firn_posed_collider *)sim->posed_pool.data + k, job->dim,
-                                   x, normal) /
-            job->h;
+        double normal[3];
+        const double away = cells_from(job, block, n, k, normal);
         inside |= away < 0 && c->boundary != FIRN_HOLD;
         if (fabs(away) >= 1 || c->temperature == 0 || c->transfer == 0) continue;
         const double way = WALL_WAY * job->h / fmax((double)node->conductivity, 1e-30);
-        add_surface(job, link, n, side * (1 - fabs(away)) * (double)node->full,
-                    1 / (1 / c->transfer + way),
+        const double part = (1 - fabs(away)) * free_part(job, block, n, normal, k, false);
+        add_surface(job, link, n, side * part * (double)node->full, 1 / (1 / c->transfer + way),
                     c->temperature + away * difference_along(job, block, n, normal));
     }
     if (inside || (heat->transfer == 0 && heat->emissivity == 0)) return;
-    double slope2 = 0;
+    double slope[3] = {0}, length = 0;
     for (int a = 0; a < job->dim; a++) {
         const heat_node *low = next_node(job, block, n, a, -1),
                         *high = next_node(job, block, n, a, 1);
-        const double d = 0.5 * ((high ? (double)high->full : 0) - (low ? (double)low->full : 0));
-        slope2 += d * d;
+        slope[a] = 0.5 * ((high ? (double)high->full : 0) - (low ? (double)low->full : 0));
+        length = hypot(length, slope[a]);
     }
+    if (!(length > 0)) return;
+    for (int a = 0; a < job->dim; a++) slope[a] /= length;
+    if (link->near) length *= free_part(job, block, n, slope, -1, true);
     double covered = 0; /* by other bodies */
     for (int32_t p = next_peer(job, block, (int32_t)block); p >= 0; p = next_peer(job, block, p))
         covered += (double)job->node[(int64_t)p * job->nodes + n].full;
-    const double area = side * sqrt(slope2) * fmax(1 - covered, 0);
+    const double area = side * length * fmax(1 - covered, 0);
     if (heat->transfer > 0) add_surface(job, link, n, area, heat->transfer, heat->ambient);
     if (heat->emissivity > 0) { /* T^4 - S^4 = (T^2 + S^2) (T + S) (T - S) */
         const double T = fmax((double)node->value + heat->ambient, 0), S = heat->sky;
@@ -434,11 +451,12 @@ static void open_node(const heat_job *job, int64_t block, int n)
     }
 }
 
-/* Between a node and the one of another body at the same place. Dye stays in its body. */
-static double contact(const heat_job *job, const heat_node *a, const heat_node *b)
+/* Between a node and the one of another body at the same place, which have the same room. Dye stays in its
+ * body. */
+static double contact(const heat_job *job, const heat_node *a, const heat_node *b, real room)
 {
     if (job->kind == DYE) return 0;
-    return job->dt * job->face / CONTACT_WAY *
+    return job->dt / (job->h * job->h) / CONTACT_WAY * (double)room *
            harmonic((double)a->conductivity, (double)b->conductivity) *
            fmin((double)a->full, (double)b->full);
 }
@@ -455,8 +473,12 @@ static void link_block(void *context, int64_t block, int32_t thread)
             const heat_node *other = next_node(job, block, n, a, 1);
             link->face[a][n] = 0;
             if (!(node->capacity > 0) || !other || !(other->capacity > 0)) continue;
+            const int64_t at = other - job->node;
+            const double part =
+                (double)(node->full * link->along[a][n] +
+                         other->full * job->link[at / job->nodes].along[a][at % job->nodes]);
             link->face[a][n] =
-                (real)(job->dt * job->face * 0.5 * ((double)node->full + (double)other->full) *
+                (real)(job->dt * job->face * 0.5 * part *
                        harmonic((double)node->conductivity, (double)other->conductivity));
         }
         if (job->kind == HEAT && node->capacity > 0) open_node(job, block, n);
@@ -485,7 +507,7 @@ static void sum_links(void *context, int64_t block, int32_t thread)
         for (int a = 0; a < job->dim; a++) sum += link->face[a][n] + face_before(job, block, n, a);
         for (int32_t p = next_peer(job, block, (int32_t)block); p >= 0;
              p = next_peer(job, block, p))
-            sum += (real)contact(job, node, job->node + (int64_t)p * job->nodes + n);
+            sum += (real)contact(job, node, job->node + (int64_t)p * job->nodes + n, link->room[n]);
         link->sum[n] = sum;
     }
 }
@@ -523,7 +545,7 @@ static void multiply_block(void *context, int64_t block, int32_t thread)
     for (int32_t p = next_peer(job, block, (int32_t)block); p >= 0; p = next_peer(job, block, p)) {
         const heat_node *other = job->node + (int64_t)p * job->nodes;
         for (int n = 0; n < job->nodes; n++) {
-            sum[n] += (real)contact(job, &node[n], &other[n]) *
+            sum[n] += (real)contact(job, &node[n], &other[n], link->room[n]) *
                       (in[n] - job->in[(int64_t)p * job->nodes + n]);
         }
     }

@@ -31,6 +31,8 @@ typedef struct strip {
     double step;       /* of heat, h^2 / alpha */
     double time;       /* s of heat */
     bool liquid;       /* at first, where it is at the melting point */
+    int between;  /* cells: insulated walls on either side, so far apart; 0: none, and two cells */
+    double aside; /* of those from a node, cells */
 } strip;
 
 /* Runs it, and calls `look` with each particle's depth (m), temperature (K) and liquid part. */
@@ -49,9 +51,16 @@ static void run_strip(firn_case_run *run, const strip *s, look_function *look, v
     w.def.heat.tolerance = 1e-6;
     w.collider[0] = firn_roller(low, true);
     w.collider[0].temperature = s->wall;
-    w.def.collider_count = 1;
+    w.def.collider_count = s->between ? 2 : 1;
+    const double left = s->aside * h, right = left + (s->between ? s->between : 2) * h;
+    w.collider[1] = firn_collider_def_default();
+    w.collider[1].shape = FIRN_INSIDE;
+    w.collider[1].boundary = FIRN_SLIP;
+    w.collider[1].position[0] = 0.5 * (left + right);
+    w.collider[1].size[0] = 0.5 * (right - left);
+    w.collider[1].size[1] = 100 * s->length;
     firn_world_open(&w);
-    firn_world_add(&w, &(firn_world_body){.low = {0, low}, .high = {2 * h, low + s->length}});
+    firn_world_add(&w, &(firn_world_body){.low = {left, low}, .high = {right, low + s->length}});
     for (int64_t i = 0; i < steps; i++) firn_world_advance(&w, dt);
     firn_world_look(&w);
     double *temperature = malloc((size_t)(w.count + 1) * sizeof *temperature),
@@ -130,48 +139,76 @@ static void add_molten(void *context, double depth, double temperature, double l
     m->count++;
 }
 
-/* How deep the front is, over theory, when it should be through `cells` cells: half a metre. */
-static double front_over_theory(firn_case_run *run, int cells, double step, double offset,
-                                double stefan, double stefan_other, bool freezing)
+typedef struct front {
+    int cells;   /* it should pass: half a metre */
+    double step; /* of heat, h^2 / alpha */
+    double offset;
+    double stefan, other; /* of what is behind it, and before it */
+    bool freezing;
+    int between;
+    double aside;
+} front;
+
+/* How deep the front is, over theory. */
+static double front_over_theory(firn_case_run *run, const front *f)
 {
-    const double l = front_constant(stefan, stefan_other), sign = freezing ? -1 : 1,
+    const double l = front_constant(f->stefan, f->other), sign = f->freezing ? -1 : 1,
                  kelvin = 100; /* latent heat over heat capacity */
     /* Far enough that the end stays as it was. */
-    const strip s = {.cells = 2 * cells,
-                     .length = stefan_other > 0 ? 3 : 1,
-                     .offset = offset,
-                     .wall = MELTING_POINT + sign * kelvin * stefan,
-                     .rest = MELTING_POINT - sign * kelvin * stefan_other,
-                     .step = step,
+    const strip s = {.cells = 2 * f->cells,
+                     .length = f->other > 0 ? 3 : 1,
+                     .offset = f->offset,
+                     .wall = MELTING_POINT + sign * kelvin * f->stefan,
+                     .rest = MELTING_POINT - sign * kelvin * f->other,
+                     .step = f->step,
                      .time = 0.5 * 0.5 / (4 * l * l * alpha),
-                     .liquid = freezing};
+                     .liquid = f->freezing,
+                     .between = f->between,
+                     .aside = f->aside};
     molten m = {0, 0};
     run_strip(run, &s, add_molten, &m);
     const double part = m.sum / (double)m.count;
-    return (freezing ? 1 - part : part) * s.length / 0.5;
+    return (f->freezing ? 1 - part : part) * s.length / 0.5;
+}
+
+/* One front of each kind, with free sides. */
+static void check_fronts(firn_case_run *run, double step, double tolerance)
+{
+    for (int cells = 16; cells <= (run->quick ? 16 : 64); cells *= 2) {
+        const front f = {.cells = cells, .step = step, .stefan = 0.5};
+        firn_check_near(run, front_over_theory(run, &f), 1, tolerance,
+                        "St 0.5, %d cells, steps of %g: front", cells, step);
+    }
+    static const struct {
+        const char *name;
+        front f;
+        bool quick;
+    } more[] = {{"St 1 and 0.5", {.stefan = 1, .other = 0.5}, true},
+                {"freezing", {.stefan = 0.5, .freezing = true}, true},
+                {"St 0.1", {.stefan = 0.1}, false},
+                {"wall half a cell off", {.stefan = 0.5, .offset = 0.5}, false}};
+    for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
+        if (run->quick && !more[k].quick) continue;
+        front f = more[k].f;
+        f.cells = 16;
+        f.step = step;
+        firn_check_near(run, front_over_theory(run, &f), 1, tolerance, "%s, steps of %g: front",
+                        more[k].name, step);
+    }
 }
 
 void firn_case_run_stefan(firn_case_run *run)
 {
-    static const struct {
-        double step, tolerance;
-    } pace[] = {{0.2, 0.01}, {5, 0.04}};
-    for (int i = 0; i < 2; i++) {
-        for (int cells = 16; cells <= (run->quick ? 16 : 64); cells *= 2) {
-            firn_check_near(run, front_over_theory(run, cells, pace[i].step, 0, 0.5, 0, false), 1,
-                            pace[i].tolerance, "St 0.5, %d cells, steps of %g: front", cells,
-                            pace[i].step);
+    check_fronts(run, 0.2, 0.01);
+    check_fronts(run, 5, 0.04);
+    for (int between = 4; between <= (run->quick ? 4 : 8); between *= 2) {
+        for (int k = 0; k < (run->quick ? 2 : 3); k++) {
+            static const double aside[] = {0, 0.25, 0.5};
+            const front f = {
+                .cells = 16, .step = 0.2, .stefan = 0.5, .between = between, .aside = aside[k]};
+            firn_check_near(run, front_over_theory(run, &f), 1, 0.01,
+                            "between insulated walls %d cells apart, %g off a node: front", between,
+                            aside[k]);
         }
-        const int cells = 16;
-        firn_check_near(run, front_over_theory(run, cells, pace[i].step, 0, 1, 0.5, false), 1,
-                        pace[i].tolerance, "St 1 and 0.5, steps of %g: front", pace[i].step);
-        firn_check_near(run, front_over_theory(run, cells, pace[i].step, 0, 0.5, 0, true), 1,
-                        pace[i].tolerance, "freezing, steps of %g: front", pace[i].step);
-        if (run->quick) continue;
-        firn_check_near(run, front_over_theory(run, cells, pace[i].step, 0, 0.1, 0, false), 1,
-                        pace[i].tolerance, "St 0.1, steps of %g: front", pace[i].step);
-        firn_check_near(run, front_over_theory(run, cells, pace[i].step, 0.5, 0.5, 0, false), 1,
-                        pace[i].tolerance, "wall half a cell off, steps of %g: front",
-                        pace[i].step);
     }
 }
