@@ -15,8 +15,9 @@
  * heat too.
  *
  * Faces conduct with the harmonic mean of their nodes' conductivities times the mean of how full the
- * nodes are, as far as no wall takes the room: see free_part. Walls and air act on nodes by the area of surface that is theirs: see open_node.
- * Different bodies have different nodes at the same place, which exchange heat directly.
+ * nodes are, as far as no wall takes the room: see survey_node. Walls and air act on nodes by the area of
+ * surface that is theirs: see open_node. Different bodies have different nodes at the same
+ * place, which exchange heat directly.
  *
  * A dye spreads by the same equations, with mass for capacity and no walls. See doc/melting.md. */
 #include <math.h>
@@ -288,10 +289,10 @@ static double cells_from(const heat_job *job, int64_t block, int n, int32_t coll
 }
 
 /* The part of a node's cross-section that colliders leave to what flows in a direction: a wall takes its part
- * of the kernel from what flows along it, and nothing from what flows through it. Without a direction, the
- * part of the kernel that is free. `but` is a collider that does not count, or -1. Where nodes within walls
- * are left out (`outside`), the strip between a wall and the first node is that node's. */
-static double free_part(const heat_job *job, int64_t block, int n, const double *direction,
+ * of the kernel from what flows along it, and nothing from what flows through it. `but` is a collider that does
+ * not count, or -1. Where nodes within walls are left out (`outside`), the strip between a wall and the first
+ * node is that node's. */
+static double free_part(const heat_job *job, int64_t block, int n, const double direction[3],
                         int32_t but, bool outside)
 {
     double part = 1;
@@ -302,10 +303,28 @@ static double free_part(const heat_job *job, int64_t block, int n, const double 
         if (near[i] == but || job->sim->colliders[near[i]].boundary == FIRN_HOLD) continue;
         const double away = cells_from(job, block, n, near[i], normal);
         const double free = !outside ? kernel_above(away) : away < 1 ? fmax(away, 0) + 0.5 : 1;
-        for (int a = 0; direction && a < job->dim; a++) through += direction[a] * normal[a];
+        for (int a = 0; a < job->dim; a++) through += direction[a] * normal[a];
         part *= 1 - (1 - through * through) * (1 - free);
     }
     return part;
+}
+
+/* What colliders leave of a node's kernel, and of its cross-section to what flows along the axes: as
+ * free_part has it, in one look at each of them. */
+static void survey_node(const heat_job *job, int64_t block, int n, heat_links *link)
+{
+    double room = 1, along[3] = {1, 1, 1};
+    int32_t count = 0;
+    const int32_t *near = link->near ? firn_nearby_of(job->sim, block, &count) : NULL;
+    for (int32_t i = 0; i < count; i++) {
+        double normal[3];
+        if (job->sim->colliders[near[i]].boundary == FIRN_HOLD) continue; /* takes no room */
+        const double taken = 1 - kernel_above(cells_from(job, block, n, near[i], normal));
+        room *= 1 - taken;
+        for (int a = 0; a < job->dim; a++) along[a] *= 1 - (1 - normal[a] * normal[a]) * taken;
+    }
+    link->room[n] = (real)(pow(job->h, job->dim) * room);
+    for (int a = 0; a < job->dim; a++) link->along[a][n] = (real)along[a];
 }
 
 /* What stays while nothing moves. */
@@ -323,15 +342,7 @@ static void survey_block(void *context, int64_t block, int32_t thread)
     }
     link->near = job->sim->def.collider_count > 0 &&
                  firn_grid_note_colliders(job->sim, block, FIRN_NEAR_COLLIDER);
-    const double cell = pow(job->h, job->dim);
-    for (int n = 0; n < job->nodes; n++) {
-        link->room[n] =
-            (real)(link->near ? cell * free_part(job, block, n, NULL, -1, false) : cell);
-        for (int a = 0; a < job->dim; a++) {
-            const double axis[3] = {a == 0, a == 1, a == 2};
-            link->along[a][n] = (real)(link->near ? free_part(job, block, n, axis, -1, false) : 1);
-        }
-    }
+    for (int n = 0; n < job->nodes; n++) survey_node(job, block, n, link);
 }
 
 static void sum_block(void *context, int64_t block, int32_t thread)
