@@ -68,7 +68,8 @@ void firn_case_run_projected_honey(firn_case_run *run)
 
 /* A body of half the water's density, twice as wide as high, in a tank of 32 x 10 of its heights: how deep its
  * bottom is below the level, in heights; 0.5 in theory. It starts by `above` of its height too high. */
-static double draught(firn_case_run *run, int across, double above, double seconds)
+static double draught(firn_case_run *run, int across, double above, firn_shear shear,
+                      double seconds)
 {
     const double h = 0.02, high = across / 2 * h, width = 4 * across * h, depth = 2 * across * h;
     firn_world w = firn_world_make(run, 2, h, firn_material_def_preset(firn_preset_find("water")));
@@ -77,6 +78,7 @@ static double draught(firn_case_run *run, int across, double above, double secon
     w.def.material_count = 2;
     w.def.gravity[1] = -G;
     w.def.pressure = FIRN_PRESSURE_PROJECTION;
+    w.def.shear = shear;
     w.def.damping = 2; /* it would bob for long */
     w.def.collider_count = 1;
     w.collider[0] = firn_collider_def_default();
@@ -104,11 +106,13 @@ static double draught(firn_case_run *run, int across, double above, double secon
 void firn_case_run_projected_float(firn_case_run *run)
 {
     for (int across = 8; across <= (run->quick ? 8 : 16); across *= 2) {
-        for (int i = 0; i < 2; i++) {
-            const double deep = draught(run, across, i ? -0.25 : 0.25, 4);
+        for (int i = 0; i < 4; i++) {
+            const bool implicit = i >= 2, below = i % 2;
+            const double deep = draught(run, across, below ? -0.25 : 0.25,
+                                        implicit ? FIRN_SHEAR_IMPLICIT : FIRN_SHEAR_AUTO, 4);
             firn_check_near(run, (deep - 0.5) * across / 2, 0, 0.4,
-                            "%d cells across, from %s: draught too deep, cells", across,
-                            i ? "below" : "above");
+                            "%d cells across, from %s%s: draught too deep, cells", across,
+                            below ? "below" : "above", implicit ? ", implicit shear" : "");
         }
     }
 }
