@@ -137,6 +137,30 @@ static vr liquid_lanes(const firn_pass *s, const firn_lanes *g, const uint32_t i
     return melt;
 }
 
+/* How the material m of some lanes shears: implicitly, with a viscosity and the part of its explicit stress that is
+ * left beside it, or explicitly, with a wave that limits the step. */
+typedef struct shearing {
+    vr viscosity, left;
+} shearing;
+
+static void look_at_shear(const firn_pass *s, const firn_lanes *g, uint32_t m, vi mine,
+                          shearing *to, lane_extremes *e)
+{
+    const firn_lane_constants k = same_constants(s, m);
+    if (s->implicit_shear[m]) {
+        const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[m]];
+        const real dt = (real)s->dt_scatter;
+        vr left = v_set(1), resistance = k.mu * dt;
+        if (law->resistance) resistance = law->resistance(&k, g, dt, &left);
+        to->viscosity = v_select(mine, resistance, to->viscosity);
+        to->left = v_select(mine, left, to->left);
+    } else if (s->laws[m] != FIRN_LIQUID) {
+        const vr lambda = v_max((g->modulus - 2 * k.mu) * ((real)1 / D), v_set(0));
+        const vr shear2 = (g->stiffness - lambda) * g->volume / g->mass;
+        e->shear2 = v_max(v_select(mine, shear2, v_set(0)), e->shear2);
+    }
+}
+
 /* What is scattered of a group, in place of what it was made from: viscosity of implicit shear in
  * stiffness, compliance 1 / K in modulus, log of the volume over that at rest in state, the liquid part in
  * enthalpy, the volume over the one at the start in J, the deviator of the explicit stress in tau, and
@@ -146,35 +170,24 @@ static void prepare(const firn_pass *s, firn_lanes *g, const uint32_t index[W], 
     const vr zero = v_set(0), one = v_set(1);
     const vi material = materials_of(s, index);
     const vr melt = liquid_lanes(s, g, index);
-    vr eta = zero, kept = one, J = g->J, mean = zero, tension = zero;
+    shearing shear = {zero, one};
+    vr J = g->J, mean = zero, tension = zero;
     for (int l = 0; l < W; l++) {
         if (!is_first_of_kind(material, l)) continue;
         const uint32_t m = (uint32_t)material[l];
         const vi mine = material == material[l];
-        const firn_law *law = FIRN_KERNEL(firn_laws)[s->laws[m]];
-        const firn_lane_constants k = same_constants(s, m);
-        tension = v_select(mine, k.surface_tension, tension);
+        tension = v_select(mine, same_constants(s, m).surface_tension, tension);
         if (s->laws[m] == FIRN_LIQUID) J = v_select(mine, one, J);
-        if (s->implicit_shear[m]) {
-            const real dt = (real)s->dt_scatter;
-            vr left = one, resistance = k.mu * dt;
-            if (law->resistance) resistance = law->resistance(&k, g, dt, &left);
-            eta = v_select(mine, resistance, eta);
-            kept = v_select(mine, left, kept);
-        } else if (s->laws[m] != FIRN_LIQUID) {
-            const vr lambda = v_max((g->modulus - 2 * k.mu) * ((real)1 / D), zero);
-            const vr shear2 = (g->stiffness - lambda) * g->volume / g->mass;
-            e->shear2 = v_max(v_select(mine, shear2, zero), e->shear2);
-        }
+        look_at_shear(s, g, m, mine, &shear, e);
     }
     for (int a = 0; a < D; a++) mean += g->tau[a * D + a] * ((real)1 / D);
     for (int i = 0; i < DD; i++) {
-        g->tau[i] = kept * (i % (D + 1) ? g->tau[i] : g->tau[i] - mean);
+        g->tau[i] = shear.left * (i % (D + 1) ? g->tau[i] : g->tau[i] - mean);
     }
     const vi solid = melt < 1;
     g->modulus = v_select(solid, D / g->modulus, zero);
     g->state = g->modulus * mean;
-    g->stiffness = eta;
+    g->stiffness = shear.viscosity;
     g->H[0] = tension;
     g->enthalpy = melt;
     g->J = J;
@@ -380,69 +393,94 @@ LANE_INLINE void settle(const firn_pass *s, int32_t block, firn_lanes *g, vr y[D
     store_lanes(g, s->store, index);
 }
 
-static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
+/* What a group's particles find around them. */
+typedef struct surroundings {
+    vr y[D];   /* where they go, cells */
+    vr L[DD];  /* 1/s */
+    vr growth; /* of the volume */
+    vr pressed,
+        loose; /* parts: of the kernel that has a pressure, and of the particle that is liquid */
+} surroundings;
+
+typedef real local_points[LOCAL_POINTS + 1]; /* rows are read four at a time */
+
+/* The field of lattice c, its displacement and its gradient around a particle. The lattice is known to each call, so
+ * that its weights are. */
+LANE_INLINE void gather_faces(const particle_weights *p, const int c, const local_points *local,
+                              real mean[2], real gradient[D])
+{
+    if (c == 0) means_of(p, 0, local[0], local[D], mean, gradient);
+    if (c == 1) means_of(p, 1, local[1], local[D + 1], mean, gradient);
+    if (c == 2) means_of(p, D - 1, local[D - 1], local[2 * D - 1], mean, gradient);
+}
+
+/* Velocity and C of particle l, the way that it goes, and what its volume or its state becomes. */
+LANE_INLINE void gather_particle(const firn_pass *s, firn_lanes *g, int l, uint32_t material,
+                                 const local_points *local, surroundings *to)
 {
     const real h = (real)s->cell_size, dt = (real)s->dt, whole = (real)s->dt_step;
     const bool affine = firn_transfer_is_affine(s->transfer),
                flip = firn_transfer_is_flip(s->transfer), last = is_last(s);
+    real x[D], v[D], C[D][D], shift[D], mean[2], old[D] = {0}; /* old: velocity before forces */
+    for (int d = 0; d < D; d++) x[d] = g->x[d][l];
+    const particle_weights weights = weigh_particle(x);
+    for (int c = 0; c < D; c++) {
+        gather_faces(&weights, c, local, mean, C[c]);
+        v[c] = mean[0];
+        shift[c] = mean[1];
+        for (int d = 0; d < D; d++) C[c][d] *= 4 / h;
+    }
+    means_of(&weights, D, local[2 * D], local[2 * D + 2], mean, NULL);
+    const real p = mean[0], share = mean[1];
+    for (int c = 0; c < D && flip; c++) {
+        means_of(&weights, c, local[OLD + c], local[OLD + c], mean, NULL);
+        old[c] = mean[0];
+    }
+    /* Second order in time: C is the gradient of the velocity, which is steady in the frame. */
+    for (int c = 0; c < D; c++) {
+        real bend = 0;
+        for (int d = 0; d < D; d++) bend += C[c][d] * (v[d] - s->frame[d]);
+        to->y[c][l] =
+            x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * to->loose[l]) / h;
+        const real kept = flip ? s->flip * (g->v[c][l] - old[c]) : 0;
+        g->v[c][l] = last ? v[c] + kept : v[c];
+        for (int d = 0; d < D; d++) {
+            g->C[c * D + d][l] = affine ? C[c][d] : d == 0 && !last ? kept : 0;
+            to->L[c * D + d][l] = C[c][d];
+        }
+    }
+    to->pressed[l] = share;
+    if (s->laws[material] == FIRN_LIQUID) {
+        g->state[l] = share > 0 ? log_J_at(&s->materials[material], p / share) : 0;
+    } else if (share > 0) {
+        means_of(&weights, D, local[2 * D + 1], local[2 * D + 1], mean, NULL);
+        to->growth[l] = mean[0] / share;
+    }
+}
+
+static void gather_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
+{
     int row[ROWS + 1];
     const int n = collect(s, block, scratch->index, row);
-    real local[CHANNELS][LOCAL_POINTS + 1]; /* rows are read four at a time */
-    load_local(s, block, flip ? CHANNELS : OLD, local);
-
+    local_points local[CHANNELS];
+    load_local(s, block, firn_transfer_is_flip(s->transfer) ? CHANNELS : OLD, local);
     for (int i = 0; i < n; i += W) {
         uint32_t padded[W];
         const uint32_t *index = pad_group(scratch->index + i, n - i, padded);
         const int lanes = n - i < W ? n - i : W;
         firn_lanes g;
         load_lanes(&g, s->store, index);
-        vr y[D], L[DD], growth = v_set(0), pressed = v_set(0);
-        const vr loose = s->solids ? liquid_lanes(s, &g, index) : v_set(1);
+        surroundings to = {.growth = v_set(0), .pressed = v_set(0)};
+        to.loose = s->solids ? liquid_lanes(s, &g, index) : v_set(1);
         for (int l = 0; l < W; l++) {
-            real x[D], v[D], C[D][D], shift[D], mean[2];
-            for (int d = 0; d < D; d++) x[d] = g.x[d][l];
-            const particle_weights weights = weigh_particle(x);
-            for (int c = 0; c < D; c++) {
-                if (c == 0) means_of(&weights, 0, local[0], local[D], mean, C[0]);
-                if (c == 1) means_of(&weights, 1, local[1], local[D + 1], mean, C[1]);
-                if (c == 2) means_of(&weights, D - 1, local[D - 1], local[2 * D - 1], mean, C[c]);
-                v[c] = mean[0];
-                shift[c] = mean[1];
-                for (int d = 0; d < D; d++) C[c][d] *= 4 / h;
-            }
-            means_of(&weights, D, local[2 * D], local[2 * D + 2], mean, NULL);
-            const real p = mean[0], share = mean[1]; /* of the kernel that has a pressure */
-            real old[D] = {0};                       /* velocity before forces */
-            for (int c = 0; c < D && flip; c++) {
-                means_of(&weights, c, local[OLD + c], local[OLD + c], mean, NULL);
-                old[c] = mean[0];
-            }
-            /* Second order in time: C is the gradient of the velocity, which is steady in the frame. */
-            for (int c = 0; c < D; c++) {
-                real bend = 0;
-                for (int d = 0; d < D; d++) bend += C[c][d] * (v[d] - s->frame[d]);
-                y[c][l] =
-                    x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * loose[l]) / h;
-                const real kept = flip ? s->flip * (g.v[c][l] - old[c]) : 0;
-                g.v[c][l] = last ? v[c] + kept : v[c];
-                for (int d = 0; d < D; d++) {
-                    g.C[c * D + d][l] = affine ? C[c][d] : d == 0 && !last ? kept : 0;
-                    L[c * D + d][l] = C[c][d];
-                }
-            }
-            pressed[l] = share;
-            const uint32_t material = s->store->material[index[l]];
-            if (s->laws[material] == FIRN_LIQUID) {
-                g.state[l] = share > 0 ? log_J_at(&s->materials[material], p / share) : 0;
-            } else if (share > 0) {
-                means_of(&weights, D, local[2 * D + 1], local[2 * D + 1], mean, NULL);
-                growth[l] = mean[0] / share;
-            }
+            gather_particle(s, &g, l, s->store->material[index[l]], local, &to);
         }
-        const vi alone = pressed < ALONE;
-        if (s->solids) deform_solids(s, &g, L, growth, loose, alone, index, lanes);
+        const vi alone = to.pressed < ALONE;
+        if (s->solids) {
+            deform_solids(s, &g, to.L, to.growth, to.loose, alone, index, lanes);
+        }
         if (v_any(alone) && s->at->near_collider[block]) calm_lone(s, block, &g, alone);
-        settle(s, block, &g, y, index, lanes, scratch->cell + i);
+        settle(s, block, &g, to.y, index, lanes, scratch->cell + i);
         store_gradient(&g, s->store, index);
     }
     bin_block(s, block, scratch->index, scratch->cell, n, NULL, NULL);
