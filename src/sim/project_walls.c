@@ -287,52 +287,60 @@ static double middle_distance(int dim, const real *phi)
     return sum;
 }
 
+/* A block whose faces are all open and see no collider. */
+static void open_all(const firn_sim *sim, firn_liquid_block *v, firn_wall_block *w)
+{
+    const int cells = firn_pow(FIRN_BLOCK, sim->store.dim);
+    for (int a = 0; a < sim->store.dim; a++) {
+        for (int c = 0; c < cells; c++) {
+            v->open[a][c] = 1;
+            v->wall_speed[a][c] = 0;
+            if (w) w->face[a][c] = (firn_liquid_wall){.collider = -1};
+        }
+    }
+    for (int c = 0; c < cells && w; c++) w->free[c] = 1;
+}
+
+/* How far colliders close the faces of a cell, by the distances of corners from its lowest one on. */
+static void close_faces(const firn_sim *sim, int64_t b, int c, const real *phi, firn_wall_block *w)
+{
+    const int dim = sim->store.dim;
+    static const int stride[2][3] = {{SIDE, 1, 0}, {SIDE * SIDE, SIDE, 1}};
+    firn_liquid_block *v = firn_liquid_of(sim, b);
+    for (int a = 0; a < dim; a++) {
+        const int *along = stride[dim - 2];
+        const int s = along[a == 0 ? 1 : 0], t = along[a == dim - 1 ? dim - 2 : dim - 1];
+        const real corner[4] = {phi[0], phi[t], phi[s], phi[s + t]}, edge[2] = {phi[0], phi[t]};
+        v->open[a][c] = open_part(dim, dim == 3 ? corner : edge);
+        if (v->open[a][c] == 1 || !firn_bit(v->massive[a], c)) continue; /* nobody asks */
+        look_at_face(sim, b, a, c, &w->face[a][c], v->open[a][c], &v->wall_speed[a][c]);
+    }
+}
+
 static void walls_task(void *context, int64_t b, int32_t thread)
 {
     (void)thread;
     const firn_sim *sim = context;
     const int dim = sim->store.dim, cells = firn_pow(FIRN_BLOCK, dim);
     firn_liquid_block *v = firn_liquid_of(sim, b);
-    for (int a = 0; a < dim; a++) {
-        for (int c = 0; c < cells; c++) {
-            v->open[a][c] = 1;
-            v->wall_speed[a][c] = 0;
-        }
-    }
+    firn_wall_block *w = v->wall < 0 ? NULL : (firn_wall_block *)sim->project.wall.data + v->wall;
+    open_all(sim, v, w);
     v->walled = 0;
-    if (v->wall < 0) return;
-    firn_wall_block *w = (firn_wall_block *)sim->project.wall.data + v->wall;
+    if (!w) return;
     w->block = (int32_t)b;
-    for (int c = 0; c < cells; c++) w->free[c] = 1;
     real phi[SIDE * SIDE * SIDE], least = FAR;
     double share[FIRN_CELLS];
     load_corners(sim, b, phi);
     for (int n = 0; n < firn_pow(SIDE, dim); n++) least = phi[n] < least ? phi[n] : least;
-    if (least > 0) {
-        for (int a = 0; a < dim; a++) {
-            for (int c = 0; c < cells; c++) w->face[a][c] = (firn_liquid_wall){.collider = -1};
-        }
-        return;
-    }
+    if (least > 0) return;
     collider_share(dim, phi, share);
     for (int c = 0; c < cells; c++) {
         w->free[c] = (real)(1 - share[c]);
-        int at[3], place = 0, stride[3] = {0};
+        int at[3], place = 0;
         firn_cell_at(dim, c, at);
-        for (int a = 0; a < dim; a++) {
-            place = place * SIDE + at[a] + 1;
-            stride[a] = a == dim - 1 ? 1 : a == dim - 2 ? SIDE : SIDE * SIDE;
-        }
+        for (int a = 0; a < dim; a++) place = place * SIDE + at[a] + 1;
         if (middle_distance(dim, phi + place) < 0) v->walled |= (uint64_t)1 << c;
-        for (int a = 0; a < dim; a++) {
-            const int s = stride[a == 0 ? 1 : 0], t = stride[a == dim - 1 ? dim - 2 : dim - 1];
-            const real corner[4] = {phi[place], phi[place + t], phi[place + s], phi[place + s + t]};
-            const real edge[2] = {phi[place], phi[place + t]};
-            v->open[a][c] = open_part(dim, dim == 3 ? corner : edge);
-            w->face[a][c] = (firn_liquid_wall){.collider = -1};
-            if (v->open[a][c] == 1 || !firn_bit(v->massive[a], c)) continue; /* nobody asks */
-            look_at_face(sim, b, a, c, &w->face[a][c], v->open[a][c], &v->wall_speed[a][c]);
-        }
+        close_faces(sim, b, c, phi + place, w);
     }
 }
 
@@ -572,8 +580,36 @@ typedef struct book_job {
     double body[3];     /* m/s2 */
 } book_job;
 
-/* The pressure on both sides of a face acts on the part of it that is wall. It is that of the cell and,
- * on the way from there to the wall, as much more as stops the liquid, which would run into it. */
+/* The pressure on a face in a wall, of the cells before and after it, Pa: that of each cell and, on the way from there
+ * to the wall, as much more as stops the liquid, which would run into it. */
+static double pressure_on(const book_job *job, const firn_wall_block *w, int a, int c)
+{
+    const firn_sim *sim = job->sim;
+    const int dim = sim->store.dim;
+    const firn_liquid_block *v = firn_liquid_of(sim, w->block);
+    const firn_liquid_wall *f = &w->face[a][c];
+    const double running = (double)v->start[a][c] +
+                           job->dt * (job->body[a] + (double)v->push[a][c]) -
+                           (double)v->wall_speed[a][c],
+                 along = fmax(fabs((double)f->normal[a]), 0.1);
+    /* Through a face that is partly open the wall passes on either side of the cell's middle. */
+    const double way =
+        v->open[a][c] > 0 ? 0 : fmin(fmax(0.5 - (double)f->depth / along, -0.5), 0.5);
+    const double further =
+        way * sim->def.cell_size * job->density / (double)v->lightness[a][c] * running / job->dt;
+    int cell;
+    const int32_t below = firn_step_from(v, dim, c, a, -1, &cell);
+    double pressure = 0;
+    if (firn_staggered_of(sim, w->block, 2 * dim + 2)[c] > 0) {
+        pressure -= (double)firn_staggered_of(sim, w->block, 2 * dim)[c] - further;
+    }
+    if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 2)[cell] > 0) {
+        pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
+    }
+    return pressure;
+}
+
+/* It acts on the part of the face that is wall. */
 static void book_task(void *context, int64_t i, int32_t thread)
 {
     (void)thread;
@@ -587,33 +623,15 @@ static void book_task(void *context, int64_t i, int32_t thread)
     for (int a = 0; a < dim; a++) {
         for (int c = 0; c < cells; c++) {
             if (w->face[a][c].collider < 0) continue;
-            int at[3], cell;
+            const double pressure = pressure_on(job, w, a, c);
+            if (pressure == 0) continue;
+            int at[3];
             double position[3] = {0}, momentum[3] = {0};
             firn_cell_at(dim, c, at);
             for (int k = 0; k < dim; k++) {
                 position[k] =
                     (FIRN_BLOCK * sim->at->coord[w->block][k] + at[k] + (k == a ? 0 : 0.5)) * h;
             }
-            const double running = (double)v->start[a][c] +
-                                   job->dt * (job->body[a] + (double)v->push[a][c]) -
-                                   (double)v->wall_speed[a][c];
-            const firn_liquid_wall *f = &w->face[a][c];
-            const double along = fmax(fabs((double)f->normal[a]), 0.1);
-            /* Through a face that is partly open the wall passes on either side of the cell's middle. */
-            const double way =
-                v->open[a][c] > 0 ? 0 : fmin(fmax(0.5 - (double)f->depth / along, -0.5), 0.5);
-            const double further =
-                way * h * job->density / (double)v->lightness[a][c] * running / job->dt;
-            at[a]--;
-            const int32_t below = firn_find_cell(v, dim, at, &cell);
-            double pressure = 0;
-            if (firn_staggered_of(sim, w->block, 2 * dim + 2)[c] > 0) {
-                pressure -= (double)firn_staggered_of(sim, w->block, 2 * dim)[c] - further;
-            }
-            if (below >= 0 && firn_staggered_of(sim, below, 2 * dim + 2)[cell] > 0) {
-                pressure += (double)firn_staggered_of(sim, below, 2 * dim)[cell] + further;
-            }
-            if (pressure == 0) continue;
             momentum[a] = pressure * (1 - firn_open_part(v, a, c)) * area * job->dt;
             firn_impulse_add(&taken, colliders(sim), w->face[a][c].collider, position, momentum);
         }
