@@ -675,6 +675,34 @@ static void transparent_has_alpha(void **state)
     firn_points_free(&c.points);
 }
 
+/* A cache that lacks `material`: the objects of the scene know it. */
+static void looks_are_found_by_object(void **state)
+{
+    (void)state;
+    static const int32_t object_look[] = {1, 0, 0, 1};
+    cloud c = still_life();
+    picture p;
+    set_up(&p, &c, 96, 54);
+    p.look[0].by_object = p.look[1].by_object = true;
+    firn_image told = draw(&p);
+    firn_column *material = (firn_column *)firn_points_find(&c.points, "material");
+    snprintf(material->name, sizeof material->name, "elsewhere");
+    firn_image first = draw(&p);
+    p.input.object_look = object_look;
+    p.input.object_count = 4;
+    firn_image found = draw(&p);
+    assert_true(same_bytes(&told, &found));
+    assert_false(same_bytes(&told, &first)); /* all of it jelly */
+    p.input.object_count = 0; /* objects the scene does not have are like its first */
+    firn_image none = draw(&p);
+    assert_true(same_bytes(&first, &none));
+    firn_image_free(&told);
+    firn_image_free(&first);
+    firn_image_free(&found);
+    firn_image_free(&none);
+    firn_points_free(&c.points);
+}
+
 static void colors_of_particles_are_taken(void **state)
 {
     (void)state;
@@ -1091,6 +1119,7 @@ int main(void)
         cmocka_unit_test(a_thin_sheet_is_seen),
         cmocka_unit_test(z_up_shows_the_same),
         cmocka_unit_test(transparent_has_alpha),
+        cmocka_unit_test(looks_are_found_by_object),
         cmocka_unit_test(colors_of_particles_are_taken),
         cmocka_unit_test(melt_is_wet_and_hot_things_glow),
         cmocka_unit_test(motion_smears_along_itself),

@@ -432,6 +432,51 @@ static void frames_that_are_missing_are_named(void **state)
     assert_no_complaints();
 }
 
+static void write_scene(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, name, path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Files that do not say which material a particle is, of a scene with two that differ. */
+static void one_look_for_all_is_warned_of(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *attributes, *second;
+        bool warned;
+    } cases[] = {
+        {"output[0].attributes=[P, v]", "materials.dull.look=plain", true},
+        {"output[0].attributes=[P, object]", "materials.dull.look=plain", false},
+        {"output[0].attributes=[P, material]", "materials.dull.look=plain", false},
+        {"output[0].attributes=[P, v]", "materials.dull.look=jelly", false},
+    };
+    char folder[PATH_SIZE];
+    fresh_folder("looks", folder);
+    write_scene(folder, "pair.yaml",
+                "firn: 1\nname: pair\nresolution: 0.2\nframes: {end: 1}\n"
+                "materials: {jelly: {preset: jelly_soft}, dull: {preset: jelly_hard}}\n"
+                "objects:\n"
+                "  - {material: jelly, shape: {box: {center: [-1, 0.5, 0]}}, scale: 0.9}\n"
+                "  - {material: dull, shape: {box: {center: [1, 0.5, 0]}}, scale: 0.9}\n"
+                "output: [{file: pair.$F.prt}]\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *one = cases[i].attributes, *other = cases[i].second;
+        expect_exit(run(folder, WORDS("run", "pair.yaml", "--quiet", "--set", one, "--set", other)),
+                    0, one);
+        const outcome *o = run(folder, WORDS("render", "pair.yaml", "--set", one, "--set", other,
+                                             "--size", "32x18", "--out", "a.png"));
+        expect_exit(o, 0, one);
+        if ((strstr(o->err, "all particles look like material jelly") != NULL) != cases[i].warned) {
+            complain("%s, %s: %s\n", one, other, o->err);
+        }
+    }
+    assert_no_complaints();
+}
+
 static void mistakes_are_named_and_nothing_is_made(void **state)
 {
     (void)state;
@@ -682,6 +727,7 @@ int main(void)
         cmocka_unit_test(videos_hold_every_picture),
         cmocka_unit_test(without_ffmpeg_there_are_pictures),
         cmocka_unit_test(frames_that_are_missing_are_named),
+        cmocka_unit_test(one_look_for_all_is_warned_of),
         cmocka_unit_test(mistakes_are_named_and_nothing_is_made),
         cmocka_unit_test(an_interrupted_video_keeps_its_pictures),
         cmocka_unit_test(cells_of_liquids_are_shown),

@@ -1708,6 +1708,26 @@ static void damaged_checkpoints_are_passed_over_with_the_reason(void **state)
     assert_no_complaints();
 }
 
+static void one_number_scales_all_axes(void **state)
+{
+    (void)state;
+    static const char *const scales[] = {"objects.ball.scale=[0.7, 0.7, 0.7]",
+                                         "objects.ball.scale=0.7", "objects.ball.scale=7/10",
+                                         "objects.ball.scale=1"};
+    char folder[PATH_SIZE], hash[4][64];
+    for (int i = 0; i < 4; i++) {
+        const outcome *o =
+            run(fresh_folder("scale", folder), WORDS("run", drop_scene, "--quiet", "--set",
+                                                     scales[i], "--frames", "1:2", "--hash"));
+        expect_exit(o, 0, scales[i]);
+        printed_hash(o->out, 2, hash[i]);
+    }
+    assert_string_equal(hash[1], hash[0]);
+    assert_string_equal(hash[2], hash[0]);
+    assert_string_not_equal(hash[3], hash[0]);
+    assert_no_complaints();
+}
+
 static void a_run_from_the_start_forgets_the_states_of_the_one_before(void **state)
 {
     (void)state;
@@ -2080,6 +2100,7 @@ int main(void)
         cmocka_unit_test(what_begins_inside_a_collider_that_holds_is_carried),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
+        cmocka_unit_test(one_number_scales_all_axes),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),
         cmocka_unit_test(a_signal_stops_with_130_and_resume_ends_the_same),
         cmocka_unit_test(a_kill_leaves_whole_files_only),

@@ -330,6 +330,13 @@ static firn_status make_pictures(production *p, firn_error *error)
 
 /* ---- outputs ---- */
 
+static void show_warning(void *user_data, firn_log_level level, const char *subject,
+                         const char *text)
+{
+    (void)user_data;
+    if (level == FIRN_LOG_WARNING) fprintf(stderr, "%s: %s: %s\n", command_name, subject, text);
+}
+
 /* What --out asks for; without it a sequence, or a sheet where --sheet is given. */
 static firn_status open_pictures(production *p, firn_renderer_options *options,
                                  firn_pictures_def *def, char *fallback, size_t size,
@@ -357,6 +364,7 @@ static firn_status open_pictures(production *p, firn_renderer_options *options,
     }
     options->linear = firn_pictures_is_linear(def);
     options->render.threads = (int32_t)chosen.threads;
+    if (!chosen.quiet) options->log.write = show_warning;
     const firn_status st = firn_renderer_create(options, &p->renderer, error);
     return st == FIRN_OK ? firn_pictures_create(def, &p->pictures, error) : st;
 }

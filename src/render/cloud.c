@@ -235,14 +235,25 @@ typedef struct layer_finder {
     int32_t last;
 } layer_finder;
 
+/* The number of a particle's look: by its material, else by that of its object. */
+static int64_t look_of(const layer_finder *f, int64_t i)
+{
+    const firn_render_input *in = f->input;
+    int64_t row = 0;
+    if (f->material) {
+        row = firn_whole(value(f->material, i, 0));
+    } else if (f->object && in->object_look) {
+        const int64_t object = firn_whole(value(f->object, i, 0));
+        if (object >= 0 && object < in->object_count) row = in->object_look[object];
+    }
+    return row < 0 ? 0 : row < in->look_count ? row : in->look_count - 1;
+}
+
 /* The layer of particle i, made when it is the first of it. */
 static int32_t find_layer(layer_finder *f, int64_t i)
 {
     firn_cloud *cloud = f->cloud;
-    const int64_t material = f->material ? firn_whole(value(f->material, i, 0)) : 0;
-    const int64_t row = material < 0                      ? 0
-                        : material < f->input->look_count ? material
-                                                          : f->input->look_count - 1;
+    const int64_t row = look_of(f, i);
     const firn_look *look = &f->input->look[row];
     const int32_t object =
         f->object && look->by_object ? (int32_t)firn_whole(value(f->object, i, 0)) : 0;

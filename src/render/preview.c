@@ -157,6 +157,16 @@ static bool is_placed(const firn_scene *scene, const firn_renderer_options *opti
            firn_section_given(&firn_section_camera, &scene->camera, "target");
 }
 
+static void pass_warning(void *user_data, firn_log_level level, const char *subject,
+                         const char *text)
+{
+    const firn_run_hooks *hooks = user_data;
+    char said[600];
+    if (level != FIRN_LOG_WARNING) return;
+    snprintf(said, sizeof said, "%s: %s", subject, text);
+    hooks->note(hooks->user_data, said);
+}
+
 static firn_status begin(firn_preview *preview, const firn_preview_def *def,
                          const firn_run_hooks *hooks, firn_error *error)
 {
@@ -177,7 +187,10 @@ static firn_status begin(firn_preview *preview, const firn_preview_def *def,
     if (st == FIRN_OK && preview->renderer.seen == 0) st = rehearse(preview, def, hooks, error);
     if (st == FIRN_OK) {
         if (def->scene->dimension == 3) loosen(&preview->renderer);
+        /* They are the caller's, and may be gone afterwards. */
+        if (hooks->note) preview->renderer.options.log = (firn_log){pass_warning, (void *)hooks};
         st = firn_renderer_settle(&preview->renderer, def->scene, error);
+        preview->renderer.options.log = (firn_log){0};
     }
     if (st == FIRN_OK) st = firn_pictures_create(&pictures, &preview->pictures, error);
     if (st == FIRN_OK) {

@@ -25,6 +25,8 @@ typedef struct firn_render_input {
     const firn_points *points;
     const firn_look *look; /* by number of material; the last one serves for those beyond */
     int32_t look_count;
+    const int32_t *object_look; /* by number of object, for points without material; or NULL */
+    int32_t object_count;
     const firn_camera *camera;
     const firn_light *light;
     const firn_render_collider *collider;

@@ -241,6 +241,8 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
         return firn_fail(error, FIRN_INVALID, "there are no positions: attribute P is missing");
     }
     renderer->seen += points->count;
+    renderer->anonymous |= points->count > 0 && !firn_points_find(points, "material") &&
+                           !firn_points_find(points, "object");
     firn_bounds_add(&renderer->bounds, points);
     const bool shows_grid = grid && firn_renderer_shows_grid(renderer);
     if (shows_grid) firn_bounds_add(&renderer->bounds, grid);
@@ -351,6 +353,27 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
     return st;
 }
 
+/* Says it where one look stands for several: nobody would know otherwise. */
+static void warn_of_looks(const firn_renderer *renderer, const firn_scene *scene)
+{
+    const firn_log *log = &renderer->options.log;
+    char text[400];
+    if (!log->write || !renderer->anonymous || renderer->flat || renderer->options.color) return;
+    for (int32_t i = 1; scene && i < scene->material_count; i++) {
+        const firn_look *one = &scene->material[0].look, *other = &scene->material[i].look;
+        if (strcmp(one->name, other->name) == 0 &&
+            memcmp(one->color, other->color, sizeof one->color) == 0) {
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "the files have neither material nor object: all particles look like material "
+                 "%.100s; write one of the two, as attributes: [P, v, id, material]",
+                 scene->material[0].name);
+        log->write(log->user_data, FIRN_LOG_WARNING, "warning", text);
+        return;
+    }
+}
+
 firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scene,
                                  firn_error *error)
 {
@@ -399,6 +422,7 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
     } else {
         firn_coloring_settle(&renderer->grid_coloring);
     }
+    warn_of_looks(renderer, scene);
     return FIRN_OK;
 }
 
@@ -595,8 +619,15 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     how.exposed = wish_of(scene).shutter / (scene ? scene->frames.fps : 24);
     const firn_camera camera = firn_renderer_camera(renderer, frame);
     const int32_t look_count = scene ? scene->material_count : 1;
+    const int32_t object_count = scene ? scene->object_count : 0;
     firn_look *look = calloc((size_t)look_count, sizeof *look);
-    if (!look) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    int32_t *object_look = calloc((size_t)object_count + 1, sizeof *object_look);
+    if (!look || !object_look) {
+        free(look);
+        free(object_look);
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    for (int32_t i = 0; i < object_count; i++) object_look[i] = scene->object[i].material_index;
     for (int32_t i = 0; i < look_count; i++) {
         look[i] = scene ? scene->material[i].look : firn_looks[0].look;
         if (from->color) make_legible(&look[i], &light);
@@ -610,12 +641,15 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
         sight = malloc((size_t)how.width * (size_t)how.height * sizeof *sight);
         if (!sight) {
             free(look);
+            free(object_look);
             return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a picture");
         }
     }
     const firn_render_input input = {.points = &points,
                                      .look = look,
                                      .look_count = look_count,
+                                     .object_look = object_look,
+                                     .object_count = object_count,
                                      .camera = &camera,
                                      .light = &light,
                                      .collider = from->collider,
@@ -631,6 +665,7 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     }
     free(sight);
     free(look);
+    free(object_look);
     return st;
 }
 

@@ -14,8 +14,9 @@ struct firn_renderer {
     firn_coloring coloring;      /* where options.color is given */
     firn_coloring grid_coloring; /* of nodes, where they are shown and have colours */
     firn_layer_extent extent;
-    double radius; /* m, of particles that do not say */
-    int64_t seen;  /* particles of all frames */
+    double radius;  /* m, of particles that do not say */
+    int64_t seen;   /* particles of all frames */
+    bool anonymous; /* some have neither material nor object */
 };
 
 /* firn_renderer_create and firn_renderer_destroy in memory of the caller's. */

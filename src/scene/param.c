@@ -192,7 +192,14 @@ static firn_status read_row(const firn_param *row, const firn_value *v, void *to
     case FIRN_VECTOR: {
         double number[3] = {0};
         int count = 0;
-        st = firn_read_vector(v, row->name, row->unit, 2, 3, number, &count, error);
+        const bool factors = !*row->unit && row->least > 0; /* one alone is that of all axes */
+        if (factors && v->kind == FIRN_SCALAR) {
+            st = firn_read_real(v, row->name, row->unit, number, error);
+            number[1] = number[2] = number[0];
+            count = 1;
+        } else {
+            st = firn_read_vector(v, row->name, row->unit, 2, 3, number, &count, error);
+        }
         for (int a = 0; a < count && st == FIRN_OK; a++) st = check_range(row, v, number[a], error);
         if (st == FIRN_OK) memcpy(to, number, sizeof number);
         return st;

@@ -20,7 +20,7 @@ firn_status firn_read_section(const firn_scene *scene, const firn_section *secti
     const firn_param *row;
     for (int i = 0; st == FIRN_OK && (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_VECTOR ? firn_value_get(map, row->name) : NULL;
-        if (v && scene->dimension == 3 && firn_value_count(v) != 3) {
+        if (v && v->kind == FIRN_LIST && scene->dimension == 3 && firn_value_count(v) != 3) {
             return firn_value_fail(v, error, "%s must be 3 numbers, as the scene is in 3D",
                                    row->name);
         }
