@@ -13,8 +13,8 @@ static void drop_state(firn_kept *kept, firn_kept_frame *f)
 {
     kept->bytes -= f->state.size;
     firn_bytes_free(&f->state);
-    free(f->emitted);
-    f->emitted = NULL;
+    free(f->emission);
+    f->emission = NULL;
 }
 
 static void forget_from(firn_kept *kept, int64_t index)
@@ -81,17 +81,17 @@ static void save(firn_live *live, firn_kept_frame *f)
     const size_t objects = (size_t)job->scene->object_count, usual = 160; /* bytes of a particle */
     const size_t room = 4096 + usual * (size_t)firn_sim_count(job->sim);
     growing g = {.bytes.data = malloc(room), .room = room};
-    int64_t *emitted = malloc((objects + 1) * sizeof *emitted);
-    if (!g.bytes.data || !emitted || firn_sim_save(job->sim, append, &g, NULL) != FIRN_OK) {
+    firn_emission *emission = malloc((objects + 1) * sizeof *emission);
+    if (!g.bytes.data || !emission || firn_sim_save(job->sim, append, &g, NULL) != FIRN_OK) {
         firn_bytes_free(&g.bytes);
-        free(emitted);
+        free(emission);
         return;
     }
     uint8_t *fitted = realloc(g.bytes.data, g.bytes.size);
     if (fitted) g.bytes.data = fitted;
-    for (size_t i = 0; i < objects; i++) emitted[i] = job->object[i].emitted;
+    for (size_t i = 0; i < objects; i++) emission[i] = job->object[i].emission;
     f->state = g.bytes;
-    f->emitted = emitted;
+    f->emission = emission;
     live->kept.bytes += g.bytes.size;
 }
 
@@ -157,19 +157,17 @@ static firn_status load(firn_live *live, const firn_kept_frame *f, firn_error *e
     }
     for (int32_t i = 0; i < live->scene->object_count; i++) {
         firn_job_object *to = &job->object[i], *from = &live->job->object[i];
-        const int64_t each = to->each;
-        const double interval = to->interval;
+        const firn_stream stream = to->stream, old = from->stream;
         firn_points_free(&to->carried);
         *to = *from;
-        *from = (firn_job_object){0};
-        to->each = each;
-        to->interval = interval;
-        to->emitted = f->emitted[i];
+        *from = (firn_job_object){.stream = old};
+        to->stream = stream;
+        to->emission = f->emission[i];
     }
     job->filled = true;
     firn_job_destroy(live->job);
     live->job = job;
-    return FIRN_OK;
+    return firn_emitters_open(job, error);
 }
 
 firn_status firn_live_rewind(firn_live *live, int64_t frame, firn_error *error)

@@ -47,9 +47,9 @@ void firn_event_merge(firn_live_event *e, const char *map);
 /* ---- kept.c: states to go back to ---- */
 
 typedef struct firn_kept_frame {
-    firn_bytes state; /* of the sim; no data: not kept */
-    int64_t *emitted; /* of each object */
-    int32_t parts;    /* advances that led from here to the next frame; 0: unknown */
+    firn_bytes state;        /* of the sim; no data: not kept */
+    firn_emission *emission; /* of each object */
+    int32_t parts;           /* advances that led from here to the next frame; 0: unknown */
 } firn_kept_frame;
 
 typedef struct firn_kept {

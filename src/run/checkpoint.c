@@ -1,12 +1,13 @@
 /* Checkpoints: one file with all that a run needs to go on with the same bits.
  *
  *   "FIRNCKPT", version, sizes, frame, instruction set    (head)
- *   per object: how often it has been emitted, and what its particle file brought along
+ *   per object: how far its stream is, and what its particle file brought along
  *   the scene as lines, to say what has changed since
  *   the sim's state (firn_sim_save)
  *   checksum of everything before */
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "base/error.h"
 #include "run/job.h"
 
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 #define MOST_COUNT ((int64_t)1 << 53) /* of frames and emissions: more overflow */
 static const char MAGIC[8] = {'F', 'I', 'R', 'N', 'C', 'K', 'P', 'T'};
 
@@ -30,7 +31,8 @@ typedef struct head {
 
 /* One per object; its columns follow: all heads, then all data. */
 typedef struct object_head {
-    int64_t emitted, count; /* rows */
+    firn_emission emission;
+    int64_t count; /* rows */
     uint64_t first_id;
     int64_t columns;
 } object_head;
@@ -95,7 +97,7 @@ static bool write_objects(const firn_job *job, firn_write_function *write, void 
     for (int32_t i = 0; i < job->scene->object_count && fine; i++) {
         const firn_job_object *o = &job->object[i];
         const firn_points *p = &o->carried;
-        const object_head about = {o->emitted, p->count, o->first_id, p->column_count};
+        const object_head about = {o->emission, p->count, o->first_id, p->column_count};
         fine = write(user_data, &about, sizeof about) == 0;
         for (int32_t c = 0; c < p->column_count && fine; c++) {
             column_head column = {.type = (int32_t)p->column[c].type,
@@ -305,13 +307,16 @@ static firn_status read_object(const char *name, source *from, firn_job_object *
 {
     const char *why = "the attributes of an object make no sense";
     object_head about;
-    if (source_read(from, &about, sizeof about) != 0 || about.emitted < 0 ||
-        about.emitted > MOST_COUNT || about.count < 0 || about.columns < 0 ||
+    if (source_read(from, &about, sizeof about) != 0 || about.emission.emitted < 0 ||
+        about.emission.emitted > MOST_COUNT || about.emission.layer < 0 ||
+        about.emission.layer > MOST_COUNT || about.emission.within < 0 ||
+        about.emission.within > INT32_MAX || !(fabs(about.emission.begin) < 1e300) ||
+        !(fabs(about.emission.given) < 1e300) || about.count < 0 || about.columns < 0 ||
         about.columns > FIRN_MAX_COLUMNS ||
         (size_t)about.columns > from->left / sizeof(column_head)) {
         return damaged(name, why, error);
     }
-    out->emitted = about.emitted;
+    out->emission = about.emission;
     out->first_id = about.first_id;
     firn_points *p = &out->carried;
     p->count = about.columns ? about.count : 0;
@@ -471,11 +476,12 @@ firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_job *job, fir
     firn_status st = firn_sim_load(job->sim, source_read, &s, error);
     for (int32_t i = 0; i < checkpoint->object_count && st == FIRN_OK; i++) {
         firn_job_object *from = &checkpoint->object[i], *to = &job->object[i];
-        to->emitted = from->emitted;
+        if (from->emission.emitted > 0) to->emission = from->emission;
         to->first_id = from->first_id;
         to->carried = from->carried;
         from->carried = (firn_points){0};
     }
+    if (st == FIRN_OK) st = firn_emitters_open(job, error);
     return st == FIRN_OK ? firn_props_resume(&job->props, job->sim, error) : st;
 }
 

@@ -205,23 +205,16 @@ static firn_status open_sources(firn_job *job, firn_error *error)
     return st;
 }
 
-/* What emits comes again when what it gave has moved out of the way. */
 static firn_status open_emitters(firn_job *job, firn_error *error)
 {
-    const firn_scene *scene = job->scene;
-    firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
-        if (!scene->object[i].emits) continue;
-        firn_batch b = {0};
-        st = open_sources(job, error);
-        if (st == FIRN_OK) {
-            st = firn_sources_interval(&job->sources, i, &job->object[i].interval, error);
-        }
-        if (st == FIRN_OK) st = firn_sources_fill(&job->sources, i, false, &b, error);
-        job->object[i].each = b.count;
-        firn_batch_free(&b);
+    bool emits = false;
+    for (int32_t i = 0; i < job->scene->object_count; i++) {
+        const firn_scene_object *o = &job->scene->object[i];
+        emits |= o->emits;
+        if (o->emits) job->object[i].emission.begin = o->emit.start;
     }
-    return st;
+    const firn_status st = emits ? open_sources(job, error) : FIRN_OK;
+    return st == FIRN_OK ? firn_emitters_open(job, error) : st;
 }
 
 /* What the sim has to say, with the names of colliders. */
@@ -292,6 +285,7 @@ void firn_job_deinit(firn_job *job)
     firn_sim_destroy(job->sim);
     for (int32_t i = 0; job->object && i < job->scene->object_count; i++) {
         firn_points_free(&job->object[i].carried);
+        firn_stream_close(&job->object[i].stream);
     }
     free(job->object);
     firn_props_close(&job->props); /* after the sim, which looks at its meshes */
@@ -302,10 +296,9 @@ void firn_job_deinit(firn_job *job)
 
 /* ---- particles ---- */
 
-/* Adds the velocity of a body that moves and turns about its centre of mass, and the gradient of the
- * turning: affine transfers take from both what a body turns by. */
-static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch *b,
-                                 firn_error *error)
+/* With the gradient of the turning: affine transfers take from both what a body turns by. */
+firn_status firn_job_velocities(const firn_scene_object *o, int dim, const double center[3],
+                                firn_batch *b, firn_error *error)
 {
     const bool flat = dim == 2;
     const double w[3] = {flat ? 0 : degree * o->spin[0], flat ? 0 : degree * o->spin[1],
@@ -313,12 +306,6 @@ static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch
     const double turn[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
     const bool turns = w[0] != 0 || w[1] != 0 || w[2] != 0;
     const size_t count = (size_t)b->count, d = (size_t)dim;
-    double center[3] = {0}, sum = 0;
-    for (int64_t i = 0; i < b->count; i++) {
-        sum += b->volume[i];
-        for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
-    }
-    for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
     if (!b->velocity) b->velocity = calloc(count * d + 1, sizeof *b->velocity);
     if (turns) b->velocity_gradient = malloc((count * d * d + 1) * sizeof *b->velocity_gradient);
     if (!b->velocity || (turns && !b->velocity_gradient)) {
@@ -335,6 +322,16 @@ static firn_status give_velocity(const firn_scene_object *o, int dim, firn_batch
         }
     }
     return FIRN_OK;
+}
+
+static void find_center(const firn_batch *b, int dim, double center[3])
+{
+    double sum = 0;
+    for (int64_t i = 0; i < b->count; i++) {
+        sum += b->volume[i];
+        for (int a = 0; a < dim; a++) center[a] += b->volume[i] * b->position[i * dim + a];
+    }
+    for (int a = 0; a < dim && sum > 0; a++) center[a] /= sum;
 }
 
 /* Masses, where the file brought none: by the material's density, each particle's own, or `density`. */
@@ -374,7 +371,7 @@ static firn_status give_heat(const firn_scene *scene, const firn_scene_object *o
         if (!b->temperature) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         for (int64_t i = 0; n && i < b->count; i++) {
             double x[3] = {0};
-            memcpy(x, b->position + (size_t)i * dim, dim * sizeof *x);
+            memcpy(x, (b->place ? b->place : b->position) + (size_t)i * dim, dim * sizeof *x);
             b->temperature[i] += n->amount * firn_noise(x, n->feature, (int32_t)n->octaves,
                                                         (uint64_t)(scene->seed + n->seed));
         }
@@ -559,15 +556,12 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
     }
 }
 
-/* Adds what an object fills. */
-static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
+firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
-    const int dim = (int)scene->dimension;
-    firn_status st = give_velocity(o, dim, b, error);
-    if (st == FIRN_OK) warn_of_celsius(job, index, b); /* so far they are those of a file */
-    if (st == FIRN_OK) st = give_heat(scene, o, b, error);
+    warn_of_celsius(job, index, b); /* so far they are those of a file */
+    firn_status st = give_heat(scene, o, b, error);
     if (st == FIRN_OK) {
         const bool given = firn_section_given(&firn_section_object, o, "density");
         st = give_mass(scene, o, given ? o->density : 0, b, error);
@@ -617,6 +611,27 @@ static firn_status add_object(firn_job *job, int32_t index, firn_batch *b, firn_
     return FIRN_OK;
 }
 
+/* Fills an object and adds that. */
+static firn_status fill_object(firn_job *job, int32_t index, firn_error *error)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    const int dim = (int)job->scene->dimension;
+    firn_batch b = {0};
+    double center[3] = {0};
+    firn_status st = firn_sources_fill(&job->sources, index, true, &b, error);
+    if (st == FIRN_OK && b.count == 0 && !o->emits) {
+        st = firn_value_fail(o->where, error, "the object holds no particle: %s",
+                             b.dropped      ? "earlier objects take all of its space"
+                             : o->particles ? "its file has none"
+                                            : "make it larger or resolution finer");
+    }
+    find_center(&b, dim, center);
+    if (st == FIRN_OK) st = firn_job_velocities(o, dim, center, &b, error);
+    if (st == FIRN_OK && b.count > 0) st = firn_job_add(job, index, &b, error);
+    firn_batch_free(&b);
+    return st;
+}
+
 firn_status firn_job_fill(firn_job *job, firn_error *error)
 {
     FIRN_REQUIRE(job, error);
@@ -627,19 +642,7 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
     bool later = scene->sink_count > 0; /* whether sources are needed again */
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         later = later || scene->object[i].emits;
-        if (scene->object[i].emits && scene->object[i].emit.start > 0) continue;
-        firn_batch b = {0};
-        st = firn_sources_fill(&job->sources, i, true, &b, error);
-        if (st == FIRN_OK && b.count == 0) {
-            st = firn_value_fail(scene->object[i].where, error, "the object holds no particle: %s",
-                                 b.dropped ? "earlier objects take all of its space"
-                                 : scene->object[i].particles
-                                     ? "its file has none"
-                                     : "make it larger or resolution finer");
-        }
-        if (st == FIRN_OK) st = add_object(job, i, &b, error);
-        if (st == FIRN_OK && scene->object[i].emits) job->object[i].emitted = 1;
-        firn_batch_free(&b);
+        if (!scene->object[i].emits) st = fill_object(job, i, error);
     }
     if (!later) firn_sources_close(&job->sources);
     if (st == FIRN_OK && scene->simulation.volumes == 1) {
@@ -650,57 +653,13 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
 
 /* ---- time ---- */
 
-/* When an object emits next; INFINITY: never again. */
-static double next_emission(const firn_job *job, int32_t index)
+firn_status firn_job_try_emitters(firn_job *job, firn_error *error)
 {
-    const firn_scene_object *o = &job->scene->object[index];
-    const firn_job_object *w = &job->object[index];
-    if (!o->emits) return INFINITY;
-    const double time = o->emit.start + (double)w->emitted * w->interval;
-    return time <= o->emit.end ? time : INFINITY;
-}
-
-int64_t firn_job_count_at(const firn_job *job, double time)
-{
-    int64_t count = firn_sim_count(job->sim);
-    for (int32_t i = 0; i < job->scene->object_count; i++) {
-        const firn_scene_object *o = &job->scene->object[i];
-        const firn_job_object *w = &job->object[i];
-        if (!o->emits) continue;
-        /* Those that are due at `time` itself come after it. */
-        const double rounding = 1e-6, before = (time - o->emit.start) / w->interval,
-                     open = (o->emit.end - o->emit.start) / w->interval;
-        const double times = fmin(ceil(before - rounding), floor(open + rounding) + 1);
-        if (times > (double)w->emitted) count += ((int64_t)times - w->emitted) * w->each;
-    }
-    return count;
-}
-
-/* Emits what is due by a time. */
-static firn_status emit_until(firn_job *job, double time, firn_error *error)
-{
-    const firn_scene *scene = job->scene;
     firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
-        const double rounding = 1e-9 * job->object[i].interval;
-        const double next = next_emission(job, i);
-        if (isinf(next) || next > time + rounding) continue;
-        st = open_sources(job, error);
-        firn_batch b = {0};
-        if (st == FIRN_OK) st = firn_sources_move(&job->sources, i, next, error);
-        if (st == FIRN_OK) st = firn_sources_fill(&job->sources, i, false, &b, error);
-        if (st == FIRN_OK && b.count > 0) st = add_object(job, i, &b, error);
-        /* Once, also where the scene has changed and several would be due: they would overlap. */
-        do job->object[i].emitted++;
-        while (isfinite(time) && next_emission(job, i) <= time + rounding);
-        firn_batch_free(&b);
+    for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
+        if (job->scene->object[i].emits) st = fill_object(job, i, error);
     }
     return st;
-}
-
-firn_status firn_job_emit(firn_job *job, firn_error *error)
-{
-    return emit_until(job, INFINITY, error);
 }
 
 typedef struct keeper {
@@ -748,7 +707,7 @@ static firn_status begin_advance(firn_job *job, double target, firn_error *error
         return firn_fail(error, FIRN_INVALID, "time %g s must not be before %g s, where the job is",
                          target, now);
     }
-    const firn_status st = emit_until(job, now, error);
+    const firn_status st = firn_emitters_emit(job, now, false, error);
     return st == FIRN_OK ? firn_props_move(&job->props, job->sim, error) : st;
 }
 
@@ -757,7 +716,7 @@ static double next_stop(const firn_job *job, double target)
 {
     double until = fmin(target, firn_props_next(&job->props));
     for (int32_t i = 0; i < job->scene->object_count; i++) {
-        until = fmin(until, next_emission(job, i));
+        until = fmin(until, firn_emitters_next(job, i));
     }
     return until;
 }
@@ -798,9 +757,7 @@ firn_status firn_job_advance(firn_job *job, double target, firn_report *report, 
         report->residual = fmax(residual, part.residual);
         report->divergence = fmax(divergence, part.divergence);
         for (int p = 0; p < FIRN_PHASES; p++) report->phase_seconds[p] += phases[p];
-        if (st == FIRN_OK && until < target) {
-            st = emit_until(job, firn_sim_time(job->sim), error);
-        }
+        if (st == FIRN_OK) st = firn_emitters_emit(job, until, until == target, error);
         if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);
     }
     return end_advance(job, st, error);
@@ -811,8 +768,11 @@ firn_status firn_job_step(firn_job *job, double target, firn_report *report, fir
     *report = (firn_report){0};
     firn_status st = begin_advance(job, target, error);
     if (st != FIRN_OK) return st;
-    const double left = next_stop(job, target) - firn_sim_time(job->sim);
+    const double until = next_stop(job, target), left = until - firn_sim_time(job->sim);
     st = firn_sim_step_within(job->sim, left, report, error);
+    if (st == FIRN_OK && until - firn_sim_time(job->sim) <= 1e-9 * until) {
+        st = firn_emitters_emit(job, until, until == target, error);
+    }
     return end_advance(job, st, error);
 }
 

@@ -5,8 +5,19 @@
 
 #include "io/io.h"
 #include "run/prop.h"
+#include "run/source.h"
+#include "run/stream.h"
 #include "run/variant.h"
 #include "scene/scene.h"
+
+/* How far an emitter is. */
+typedef struct firn_emission {
+    int64_t emitted; /* particles */
+    int64_t layer;   /* of its stream, under way */
+    int64_t within;  /* particles of that which have entered */
+    double begin;    /* s, when the layer began */
+    double given;    /* m3, by the layers before */
+} firn_emission;
 
 /* What filling did with one object. */
 typedef struct firn_job_object {
@@ -15,9 +26,8 @@ typedef struct firn_job_object {
     int32_t collider;        /* that one */
     bool put_out;            /* it moves, so what is inside starts outside */
     bool coarse;             /* some of its particles are larger than a cell */
-    int64_t emitted;         /* how often it was filled again */
-    double interval;         /* s between fillings; 0: does not emit */
-    int64_t each;            /* particles that a later filling brings */
+    firn_emission emission;
+    firn_stream stream; /* of an emitter; without particles while its mesh is hidden */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
      * less first_id: particle files are added once, in one piece. */
     firn_points carried;
@@ -44,11 +54,25 @@ void firn_job_deinit(firn_job *job);
 bool firn_job_fits(const firn_job *job);
 /* One step of the sim, up to the target at most, or to what the scene does next, if that is nearer. */
 firn_status firn_job_step(firn_job *job, double target, firn_report *report, firn_error *error);
-/* Emits from every emitter, whatever the time. */
-firn_status firn_job_emit(firn_job *job, firn_error *error);
+/* Fills the shapes of emitters, to have something to measure. */
+firn_status firn_job_try_emitters(firn_job *job, firn_error *error);
+/* Adds particles of an object, which have velocities, and frees nothing of them. */
+firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error);
+/* Adds to the velocities of particles that of the object, which turns about a point. */
+firn_status firn_job_velocities(const firn_scene_object *o, int dim, const double center[3],
+                                firn_batch *b, firn_error *error);
 
 /* A collider as the sim takes it, but for a mesh; its keys are the scene's. */
 firn_collider_def firn_job_collider(const firn_scene_collider *collider);
+
+/* ---- emit.c ---- */
+
+/* Opens their streams, as far as their emissions are. */
+firn_status firn_emitters_open(firn_job *job, firn_error *error);
+/* When the job has to stop for an emitter; INFINITY: never again. */
+double firn_emitters_next(const firn_job *job, int32_t index);
+/* Adds what has entered by a time: of emitters for which the job has stopped, or of all. */
+firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error *error);
 
 /* ---- attributes.c ---- */
 
@@ -79,7 +103,7 @@ typedef struct firn_checkpoint {
     char isa[16];
     uint64_t variants;       /* firn_variants_sum */
     const char *scene;       /* the scene it was made with, as lines of path: value */
-    firn_job_object *object; /* emitted, carried and first_id alone */
+    firn_job_object *object; /* emission, carried and first_id alone */
     int32_t object_count;
 } firn_checkpoint;
 

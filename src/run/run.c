@@ -750,7 +750,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     double spent = 0, particles = 0;
     if (st == FIRN_OK) {
         particles = firn_frames_particles(&r.job, scene->frames.start, options->last, 1);
-        if (plan->particles == 0) st = firn_job_emit(&r.job, error);
+        if (plan->particles == 0) st = firn_job_try_emitters(&r.job, error);
     }
     firn_report report = {0};
     if (st == FIRN_OK) st = firn_sim_step(r.job.sim, &report, error); /* finds dt */

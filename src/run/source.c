@@ -35,6 +35,8 @@ void firn_batch_free(firn_batch *b)
     free(b->temperature);
     free(b->enthalpy);
     free(b->concentration);
+    free(b->place);
+    free(b->depth);
     free(b->material);
     firn_points_free(&b->carried);
     *b = (firn_batch){0};
@@ -292,6 +294,12 @@ double firn_sources_expected(const firn_sources *sources, int32_t index)
     return firn_fill_expected(&sources->object[index].region, &def);
 }
 
+uint64_t firn_sources_seed(const firn_sources *sources, int32_t index)
+{
+    return (uint64_t)sources->scene->seed * 0x9e3779b97f4a7c15u +
+           (uint64_t)sources->scene->object[index].seed * 65537 + (uint64_t)index;
+}
+
 static firn_status fill_region(const firn_sources *sources, int32_t index, bool apart,
                                firn_batch *b, firn_error *error)
 {
@@ -307,8 +315,7 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
     }
     def.taken = taken;
     def.pattern = (firn_pattern)o->pattern;
-    def.seed =
-        (uint64_t)scene->seed * 0x9e3779b97f4a7c15u + (uint64_t)o->seed * 65537 + (uint64_t)index;
+    def.seed = firn_sources_seed(sources, index);
     /* Refinement has to be tried: as far as the sim could hold what it gives. */
     def.most = (int64_t)fmin((double)def.most, firn_memory_most() / firn_particle_bytes(scene));
     def.refine_levels = (int32_t)o->refine;
@@ -331,11 +338,13 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
     return FIRN_OK;
 }
 
-/* Gives particles the velocity of the mesh they were filled into: that of its nearest point, within the
- * part of its motion that the time belongs to. */
-static firn_status inherit_velocity(const firn_source *s, double part_of_it, firn_batch *b,
-                                    firn_error *error)
+/* The velocity of the mesh's nearest point, within the part of its motion that the time belongs to. */
+firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, firn_batch *b,
+                                 firn_error *error)
 {
+    const firn_source *s = &sources->object[index];
+    const double part_of_it = sources->scene->object[index].inherit;
+    if (part_of_it == 0 || b->count == 0) return FIRN_OK;
     const double speed = s->prop.shape->mesh.speed;
     const firn_prop_part part =
         firn_prop_part_at(&s->prop, (s->time - s->prop.first) / speed); /* loops leave no trace */
@@ -440,30 +449,26 @@ firn_status firn_sources_fill(const firn_sources *sources, int32_t index, bool a
     const firn_scene_object *o = &sources->scene->object[index];
     firn_status st = o->particles ? fill_from_file(sources, index, out, error)
                                   : fill_region(sources, index, apart, out, error);
-    if (st == FIRN_OK && o->inherit != 0 && out->count > 0) {
-        st = inherit_velocity(&sources->object[index], o->inherit, out, error);
-    }
+    if (st == FIRN_OK) st = firn_sources_inherit(sources, index, out, error);
     if (st != FIRN_OK) firn_batch_free(out);
     return st;
 }
 
-firn_status firn_sources_interval(const firn_sources *sources, int32_t index, double *seconds,
-                                  firn_error *error)
+const firn_region *firn_sources_region(const firn_sources *sources, int32_t index)
 {
-    const firn_scene *scene = sources->scene;
-    const firn_scene_object *o = &scene->object[index];
+    const firn_source *s = &sources->object[index];
+    return s->filled ? &s->region : NULL;
+}
+
+bool firn_sources_moves(const firn_sources *sources, int32_t index)
+{
+    return firn_prop_moves(&sources->object[index].prop);
+}
+
+double firn_sources_separation(const firn_sources *sources, int32_t index)
+{
+    const firn_fill_def def = fill_def(sources->scene, &sources->scene->object[index]);
+    if (def.separation > 0) return def.separation;
     const firn_region *region = &sources->object[index].region;
-    double speed = 0, length = 0;
-    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
-    if (!(speed > 0)) {
-        return firn_value_fail(
-            o->emit_value, error,
-            "an object that emits needs a velocity, to move out of the way of the next copy");
-    }
-    /* The extent along the motion of a box around it. */
-    for (int a = 0; a < scene->dimension; a++) {
-        length += fabs(o->velocity[a]) / speed * (region->high[a] - region->low[a]);
-    }
-    *seconds = length / speed;
-    return FIRN_OK;
+    return pow(region->volume / firn_fill_expected(region, &def), 1.0 / region->dimension);
 }

@@ -11,6 +11,8 @@ typedef struct firn_batch {
     int64_t count, dropped; /* dropped: where an earlier object is */
     double *position, *velocity, *velocity_gradient, *volume, *mass, *deformation_gradient, *state;
     double *temperature, *enthalpy, *concentration;
+    double *place; /* m, count x dimension: where noise is looked up; NULL: where particles are */
+    double *depth; /* m, below the surface; NULL: as where they are */
     uint16_t *material;
     bool assumed;        /* volumes are the resolution's: a particle file says nothing of them */
     firn_points carried; /* attributes of a particle file that the engine does not know */
@@ -49,9 +51,17 @@ bool firn_sources_in_sink(const firn_sources *sources, int32_t index, const doub
 /* How deep a place is below the surface of an object that is not a particle file, m, up to `limit`. */
 double firn_sources_depth(const firn_sources *sources, int32_t index, const double position[3],
                           double limit);
-/* Seconds after which what an emitter gave has moved by its own length. */
-firn_status firn_sources_interval(const firn_sources *sources, int32_t index, double *seconds,
-                                  firn_error *error);
+/* What an object that is not a particle file is in; NULL while its mesh is hidden. The same place in memory,
+ * wherever it moves. */
+const firn_region *firn_sources_region(const firn_sources *sources, int32_t index);
+bool firn_sources_moves(const firn_sources *sources, int32_t index);
+/* How far apart its particles are, m. */
+double firn_sources_separation(const firn_sources *sources, int32_t index);
+/* Gives particles their part of the velocity of the mesh that they are in. */
+firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, firn_batch *b,
+                                 firn_error *error);
+/* What fillings of an object go by. */
+uint64_t firn_sources_seed(const firn_sources *sources, int32_t index);
 
 firn_placement firn_object_placement(const firn_scene_object *object);
 

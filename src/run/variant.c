@@ -193,6 +193,11 @@ static void vary_particle(void *context, int64_t i, int32_t thread)
     const size_t dim = (size_t)scene->dimension;
     double x[3] = {0}, *mass = &v->batch->mass[i];
     memcpy(x, v->batch->position + (size_t)i * dim, dim * sizeof *x);
+    const double depth = !o->shell_value ? 0
+                         : v->batch->depth
+                             ? v->batch->depth[i]
+                             : firn_sources_depth(v->sources, v->index, x, o->shell.thickness);
+    if (v->batch->place) memcpy(x, v->batch->place + (size_t)i * dim, dim * sizeof *x);
     int32_t number = 0, layer = 0, weight = 1;
     for (int32_t k = 0; k < m->noise_count; k++) {
         const firn_scene_noise *n = &m->noise[k];
@@ -208,9 +213,7 @@ static void vary_particle(void *context, int64_t i, int32_t thread)
         weight *= steps;
         layer++;
     }
-    const bool inside =
-        o->shell_value &&
-        firn_sources_depth(v->sources, v->index, x, o->shell.thickness) < o->shell.thickness;
+    const bool inside = o->shell_value && depth < o->shell.thickness;
     if (inside) *mass *= o->shell.factor.density;
     const int32_t first =
         inside ? v->variants->first_shell[v->index] : v->variants->first[material];

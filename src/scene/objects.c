@@ -1,6 +1,7 @@
 /* Objects and their contacts. */
 #include "scene/read.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -78,6 +79,33 @@ static firn_status read_object_heat(const firn_scene *scene, firn_scene_object *
     return st;
 }
 
+/* What an emitter gives, and whether it can. */
+static firn_status read_emit(const firn_scene *scene, firn_scene_object *o, firn_error *error)
+{
+    const firn_value *v = o->emit_value;
+    if (!v) return FIRN_OK;
+    double speed = 0;
+    o->emits = true;
+    const firn_status st = firn_section_read(&firn_section_emit, v, &o->emit, error);
+    if (st != FIRN_OK) return st;
+    if (o->particles) return firn_value_fail(v, error, "particle files cannot be emitted");
+    if (!(o->emit.end > o->emit.start)) {
+        return firn_value_fail(v, error, "end %g s must be after start %g s", o->emit.end,
+                               o->emit.start);
+    }
+    if (o->pattern == FIRN_BLUE_NOISE || o->refine > 0) {
+        const char *name = o->refine > 0 ? "refine" : "pattern";
+        return firn_value_fail(firn_value_get(o->where, name), error,
+                               "a stream is regular, jittered or random, and everywhere as fine; "
+                               "remove %s",
+                               name);
+    }
+    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
+    if (speed > 0) return FIRN_OK;
+    return firn_value_fail(v, error,
+                           "an object that emits needs a velocity, to flow out of its shape");
+}
+
 firn_status firn_read_objects(firn_scene *scene, firn_error *error)
 {
     firn_status st =
@@ -111,17 +139,7 @@ firn_status firn_read_objects(firn_scene *scene, firn_error *error)
             st = firn_value_fail(firn_value_get(v, "inherit"), error,
                                  "only a shape from a file moves, as {mesh: {file: x.abc}}");
         }
-        if (st == FIRN_OK && o->emit_value) {
-            o->emits = true;
-            st = firn_section_read(&firn_section_emit, o->emit_value, &o->emit, error);
-            if (st == FIRN_OK && o->particles) {
-                st = firn_value_fail(o->emit_value, error, "particle files cannot be emitted");
-            }
-            if (st == FIRN_OK && o->emit.end < o->emit.start) {
-                st = firn_value_fail(o->emit_value, error, "end %g s is before start %g s",
-                                     o->emit.end, o->emit.start);
-            }
-        }
+        if (st == FIRN_OK) st = read_emit(scene, o, error);
         if (st == FIRN_OK) st = find_material(scene, o, error);
         if (st == FIRN_OK) st = read_shell(scene, o, error);
         if (st == FIRN_OK) st = read_object_heat(scene, o, error);

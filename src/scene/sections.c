@@ -252,7 +252,7 @@ static const firn_param object_rows[] = {
      AT(temperature_noise_value), NULL, NULL},
     {"concentration", FIRN_REAL, "", "0", 0, 1e6,
      "dye at the start; spreads by the material's diffusivity", AT(concentration), NULL, NULL},
-    {"emit", FIRN_VALUE, "", "", ANY, "repeats the filling: see emit", AT(emit_value), NULL, NULL},
+    {"emit", FIRN_VALUE, "", "", ANY, "makes a stream of it: see emit", AT(emit_value), NULL, NULL},
     END};
 #undef STRUCT
 

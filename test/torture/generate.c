@@ -337,9 +337,10 @@ static void make_object(maker *m, node *objects)
     if (chance(m, 0.2) && turns) put_turn(m, to, "spin", 57 * fast / m->reach);
     if (chance(m, 0.2)) {
         static const char *const patterns[] = {"regular", "jittered", "random", "blue_noise", NULL};
-        node_word(to, "pattern", pick_word(m, patterns));
+        const char *pattern = pick_word(m, patterns);
+        node_word(to, "pattern", emits && strcmp(pattern, "blue_noise") == 0 ? "random" : pattern);
     }
-    if (chance(m, 0.05)) node_number(to, "refine", 1);
+    if (chance(m, 0.05) && !emits) node_number(to, "refine", 1);
     if (chance(m, 0.1)) node_number(to, "density", def->density * between(m, 0.5, 2));
     if (chance(m, 0.1)) {
         node_word(to, "body", "one");

@@ -1,0 +1,205 @@
+/* Emitters at work. A layer of a stream is added once all of it has entered, and what of it has entered whenever the
+ * job stops for a frame. Particles are where their flight has taken them since, so neither choice shows. */
+#include "run/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const double rounding = 1e-6; /* particles: those due at a time itself have entered */
+
+/* ---- the stream of an emitter ---- */
+
+/* Layers that are added at once: a cell's worth where steps may cross a cell. */
+static int64_t layers_at_once(const firn_job *job, const firn_stream *s)
+{
+    const firn_sim_def *def = &job->scene->simulation.def;
+    const double thickness = s->count * s->volume / s->area;
+    const bool large =
+        def->pressure == FIRN_PRESSURE_PROJECTION || def->integrator != FIRN_EXPLICIT;
+    return large ? (int64_t)fmax(floor(job->scene->cell_size / thickness + rounding), 1) : 1;
+}
+
+/* The stream at the time that its layer begins; without particles where its mesh is hidden. */
+static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    firn_job_object *w = &job->object[index];
+    firn_status st = firn_sources_move(&job->sources, index, w->emission.begin, error);
+    if (st != FIRN_OK) return st;
+    firn_stream_close(&w->stream);
+    const firn_region *region = firn_sources_region(&job->sources, index);
+    if (!region) return FIRN_OK;
+    firn_stream_def def = {.separation = firn_sources_separation(&job->sources, index),
+                           .pattern = (firn_pattern)o->pattern,
+                           .seed = firn_sources_seed(&job->sources, index)};
+    memcpy(def.velocity, o->velocity, (size_t)job->scene->dimension * sizeof *def.velocity);
+    firn_error inner = {0};
+    st = firn_stream_open(&w->stream, region, &def, &inner);
+    return st == FIRN_OK ? st : firn_value_pass(o->emit_value, &inner, error);
+}
+
+firn_status firn_emitters_open(firn_job *job, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
+        if (!job->scene->object[i].emits) continue;
+        st = open_stream(job, i, error);
+    }
+    return st;
+}
+
+/* How many particles of a stream enter by a time, from the start of the layer under way on. */
+static double entered(const firn_scene_object *o, const firn_job_object *w, double time)
+{
+    const double layers = (fmin(time, o->emit.end) - w->emission.begin) / w->stream.seconds;
+    return floor(fmax(layers, 0) * w->stream.count + 0.5 + rounding);
+}
+
+double firn_emitters_next(const firn_job *job, int32_t index)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    const firn_job_object *w = &job->object[index];
+    const firn_emission *e = &w->emission;
+    if (!o->emits || e->begin > o->emit.end) return INFINITY;
+    if (w->stream.count == 0) return e->begin; /* hidden: look again */
+    if (entered(o, w, INFINITY) <= (double)e->within) return INFINITY;
+    const int64_t layers = layers_at_once(job, &w->stream);
+    const double full = e->begin + (double)(layers - e->layer % layers) * w->stream.seconds;
+    return fmin(full, o->emit.end);
+}
+
+int64_t firn_job_count_at(const firn_job *job, double time)
+{
+    double count = (double)firn_sim_count(job->sim);
+    for (int32_t i = 0; i < job->scene->object_count; i++) {
+        const firn_scene_object *o = &job->scene->object[i];
+        const firn_job_object *w = &job->object[i];
+        if (!o->emits || w->stream.count == 0) continue;
+        count += fmax(entered(o, w, time) - (double)w->emission.within, 0);
+    }
+    return (int64_t)fmin(count, 0x1p62);
+}
+
+/* ---- particles ---- */
+
+/* How deep below the surface the line through a place along the stream comes at most, m, up to `limit`. */
+static double depth_of(const firn_job *job, int32_t index, const double from[3], double limit)
+{
+    const firn_stream *s = &job->object[index].stream;
+    double most = 0;
+    for (double at = 0; at <= s->extent && most < limit; at += 0.5 * s->def.separation) {
+        double x[3];
+        for (int a = 0; a < 3; a++) x[a] = from[a] + at * s->along[a];
+        most = fmax(most, firn_sources_depth(&job->sources, index, x, limit));
+    }
+    return most;
+}
+
+/* Where particles [first, first + b->count) of the layer enter, and how fast. */
+static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batch *b,
+                          firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    const firn_scene_object *o = &scene->object[index];
+    const firn_job_object *w = &job->object[index];
+    firn_stream *s = &job->object[index].stream;
+    const int dim = (int)scene->dimension;
+    const size_t count = (size_t)b->count, vector = (size_t)dim * sizeof(double);
+    b->position = malloc(count * vector);
+    b->place = malloc(count * vector);
+    b->volume = malloc(count * sizeof *b->volume);
+    if (o->shell_value) b->depth = malloc(count * sizeof *b->depth);
+    if (!b->position || !b->place || !b->volume || (o->shell_value && !b->depth)) {
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
+    for (int64_t i = 0; i < b->count; i++) {
+        const int32_t n = (int32_t)(first + i);
+        const double gone = (w->emission.given + (n + 0.5) * s->volume) / s->area;
+        double x[3];
+        firn_stream_enter(s, w->emission.layer, n, x);
+        memcpy(b->position + i * dim, x, vector);
+        for (int a = 0; a < dim; a++) b->place[i * dim + a] = x[a] - gone * s->along[a];
+        b->volume[i] = s->volume;
+        if (b->depth) b->depth[i] = depth_of(job, index, x, o->shell.thickness);
+    }
+    const firn_region *region = firn_sources_region(&job->sources, index);
+    double center[3];
+    for (int a = 0; a < 3; a++) center[a] = 0.5 * (region->low[a] + region->high[a]);
+    const firn_status st = firn_sources_inherit(&job->sources, index, b, error);
+    return st == FIRN_OK ? firn_job_velocities(o, dim, center, b, error) : st;
+}
+
+/* Adds the particles of the layer from `first` to `last` as they are at a time. */
+static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t last, double time,
+                            firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    const firn_job_object *w = &job->object[index];
+    const double *gravity = scene->simulation.def.gravity;
+    const int dim = (int)scene->dimension;
+    firn_batch b = {.count = last - first};
+    firn_status st = let_in(job, index, first, &b, error);
+    for (int64_t i = 0; i < b.count && st == FIRN_OK; i++) {
+        const double part = ((double)(first + i) + 0.5) / w->stream.count;
+        const double flown = fmax(time - w->emission.begin - part * w->stream.seconds, 0); /* s */
+        for (int a = 0; a < dim; a++) {
+            double *x = &b.position[i * dim + a], *v = &b.velocity[i * dim + a];
+            *x += flown * (*v + 0.5 * flown * gravity[a]);
+            *v += flown * gravity[a];
+        }
+    }
+    if (st == FIRN_OK) st = firn_job_add(job, index, &b, error);
+    firn_batch_free(&b);
+    return st;
+}
+
+static firn_status emit(firn_job *job, int32_t index, double time, firn_error *error)
+{
+    const firn_scene *scene = job->scene;
+    const firn_scene_object *o = &scene->object[index];
+    firn_job_object *w = &job->object[index];
+    firn_emission *e = &w->emission;
+    /* Where the scene has changed, much may be overdue: it would lie on what is there. */
+    const double late = time - e->begin;
+    if (w->stream.count > 0 &&
+        late > (double)(layers_at_once(job, &w->stream) + 1) * w->stream.seconds) {
+        e->begin = time;
+        e->within = 0;
+    }
+    firn_status st = FIRN_OK;
+    while (st == FIRN_OK && e->begin <= time && e->begin <= o->emit.end) {
+        if (e->within == 0 && (w->stream.count == 0 || firn_sources_moves(&job->sources, index))) {
+            st = open_stream(job, index, error);
+            if (st != FIRN_OK) return st;
+        }
+        if (w->stream.count == 0) { /* hidden */
+            e->begin = time + 1 / scene->frames.fps;
+            break;
+        }
+        const int64_t due = (int64_t)fmin(entered(o, w, time), w->stream.count);
+        if (due > e->within) {
+            st = add_part(job, index, e->within, due, time, error);
+            e->emitted += due - e->within;
+            e->within = due;
+        }
+        if (due < w->stream.count) break;
+        e->layer++;
+        e->begin += w->stream.seconds;
+        e->given += w->stream.count * w->stream.volume;
+        e->within = 0;
+    }
+    return st;
+}
+
+firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error *error)
+{
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
+        const double next = firn_emitters_next(job, i);
+        if (!isinf(next) && (all || next <= time * (1 + 1e-9))) st = emit(job, i, time, error);
+    }
+    return st;
+}
