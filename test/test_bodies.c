@@ -238,6 +238,50 @@ static void steps_taken_back_keep_momentum(void **state)
         }
 }
 
+/* All fields of one object's particles, as bytes, of two bodies that slide along the ground: both are there,
+ * or that one alone. */
+static memo slide(int d, firn_path path, int objects, int *count)
+{
+    world w = bodies_world(d, path, false);
+    w.def.gravity[1] = -9.81;
+    w.def.dt = 2e-4;
+    w.def.collider_count = 1;
+    w.collider[0].position[1] = 0.005;
+    firn_sim *sim = world_create(&w);
+    for (int i = 0; i < 2; i++) {
+        if (!(objects >> i & 1)) continue;
+        add_body(sim, &w, i, (int[]){i ? 7 : 2, 0, 0}, (int[]){2, 3, 3},
+                 (double[]){i ? 0.4 : -0.2, -0.5, 0});
+    }
+    *count = (int)firn_sim_count(sim);
+    assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
+    memo m = remember(sim, d);
+    firn_sim_destroy(sim);
+    return m;
+}
+
+static void bodies_that_share_no_node_do_not_feel_each_other(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++)
+        for (size_t p = 0; p < PATHS; p++) {
+            int n[3];
+            memo m[3]; /* the one, the other, both: their blocks overlap, their nodes do not */
+            for (int i = 0; i < 3; i++) m[i] = slide(d, both_paths[p], i + 1, &n[i]);
+            for (int field = 0; field < FIRN_FIELD_COUNT; field++) {
+                if (field == FIRN_ID || !m[2].field[field]) continue;
+                const firn_field_info info = firn_field_get_info((firn_field)field);
+                const int width = d == 2 ? info.components_2d : info.components_3d;
+                for (int i = 0; i < n[2] * width; i++) {
+                    const bool second = i >= n[0] * width;
+                    assert_true(m[2].field[field][i] ==
+                                m[second].field[field][i - (second ? n[0] * width : 0)]);
+                }
+            }
+            for (int i = 0; i < 3; i++) forget(&m[i]);
+        }
+}
+
 typedef struct saved {
     char bytes[1 << 20];
     size_t size, at;
@@ -356,6 +400,7 @@ int main(void)
         cmocka_unit_test(sliding_bodies_rub_by_coulombs_law),
         cmocka_unit_test(bodies_come_and_go),
         cmocka_unit_test(steps_taken_back_keep_momentum),
+        cmocka_unit_test(bodies_that_share_no_node_do_not_feel_each_other),
         cmocka_unit_test(a_saved_state_keeps_its_fields),
         cmocka_unit_test(same_bytes_at_any_thread_count),
         cmocka_unit_test(bad_fields_are_refused),

@@ -11,60 +11,99 @@
 #include "base/parallel.h"
 #include "sim/sim.h"
 
-enum { NODES = FIRN_MAX_CELLS, HALO = FIRN_BLOCK + 2, HALO_NODES = HALO * HALO * HALO };
+/* A block of a ring. */
+typedef struct member {
+    int32_t block;
+    int32_t beside[6]; /* below and above along each axis, -1: none */
+    bool asked;        /* whether these are known */
+    uint64_t mass;     /* nodes that have some, a bit each */
+    real full;         /* kg on a node within its body */
+} member;
 
-/* The masses on a block's nodes and on those next to its faces, HALO nodes per axis. */
-static void load_masses(const firn_sim *sim, int32_t block, real mass[HALO_NODES])
+typedef struct ring {
+    member member[FIRN_MAX_BODIES];
+    int32_t count;
+    uint64_t shared; /* nodes where several of them have mass */
+} ring;
+
+static void open_ring(const firn_sim *sim, int64_t number, ring *r)
 {
     const firn_directory *d = sim->at;
-    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    memset(mass, 0, HALO_NODES * sizeof *mass);
-    for (int f = 0; f <= 2 * dim;
-         f++) { /* the block itself, then below and above along each axis */
-        const int axis = (f - 1) / 2, side = f == 0 ? 0 : f % 2 ? -1 : 1;
-        int32_t coord[3], from = block;
-        memcpy(coord, d->coord[block], sizeof coord);
-        if (f > 0) {
-            coord[axis] += side;
-            from = firn_directory_find(d, firn_block_key(d, firn_directory_body(d, block), coord));
+    const int32_t nodes = firn_pow(FIRN_BLOCK, d->dim), first = d->meeting[number];
+    uint64_t any = 0;
+    r->count = 0;
+    r->shared = 0;
+    int32_t block = first;
+    do {
+        member *m = &r->member[r->count++];
+        m->block = block;
+        m->asked = false;
+        m->mass = 0;
+        const real *node = firn_grid_channel(sim, &sim->grid.velocity, block);
+        for (int n = 0; n < nodes; n++) {
+            m->mass |= (uint64_t)(node[n * FIRN_NODE + 3] > 0) << n;
         }
-        if (from < 0) continue;
-        const real *node = firn_grid_channel(sim, &sim->grid.velocity, from);
-        for (int n = 0; n < nodes; n++, node += FIRN_NODE) {
-            int to = 0, rest = n, unit = 1;
-            bool borders = true;
-            for (int a = dim - 1; a >= 0; a--, rest /= FIRN_BLOCK, unit *= HALO) {
-                const int at = rest % FIRN_BLOCK + 1 + (a == axis ? FIRN_BLOCK * side : 0);
-                borders = borders && at >= 0 && at < HALO;
-                to += at * unit;
-            }
-            if (borders) mass[to] = node[3];
-        }
-    }
+        r->shared |= any & m->mass;
+        any |= m->mass;
+        block = d->peer[block];
+    } while (block != first);
 }
 
-/* How fast mass grows at every node, by central differences, as a part of that of a full cell, squared:
- * the steeper of two sides that meet is the truer one. */
-static void find_growth(const firn_sim *sim, int32_t block, real grows[NODES][3])
+static void find_beside(const firn_sim *sim, member *m)
 {
-    const int32_t dim = sim->store.dim, nodes = firn_pow(FIRN_BLOCK, dim);
-    const real density = sim->body_density[firn_directory_body(sim->at, block)];
-    const real full = density * (real)pow(sim->def.cell_size, dim);
-    real mass[HALO_NODES];
-    load_masses(sim, block, mass);
-    for (int n = 0; n < nodes; n++) {
-        int at = 0, step[3] = {0};
-        for (int a = dim - 1, rest = n, unit = 1; a >= 0; a--, rest /= FIRN_BLOCK, unit *= HALO) {
-            at += (rest % FIRN_BLOCK + 1) * unit;
-            step[a] = unit;
-        }
-        real length2 = 0;
-        for (int a = 0; a < dim; a++) {
-            grows[n][a] = (mass[at + step[a]] - mass[at - step[a]]) / full;
-            length2 += grows[n][a] * grows[n][a];
-        }
-        for (int a = 0; a < dim; a++) grows[n][a] *= R_SQRT(length2);
+    const firn_directory *d = sim->at;
+    const int32_t body = firn_directory_body(d, m->block);
+    for (int f = 0; f < 2 * d->dim; f++) {
+        int32_t coord[3];
+        memcpy(coord, d->coord[m->block], sizeof coord);
+        coord[f / 2] += f % 2 ? 1 : -1;
+        m->beside[f] = firn_directory_find(d, firn_block_key(d, body, coord));
     }
+    m->full = sim->body_density[body] * (real)pow(sim->def.cell_size, d->dim);
+    m->asked = true;
+}
+
+/* How fast mass grows at a node, by central differences, as a part of that of a full cell, squared:
+ * the steeper of two sides that meet is the truer one. */
+static void find_growth(const firn_sim *sim, member *m, int n, real grows[3])
+{
+    const int32_t dim = sim->store.dim;
+    real length2 = 0;
+    if (!m->asked) find_beside(sim, m);
+    for (int a = dim - 1, unit = 1; a >= 0; a--, unit *= FIRN_BLOCK) {
+        real mass[2];
+        for (int side = 0; side < 2; side++) {
+            const int to = n / unit % FIRN_BLOCK + (side ? 1 : -1);
+            const bool within = to >= 0 && to < FIRN_BLOCK;
+            const int32_t block = within ? m->block : m->beside[2 * a + side];
+            const int at = n + unit * (side ? 1 : -1) * (within ? 1 : 1 - FIRN_BLOCK);
+            mass[side] =
+                block < 0 ? 0
+                          : firn_grid_channel(sim, &sim->grid.velocity, block)[at * FIRN_NODE + 3];
+        }
+        grows[a] = (mass[1] - mass[0]) / m->full;
+    }
+    for (int a = 0; a < dim; a++) length2 += grows[a] * grows[a];
+    for (int a = 0; a < dim; a++) grows[a] *= R_SQRT(length2);
+}
+
+/* Who has mass on a node, and how it grows there; returns how many. */
+static int32_t gather_node(const firn_sim *sim, ring *r, int n, member *who[FIRN_MAX_BODIES],
+                           real grows[FIRN_MAX_BODIES][3])
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < r->count; i++) {
+        if (!(r->member[i].mass >> n & 1)) continue;
+        who[count] = &r->member[i];
+        find_growth(sim, who[count], n, grows[count]);
+        count++;
+    }
+    return count;
+}
+
+static real *node_of(const firn_sim *sim, const firn_pool *channel, const member *m, int n)
+{
+    return firn_grid_channel(sim, channel, m->block) + n * FIRN_NODE;
 }
 
 static double pair_friction(const firn_sim *sim, int32_t body_a, int32_t body_b)
@@ -122,34 +161,34 @@ static void meet(int32_t dim, real friction, real a[FIRN_NODE], const real grows
     }
 }
 
-static void resolve_ring(void *context, int64_t ring, int32_t thread)
+static void resolve_ring(void *context, int64_t number, int32_t thread)
 {
     (void)thread;
     firn_sim *sim = context;
     const firn_directory *d = sim->at;
-    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim), first = d->meeting[ring];
-    real grows[2][NODES][3];
-    for (int32_t one = first; d->peer[one] != first; one = d->peer[one]) {
-        find_growth(sim, one, grows[0]);
-        for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
-            find_growth(sim, other, grows[1]);
-            const real friction = (real)pair_friction(sim, firn_directory_body(d, one),
-                                                      firn_directory_body(d, other));
-            real *a = firn_grid_channel(sim, &sim->grid.velocity, one),
-                 *b = firn_grid_channel(sim, &sim->grid.velocity, other);
-            for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
-                if (a[3] > 0 && b[3] > 0) {
-                    meet(dim, friction, a, grows[0][n], b, grows[1][n]);
-                }
+    ring r;
+    member *who[FIRN_MAX_BODIES];
+    real grows[FIRN_MAX_BODIES][3];
+    open_ring(sim, number, &r);
+    for (uint64_t left = r.shared; left; left &= left - 1) {
+        const int n = __builtin_ctzll(left);
+        const int32_t count = gather_node(sim, &r, n, who, grows);
+        for (int32_t i = 0; i < count; i++) {
+            const int32_t body = firn_directory_body(d, who[i]->block);
+            real *a = node_of(sim, &sim->grid.velocity, who[i], n);
+            for (int32_t k = i + 1; k < count; k++) {
+                const int32_t other = firn_directory_body(d, who[k]->block);
+                meet(d->dim, (real)pair_friction(sim, body, other), a, grows[i],
+                     node_of(sim, &sim->grid.velocity, who[k], n), grows[k]);
             }
         }
     }
-    int32_t one = first;
-    do { /* what was pushed into a wall does not enter it */
-        if (d->near_collider[one]) firn_grid_collide_nodes(sim, one);
-        firn_grid_note_speed(sim, one);
-        one = d->peer[one];
-    } while (one != first);
+    for (int32_t i = 0; i < r.count; i++) { /* what was pushed into a wall does not enter it */
+        const int32_t block = r.member[i].block;
+        if (!(r.member[i].mass & r.shared)) continue;
+        if (d->near_collider[block]) firn_grid_collide_nodes(sim, block);
+        firn_grid_note_speed(sim, block);
+    }
 }
 
 void firn_grid_contact(firn_sim *sim)
@@ -157,29 +196,30 @@ void firn_grid_contact(firn_sim *sim)
     firn_workers_run(&sim->workers, sim->at->meeting_count, 1, resolve_ring, sim);
 }
 
-static void approach_ring(void *context, int64_t ring, int32_t thread)
+static void approach_ring(void *context, int64_t number, int32_t thread)
 {
     (void)thread;
     firn_sim *sim = context;
-    const firn_directory *d = sim->at;
-    const int32_t dim = d->dim, nodes = firn_pow(FIRN_BLOCK, dim), first = d->meeting[ring];
-    real grows[2][NODES][3], most = 0;
-    for (int32_t one = first; d->peer[one] != first; one = d->peer[one]) {
-        find_growth(sim, one, grows[0]);
-        for (int32_t other = d->peer[one]; other != first; other = d->peer[other]) {
-            find_growth(sim, other, grows[1]);
-            const real *a = firn_grid_channel(sim, &sim->grid.velocity_moved, one),
-                       *b = firn_grid_channel(sim, &sim->grid.velocity_moved, other);
-            for (int n = 0; n < nodes; n++, a += FIRN_NODE, b += FIRN_NODE) {
+    const int32_t dim = sim->store.dim;
+    ring r;
+    member *who[FIRN_MAX_BODIES];
+    real grows[FIRN_MAX_BODIES][3], most = 0;
+    open_ring(sim, number, &r);
+    for (uint64_t left = r.shared; left; left &= left - 1) {
+        const int n = __builtin_ctzll(left);
+        const int32_t count = gather_node(sim, &r, n, who, grows);
+        for (int32_t i = 0; i < count; i++) {
+            const real *a = node_of(sim, &sim->grid.velocity_moved, who[i], n);
+            for (int32_t k = i + 1; k < count; k++) {
+                const real *b = node_of(sim, &sim->grid.velocity_moved, who[k], n);
                 real normal[3], approach = 0;
-                if (!(a[3] > 0 && b[3] > 0)) continue;
-                if (!find_normal(dim, grows[0][n], grows[1][n], normal)) continue;
+                if (!find_normal(dim, grows[i], grows[k], normal)) continue;
                 for (int c = 0; c < dim; c++) approach += normal[c] * (a[c] - b[c]);
                 most = approach > most ? approach : most;
             }
         }
     }
-    ((double *)sim->implicit.partial.data)[ring] = (double)most;
+    ((double *)sim->implicit.partial.data)[number] = (double)most;
 }
 
 double firn_grid_approach(firn_sim *sim)
