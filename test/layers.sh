@@ -21,7 +21,7 @@ src/transfer   | base data material collider
 src/sim        | base data material mesh shape collider solve transfer
 src/io         | base
 src/geometry   | base mesh io
-src/scene      | base shape io geometry
+src/scene      | base mesh shape collider io geometry
 src/run        | base mesh shape collider io geometry scene
 src/live       | base collider io scene run
 src/render     | base mesh shape collider io scene run

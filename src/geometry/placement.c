@@ -59,6 +59,13 @@ static void turn_more(double m[3][3], const double axis[3], double angle_deg)
     memcpy(m, product, sizeof product);
 }
 
+void firn_placement_turn(firn_placement *p, const double q[4])
+{
+    const double sine = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    p->angle_deg = 2 * atan2(sine, q[0]) / degree;
+    for (int a = 0; a < 3 && sine > 0; a++) p->axis[a] = q[a + 1] / sine;
+}
+
 static firn_status check(const firn_placement *p, int dimension, firn_error *error)
 {
     for (int a = 0; a < dimension; a++) {

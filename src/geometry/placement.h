@@ -16,6 +16,9 @@ typedef struct firn_affine {
 firn_status firn_placement_resolve(const firn_placement *placement, int dimension, firn_affine *out,
                                    firn_error *error);
 
+/* Sets axis and angle to those of a unit quaternion w, x, y, z. */
+void firn_placement_turn(firn_placement *placement, const double turn[4]);
+
 void firn_affine_to_world(const firn_affine *affine, const double local[3], double world[3]);
 void firn_affine_to_local(const firn_affine *affine, const double world[3], double local[3]);
 

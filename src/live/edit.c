@@ -129,9 +129,15 @@ static effect collider_effect(const firn_live *live, const firn_scene *next, con
     int i = 0, read = 0;
     if (sscanf(path, "[%9d].%n", &i, &read) != 1 || read == 0) return RESTARTS;
     const char *rest = path + read;
-    if (live->scene->collider_count != next->collider_count || i < 0 || i >= next->collider_count) {
-        return RESTARTS;
+    const firn_scene *scenes[] = {live->scene, next};
+    for (int k = 0; k < 2; k++) { /* copies have no lines of their own */
+        const firn_scene *s = scenes[k];
+        if (firn_value_count(s->colliders_value) != s->collider_count || i < 0 ||
+            i >= s->collider_count || s->collider[i].group) {
+            return RESTARTS;
+        }
     }
+    if (live->scene->collider_count != next->collider_count) return RESTARTS;
     c->index = i;
     c->place = after(rest, "translate") || after(rest, "rotate");
     if (begins(rest, seen)) return CONCERNS_NOTHING;

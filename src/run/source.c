@@ -11,6 +11,7 @@
 #include "geometry/fill.h"
 #include "mesh/mesh.h"
 #include "run/prop.h"
+#include "scene/copies.h"
 
 struct firn_source {
     bool filled; /* whether there is a region; particle files have none */
@@ -110,15 +111,9 @@ static firn_status move_source(firn_source *s, double time, firn_error *error)
 }
 
 /* The shape in its own place, then as the object turns and moves it: one placement after another. */
-static firn_status open_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
-                              const firn_placement *then, firn_error *error)
+static firn_status place_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
+                               const firn_placement *then, firn_error *error)
 {
-    const firn_status opened = firn_prop_open(&out->prop, scene, s, error);
-    if (opened != FIRN_OK) return opened;
-    if (out->prop.shape) {
-        out->place = *then;
-        return make_mesh(out, firn_prop_file_time(&out->prop, 0), error);
-    }
     const int dim = (int)scene->dimension;
     const firn_placement own = own_place(s);
     firn_region *r = &out->region;
@@ -150,12 +145,35 @@ static firn_status open_shape(firn_source *out, const firn_scene *scene, const f
     return FIRN_OK;
 }
 
+static firn_status open_shape(firn_source *out, const firn_scene *scene, const firn_scene_shape *s,
+                              const firn_placement *then, firn_error *error)
+{
+    const firn_status st = firn_prop_open(&out->prop, scene, s, error);
+    if (st != FIRN_OK) return st;
+    if (!out->prop.shape) return place_shape(out, scene, s, then, error);
+    out->place = *then;
+    return make_mesh(out, firn_prop_file_time(&out->prop, 0), error);
+}
+
+/* Where the group of a sink is. */
+static firn_placement sink_placement(const firn_scene *scene, const firn_scene_sink *s, double time)
+{
+    firn_placement p = firn_placement_default();
+    double turn[4] = {1, 0, 0, 0};
+    if (!s->frame) return p;
+    firn_frame_place(scene, s->frame, time, p.translate, turn);
+    firn_placement_turn(&p, turn);
+    for (int a = 0; a < 3; a++) p.scale[a] = s->frame->scale;
+    return p;
+}
+
 firn_placement firn_object_placement(const firn_scene_object *o)
 {
     firn_placement p = firn_placement_default();
     memcpy(p.translate, o->translate, sizeof p.translate);
     memcpy(p.rotate_deg, o->rotate, sizeof p.rotate_deg);
     memcpy(p.scale, o->scale, sizeof p.scale);
+    firn_placement_turn(&p, o->turn);
     return p;
 }
 
@@ -198,9 +216,9 @@ firn_status firn_sources_open(firn_sources *sources, const firn_scene *scene, fi
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         st = open_object(&sources->object[i], scene, &scene->object[i], error);
     }
-    const firn_placement none = firn_placement_default();
     for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++) {
-        st = open_shape(&sources->sink[i], scene, &scene->sink[i].shape, &none, error);
+        const firn_placement p = sink_placement(scene, &scene->sink[i], 0);
+        st = open_shape(&sources->sink[i], scene, &scene->sink[i].shape, &p, error);
     }
     return st;
 }
@@ -252,8 +270,18 @@ firn_status firn_sources_move(firn_sources *sources, int32_t index, double time,
 firn_status firn_sources_move_sinks(firn_sources *sources, double time, firn_error *error)
 {
     firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < sources->scene->sink_count && st == FIRN_OK; i++) {
-        st = move_source(&sources->sink[i], time, error);
+    const firn_scene *scene = sources->scene;
+    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++) {
+        const firn_scene_sink *sink = &scene->sink[i];
+        firn_source *s = &sources->sink[i];
+        const bool moves = firn_frame_moves(sink->frame);
+        if (moves) s->place = sink_placement(scene, sink, time);
+        if (!moves)
+            st = move_source(s, time, error);
+        else if (s->prop.shape)
+            st = make_mesh(s, firn_prop_file_time(&s->prop, time), error);
+        else
+            st = place_shape(s, scene, &sink->shape, &s->place, error);
     }
     return st;
 }

@@ -1,5 +1,5 @@
 /* Colliders with their keys, and what else acts on material: forces, sinks, heat. */
-#include "scene/read.h"
+#include "scene/copies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +62,16 @@ static firn_status read_keys(firn_scene_collider *c, int dim, bool *turns, firn_
     return FIRN_OK;
 }
 
-/* Shape and keys of a collider whose rows are read. */
-static firn_status place_collider(const firn_scene *scene, const firn_value *where,
-                                  firn_scene_collider *c, firn_error *error)
+firn_status firn_read_pose(const firn_scene *scene, const firn_value *where, firn_scene_collider *c,
+                           firn_error *error)
 {
-    firn_status st = firn_read_shape(scene, c->shape_value, false, &c->shape, error);
+    firn_status st = FIRN_OK;
     double turn[4], position[3], rotation[4], way[3];
     bool turns = false, spins = false;
+    if (c->shape_value)
+        st = firn_read_shape(scene, c->shape_value, false, &c->shape, error);
+    else
+        c->shape.def = firn_collider_def_default();
     if (st != FIRN_OK) return st;
     firn_rotation_from_degrees(c->rotate, turn);
     firn_quaternion_rotate(turn, c->shape.def.position, position);
@@ -100,12 +103,6 @@ static firn_status place_collider(const firn_scene *scene, const firn_value *whe
     return FIRN_OK;
 }
 
-bool firn_scene_moves(const firn_scene_collider *c)
-{
-    const double *w = c->def.spin;
-    return c->key_count > 0 || w[0] != 0 || w[1] != 0 || w[2] != 0;
-}
-
 static firn_status check_collider_heat(const firn_scene *scene, const firn_value *v,
                                        firn_error *error)
 {
@@ -118,24 +115,31 @@ static firn_status check_collider_heat(const firn_scene *scene, const firn_value
     return firn_check_has_heat(scene, v, "temperature", error);
 }
 
+static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_error *error)
+{
+    firn_scene_collider *c =
+        firn_one_more((void **)&scene->collider, &scene->collider_count, sizeof *c);
+    if (!c) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_value *v = c->where = m->where;
+    c->def = firn_collider_def_default();
+    firn_status st = firn_read_section(scene, &firn_section_collider, v, c, error);
+    if (st == FIRN_OK && !c->shape_value) {
+        st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
+    }
+    if (st == FIRN_OK) st = firn_read_pose(scene, v, c, error);
+    if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
+    if (st == FIRN_OK) st = firn_place_collider(scene, m, c, error);
+    return st == FIRN_OK ? firn_name_copy(scene, m->number, &c->name, error) : st;
+}
+
 firn_status firn_read_colliders(firn_scene *scene, firn_error *error)
 {
-    firn_status st =
-        firn_make_array(scene->colliders_value, FIRN_LIST, "colliders", sizeof *scene->collider,
-                        (void **)&scene->collider, &scene->collider_count, error);
+    firn_status st = firn_read_members(scene, scene->colliders_value, "colliders", FIRN_COPIED,
+                                       read_collider, error);
     firn_names names = {0};
-    const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
-    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++, v = v->next) {
+    for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
         firn_scene_collider *c = &scene->collider[i];
-        c->def = firn_collider_def_default();
-        st = firn_read_section(scene, &firn_section_collider, v, c, error);
-        c->where = v;
-        if (st == FIRN_OK && !c->shape_value) {
-            st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
-        }
-        if (st == FIRN_OK) st = place_collider(scene, v, c, error);
-        if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
-        if (st == FIRN_OK) st = firn_take_name(&names, c->name, c, v, error);
+        st = firn_take_name(&names, c->name, c, c->where, error);
     }
     firn_names_free(&names);
     return st;
@@ -161,49 +165,45 @@ firn_status firn_read_forces(firn_scene *scene, firn_error *error)
     return st;
 }
 
-firn_status firn_read_sinks(firn_scene *scene, firn_error *error)
+static firn_status read_sink(firn_scene *scene, const firn_member *m, firn_error *error)
 {
-    firn_status st = firn_make_array(scene->sinks_value, FIRN_LIST, "sinks", sizeof *scene->sink,
-                                     (void **)&scene->sink, &scene->sink_count, error);
-    const firn_value *v = scene->sinks_value ? scene->sinks_value->child : NULL;
-    for (int32_t i = 0; i < scene->sink_count && st == FIRN_OK; i++, v = v->next) {
-        firn_scene_sink *s = &scene->sink[i];
-        st = firn_section_read(&firn_section_sink, v, s, error);
-        if (st == FIRN_OK && !s->shape_value) {
-            st = firn_value_fail(v, error, "a sink needs a shape");
-        }
-        if (st == FIRN_OK) {
-            s->where = v;
-            if (s->end < s->start) {
-                return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
-            }
-            st = firn_read_shape(scene, s->shape_value, true, &s->shape, error);
-        }
+    firn_scene_sink *s = firn_one_more((void **)&scene->sink, &scene->sink_count, sizeof *s);
+    if (!s) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_value *v = s->where = m->where;
+    const firn_status st = firn_section_read(&firn_section_sink, v, s, error);
+    if (st != FIRN_OK) return st;
+    if (!s->shape_value) return firn_value_fail(v, error, "a sink needs a shape");
+    if (s->end < s->start) {
+        return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
     }
-    return st;
+    s->frame = m->frame;
+    return firn_read_shape(scene, s->shape_value, true, &s->shape, error);
 }
 
-static firn_status read_sources(firn_scene *scene, firn_error *error)
+firn_status firn_read_sinks(firn_scene *scene, firn_error *error)
+{
+    return firn_read_members(scene, scene->sinks_value, "sinks", FIRN_COPIED_BY_GROUPS, read_sink,
+                             error);
+}
+
+static firn_status read_source(firn_scene *scene, const firn_member *m, firn_error *error)
 {
     firn_scene_heat *h = &scene->heat;
-    firn_status st = firn_make_array(h->sources_value, FIRN_LIST, "sources", sizeof *h->source,
-                                     (void **)&h->source, &h->source_count, error);
-    const firn_value *v = h->sources_value ? h->sources_value->child : NULL;
-    for (int32_t i = 0; i < h->source_count && st == FIRN_OK; i++, v = v->next) {
-        firn_scene_heat_source *s = &h->source[i];
-        s->body.def = firn_collider_def_default();
-        st = firn_read_section(scene, &firn_section_heat_source, v, s, error);
-        if (st != FIRN_OK) return st;
-        if (!s->body.shape_value || !firn_section_given(&firn_section_heat_source, s, "power")) {
-            return firn_value_fail(v, error,
-                                   "a source is {shape: {sphere: {radius: 0.1}}, power: 1e6}");
-        }
-        if (s->end < s->start) {
-            return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
-        }
-        st = place_collider(scene, v, &s->body, error);
+    firn_scene_heat_source *s = firn_one_more((void **)&h->source, &h->source_count, sizeof *s);
+    if (!s) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_value *v = m->where;
+    s->body.def = firn_collider_def_default();
+    firn_status st = firn_read_section(scene, &firn_section_heat_source, v, s, error);
+    if (st != FIRN_OK) return st;
+    if (!s->body.shape_value || !firn_section_given(&firn_section_heat_source, s, "power")) {
+        return firn_value_fail(v, error,
+                               "a source is {shape: {sphere: {radius: 0.1}}, power: 1e6}");
     }
-    return st;
+    if (s->end < s->start) {
+        return firn_value_fail(v, error, "end %g s is before start %g s", s->end, s->start);
+    }
+    st = firn_read_pose(scene, v, &s->body, error);
+    return st == FIRN_OK ? firn_place_collider(scene, m, &s->body, error) : st;
 }
 
 firn_status firn_read_heat(firn_scene *scene, firn_error *error)
@@ -213,5 +213,7 @@ firn_status firn_read_heat(firn_scene *scene, firn_error *error)
     scene->heat.def.enabled = 1;
     const firn_status st =
         firn_section_read(&firn_section_heat, scene->heat_value, &scene->heat, error);
-    return st == FIRN_OK ? read_sources(scene, error) : st;
+    if (st != FIRN_OK) return st;
+    return firn_read_members(scene, scene->heat.sources_value, "sources", FIRN_COPIED_BY_GROUPS,
+                             read_source, error);
 }

@@ -1,12 +1,14 @@
 /* Objects and their contacts. */
-#include "scene/read.h"
+#include "scene/copies.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/quaternion.h"
 
-static firn_status find_material(const firn_scene *scene, firn_scene_object *o, firn_error *error)
+static firn_status find_material(const firn_scene *scene, const firn_member *m,
+                                 firn_scene_object *o, firn_error *error)
 {
     char near[300];
     if (!o->material) {
@@ -19,7 +21,8 @@ static firn_status find_material(const firn_scene *scene, firn_scene_object *o, 
     }
     o->material_index = firn_scene_find_material(scene, o->material, near, sizeof near);
     if (o->material_index >= 0) return FIRN_OK;
-    return firn_value_fail(firn_value_get(o->where, "material"), error,
+    const firn_value *said = m->copy->material_where;
+    return firn_value_fail(said ? said : firn_value_get(o->where, "material"), error,
                            "there is no material \"%.60s\"%s", o->material, near);
 }
 
@@ -106,48 +109,83 @@ static firn_status read_emit(const firn_scene *scene, firn_scene_object *o, firn
                            "an object that emits needs a velocity, to flow out of its shape");
 }
 
+/* Scales, turns and moves an object that stands as its entry says to where a member is. */
+static firn_status place_object(firn_scene *scene, const firn_member *m, firn_scene_object *o,
+                                firn_error *error)
+{
+    const firn_copy *c = m->copy;
+    const double outer = m->frame ? m->frame->scale : 1;
+    double still[4] = {1, 0, 0, 0}, way[3];
+    if (c->velocity_where) memcpy(o->velocity, c->velocity, sizeof o->velocity);
+    if (c->seed_where) o->seed = c->seed;
+    if (c->material) o->material = c->material;
+    memcpy(o->turn, c->turn, sizeof o->turn);
+    firn_quaternion_rotate(c->turn, o->translate, way);
+    for (int a = 0; a < 3; a++) {
+        o->velocity[a] += c->more[a];
+        o->scale[a] *= outer * c->scale;
+        o->translate[a] = outer * (c->scale * way[a] + c->translate[a]);
+    }
+    if (m->frame) {
+        double nowhere[3] = {0};
+        firn_frame_place(scene, m->frame, 0, o->translate, o->turn);
+        firn_frame_place(scene, m->frame, 0, nowhere, still);
+        firn_quaternion_rotate(still, o->velocity, o->velocity);
+        firn_quaternion_rotate(still, o->spin, o->spin);
+    }
+    if (o->emit_value && firn_frame_moves(m->frame)) {
+        return firn_value_fail(
+            o->emit_value, error,
+            "an emitter cannot be in a group that moves; leave its group out, or "
+            "the group's keys and spin");
+    }
+    firn_status st = firn_name_copy(scene, m->number, &o->name, error);
+    return st == FIRN_OK ? firn_name_copy(scene, m->of_group, &o->body, error) : st;
+}
+
+static firn_status read_object(firn_scene *scene, const firn_member *m, firn_error *error)
+{
+    firn_scene_object *o = firn_one_more((void **)&scene->object, &scene->object_count, sizeof *o);
+    if (!o) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_value *v = o->where = m->where;
+    firn_status st = firn_read_section(scene, &firn_section_object, v, o, error);
+    if (st != FIRN_OK) return st;
+    const int sources =
+        (o->shape_value != NULL) + (o->mesh != NULL) + (o->voxels != NULL) + (o->particles != NULL);
+    if (sources != 1) {
+        return firn_value_fail(v, error,
+                               "an object needs one of shape, mesh, voxels and particles; this "
+                               "has %s",
+                               sources ? "several" : "none");
+    }
+    if (o->shape_value) {
+        o->has_shape = true;
+        st = firn_read_shape(scene, o->shape_value, true, &o->shape, error);
+    }
+    if (st == FIRN_OK && o->inherit != 0 &&
+        !(o->has_shape && firn_shape_get(o->shape.def.shape)->from_file)) {
+        st = firn_value_fail(firn_value_get(v, "inherit"), error,
+                             "only a shape from a file moves, as {mesh: {file: x.abc}}");
+    }
+    if (st == FIRN_OK) st = place_object(scene, m, o, error);
+    if (st == FIRN_OK) st = read_emit(scene, o, error);
+    if (st == FIRN_OK) st = find_material(scene, m, o, error);
+    if (st == FIRN_OK) st = read_shell(scene, o, error);
+    if (st == FIRN_OK) st = read_object_heat(scene, o, error);
+    if (st == FIRN_OK && firn_section_given(&firn_section_object, o, "count") &&
+        firn_section_given(&firn_section_object, o, "separation")) {
+        st = firn_value_fail(v, error, "give count or separation, not both");
+    }
+    return st;
+}
+
 firn_status firn_read_objects(firn_scene *scene, firn_error *error)
 {
-    firn_status st =
-        firn_make_array(scene->objects_value, FIRN_LIST, "objects", sizeof *scene->object,
-                        (void **)&scene->object, &scene->object_count, error);
-    if (scene->object_count > 65536) { /* particles know theirs by 16 bits */
-        return firn_value_fail(scene->objects_value, error,
-                               "%d objects must be at most 65536; use a particle file for many",
-                               scene->object_count);
-    }
-    const firn_value *v = scene->objects_value ? scene->objects_value->child : NULL;
-    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++, v = v->next) {
+    firn_status st = firn_read_members(scene, scene->objects_value, "objects", FIRN_COPIED_OBJECTS,
+                                       read_object, error);
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         firn_scene_object *o = &scene->object[i];
-        st = firn_read_section(scene, &firn_section_object, v, o, error);
-        if (st != FIRN_OK) return st;
-        o->where = v;
-        const int sources = (o->shape_value != NULL) + (o->mesh != NULL) + (o->voxels != NULL) +
-                            (o->particles != NULL);
-        if (sources != 1) {
-            return firn_value_fail(v, error,
-                                   "an object needs one of shape, mesh, voxels and particles; this "
-                                   "has %s",
-                                   sources ? "several" : "none");
-        }
-        if (o->shape_value) {
-            o->has_shape = true;
-            st = firn_read_shape(scene, o->shape_value, true, &o->shape, error);
-        }
-        if (st == FIRN_OK && o->inherit != 0 &&
-            !(o->has_shape && firn_shape_get(o->shape.def.shape)->from_file)) {
-            st = firn_value_fail(firn_value_get(v, "inherit"), error,
-                                 "only a shape from a file moves, as {mesh: {file: x.abc}}");
-        }
-        if (st == FIRN_OK) st = read_emit(scene, o, error);
-        if (st == FIRN_OK) st = find_material(scene, o, error);
-        if (st == FIRN_OK) st = read_shell(scene, o, error);
-        if (st == FIRN_OK) st = read_object_heat(scene, o, error);
-        if (st == FIRN_OK && firn_section_given(&firn_section_object, o, "count") &&
-            firn_section_given(&firn_section_object, o, "separation")) {
-            st = firn_value_fail(v, error, "give count or separation, not both");
-        }
-        if (st == FIRN_OK) st = firn_take_name(&scene->object_names, o->name, o, v, error);
+        st = firn_take_name(&scene->object_names, o->name, o, o->where, error);
     }
     return st;
 }

@@ -46,7 +46,12 @@ static const firn_value *find_place(const firn_scene *scene, const char *path)
         length = strcspn(path, ".[]");
         snprintf(part, sizeof part, "%.*s", (int)length, path);
         path += length + strspn(path + length, ".[]");
-        const firn_value *next = find_part(at, part);
+        char *end = NULL;
+        const long number = strtol(part, &end, 10);
+        const bool copies = at == scene->colliders_value && end != part && !*end;
+        const firn_value *next = !copies                          ? find_part(at, part)
+                                 : number < scene->collider_count ? scene->collider[number].where
+                                                                  : NULL;
         if (!next) break;
         at = next;
     }

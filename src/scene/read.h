@@ -11,6 +11,9 @@ static const double firn_degree = 3.14159265358979323846 / 180; /* rad */
 /* A section whose vectors have as many numbers as the scene has dimensions; flat ones may have a third. */
 firn_status firn_read_section(const firn_scene *scene, const firn_section *section,
                               const firn_value *map, void *out, firn_error *error);
+/* Fails where a value is of another kind; NULL is fine. */
+firn_status firn_check_kind(const firn_value *v, firn_value_kind kind, const char *what,
+                            firn_error *error);
 /* Memory for the entries of a list or map; *count receives how many. */
 firn_status firn_make_array(const firn_value *v, firn_value_kind kind, const char *what,
                             size_t size, void **out, int32_t *count, firn_error *error);
@@ -23,9 +26,12 @@ firn_status firn_take_name(firn_names *names, const char *name, void *thing,
 /* `fills`: whether particles are to fill it. */
 firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
                             firn_scene_shape *out, firn_error *error);
+void firn_scene_shape_free(firn_scene_shape *shape);
 
-/* ---- materials.c, objects.c, colliders.c: lists of the scene ---- */
+/* ---- materials.c, groups.c, objects.c, colliders.c: lists of the scene ---- */
 
+firn_status firn_read_groups(firn_scene *scene, firn_error *error);
+void firn_free_groups(firn_scene *scene);
 firn_status firn_read_materials(firn_scene *scene, firn_error *error);
 firn_status firn_read_objects(firn_scene *scene, firn_error *error);
 firn_status firn_read_contacts(firn_scene *scene, firn_error *error);
@@ -33,6 +39,10 @@ firn_status firn_read_colliders(firn_scene *scene, firn_error *error);
 firn_status firn_read_forces(firn_scene *scene, firn_error *error);
 firn_status firn_read_sinks(firn_scene *scene, firn_error *error);
 firn_status firn_read_heat(firn_scene *scene, firn_error *error);
+
+/* Place and keys of something whose rows and shape, if any, are read. */
+firn_status firn_read_pose(const firn_scene *scene, const firn_value *where, firn_scene_collider *c,
+                           firn_error *error);
 
 /* Whether a parameter stays within its range, times a factor and whatever noise makes of it. `where` is
  * what to blame. */

@@ -1,5 +1,5 @@
 /* From the tree of values to a scene: every section read by its rows, names resolved, what cannot go
- * together refused. Nothing here touches a file other than the scene's own. */
+ * together refused. Nothing here touches a file other than the scene's own and those that copies stand by. */
 #include "scene/read.h"
 
 #include <math.h>
@@ -28,20 +28,24 @@ firn_status firn_read_section(const firn_scene *scene, const firn_section *secti
     return st;
 }
 
+firn_status firn_check_kind(const firn_value *v, firn_value_kind kind, const char *what,
+                            firn_error *error)
+{
+    if (!v || v->kind == kind) return FIRN_OK;
+    return firn_value_fail(v, error, "%s must be a %s", what,
+                           kind == FIRN_LIST ? "list: lines that begin with a dash"
+                                             : "map: lines like `name: ...`");
+}
+
 /* Memory for the entries of a list or map; *count receives how many. */
 firn_status firn_make_array(const firn_value *v, firn_value_kind kind, const char *what,
                             size_t size, void **out, int32_t *count, firn_error *error)
 {
     *out = NULL;
     *count = 0;
-    if (!v) return FIRN_OK;
-    if (v->kind != kind) {
-        return firn_value_fail(v, error, "%s must be a %s", what,
-                               kind == FIRN_LIST ? "list: lines that begin with a dash"
-                                                 : "map: lines like `name: ...`");
-    }
+    const firn_status st = firn_check_kind(v, kind, what, error);
     const int n = firn_value_count(v);
-    if (n == 0) return FIRN_OK;
+    if (st != FIRN_OK || n == 0) return st;
     *out = calloc((size_t)n, size);
     if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     *count = n;
@@ -247,6 +251,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         st = firn_section_read(&firn_section_light, scene->light_value, &scene->light, error);
     }
     if (st == FIRN_OK) st = firn_read_materials(scene, error);
+    if (st == FIRN_OK) st = firn_read_groups(scene, error);
     if (st == FIRN_OK) st = firn_read_heat(scene, error);
     if (st == FIRN_OK) st = firn_read_objects(scene, error);
     if (st == FIRN_OK) st = firn_read_contacts(scene, error);
@@ -284,23 +289,25 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     return FIRN_OK;
 }
 
-static void free_shape(firn_scene_shape *shape) { free((void *)shape->def.points); }
+void firn_scene_shape_free(firn_scene_shape *shape) { free((void *)shape->def.points); }
 
 static void free_collider(firn_scene_collider *collider)
 {
-    free_shape(&collider->shape);
+    firn_scene_shape_free(&collider->shape);
     free(collider->key);
 }
 
 void firn_scene_free(firn_scene *scene)
 {
-    for (int32_t i = 0; i < scene->object_count; i++) free_shape(&scene->object[i].shape);
-    for (int32_t i = 0; i < scene->sink_count; i++) free_shape(&scene->sink[i].shape);
+    for (int32_t i = 0; i < scene->object_count; i++)
+        firn_scene_shape_free(&scene->object[i].shape);
+    for (int32_t i = 0; i < scene->sink_count; i++) firn_scene_shape_free(&scene->sink[i].shape);
     for (int32_t i = 0; i < scene->collider_count; i++) free_collider(&scene->collider[i]);
     for (int32_t i = 0; i < scene->material_count; i++) free(scene->material[i].noise);
     for (int32_t i = 0; i < scene->output_count; i++) free(scene->output[i].names);
     for (int32_t i = 0; i < scene->heat.source_count; i++)
         free_collider(&scene->heat.source[i].body);
+    firn_free_groups(scene);
     free(scene->heat.source);
     free(scene->material);
     free(scene->object);

@@ -97,11 +97,60 @@ typedef enum firn_fill_choice {
     FIRN_BLUE_NOISE
 } firn_fill_choice;
 
+/* What a scene says of copies. */
+typedef struct firn_scene_instances {
+    firn_given given;
+    const firn_value *list, *grid, *ring, *inside, *jitter, *materials;
+    const char *points;
+    int64_t seed;
+} firn_scene_instances;
+
+typedef struct firn_scene_copy {
+    firn_given given;
+    double translate[3], rotate[3], scale, velocity[3];
+    const char *material;
+    int64_t seed;
+} firn_scene_copy;
+
+typedef struct firn_scene_grid {
+    firn_given given;
+    double count[3], spacing[3], center[3];
+} firn_scene_grid;
+
+typedef struct firn_scene_circle {
+    firn_given given;
+    int64_t count;
+    double radius, center[3], up[3];
+    bool turn;
+} firn_scene_circle;
+
+typedef struct firn_scene_inside {
+    firn_given given;
+    const firn_value *shape_value;
+    int64_t count;
+    double separation;
+    int32_t pattern;
+} firn_scene_inside;
+
+typedef struct firn_scene_jitter {
+    firn_given given;
+    double translate[3], rotate[3], scale, velocity[3];
+} firn_scene_jitter;
+
+/* A group or a copy of one, or where a copy of something stands: a frame that members are in. */
+typedef struct firn_scene_frame {
+    firn_collider_def def; /* its pose, keys (owned) and what it rides on; the shape says nothing */
+    double scale;          /* of all lengths in it */
+    int32_t depth;         /* 1: in the world */
+} firn_scene_frame;
+
 typedef struct firn_scene_object {
     firn_given given;
     const firn_value *where;
     const char *name, *material, *body;
     const firn_value *shape_value, *shell_value, *emit_value, *temperature_noise_value;
+    const char *group;
+    const firn_value *instances_value;
     const char *mesh, *voxels, *particles; /* files, as seen from the scene's */
     double translate[3], rotate[3], scale[3];
     double velocity[3], spin[3];
@@ -111,6 +160,7 @@ typedef struct firn_scene_object {
     double refine_distance;
     int32_t pattern, contact;
     /* Read from the above. */
+    double turn[4]; /* quaternion: how copies and groups turn it, after `rotate` */
     bool has_shape, emits;
     firn_scene_shape shape;
     firn_scene_shell shell;
@@ -130,8 +180,8 @@ typedef struct firn_scene_contact {
 typedef struct firn_scene_collider {
     firn_given given;
     const firn_value *where;
-    const char *name;
-    const firn_value *shape_value, *keys;
+    const char *name, *group;
+    const firn_value *shape_value, *keys, *instances_value;
     firn_collider_def def; /* its parameters; firn_job_collider adds shape and place */
     double translate[3], rotate[3];
     int32_t interpolation;
@@ -144,7 +194,20 @@ typedef struct firn_scene_collider {
         *key; /* poses of the shape's frame, ready for the sim; its place if key_count is 0 */
     int32_t key_count;
 } firn_scene_collider;
-bool firn_scene_moves(const firn_scene_collider *collider); /* by keys or spin */
+bool firn_scene_moves(const firn_scene_collider *collider); /* by keys or spin, its groups' too */
+
+typedef struct firn_scene_group {
+    firn_given given;
+    const firn_value *where;
+    const char *name, *parent;
+    const firn_value *instances_value;
+    double scale;
+    firn_scene_collider body; /* place and keys alone */
+    /* Read from the above. */
+    firn_scene_frame **frame; /* of each of its copies */
+    int32_t frame_count;
+    bool copied; /* by its instances or those of a parent */
+} firn_scene_group;
 
 typedef struct firn_scene_heat_source {
     firn_given given;
@@ -163,9 +226,11 @@ typedef struct firn_scene_heat {
 typedef struct firn_scene_sink {
     firn_given given;
     const firn_value *where;
+    const char *group;
     const firn_value *shape_value;
     double start, end; /* s */
     firn_scene_shape shape;
+    const firn_scene_frame *frame; /* NULL: the world */
 } firn_scene_sink;
 
 typedef struct firn_scene_domain {
@@ -201,8 +266,9 @@ struct firn_scene {
     int32_t up;
     const char *statistics; /* NULL: none */
     const firn_value *include, *variables, *frames_value, *simulation_value, *materials_value,
-        *objects_value, *contacts_value, *colliders_value, *forces_value, *heat_value, *sinks_value,
-        *domain_value, *output_value, *checkpoint_value, *camera_value, *light_value;
+        *groups_value, *objects_value, *contacts_value, *colliders_value, *forces_value,
+        *heat_value, *sinks_value, *domain_value, *output_value, *checkpoint_value, *camera_value,
+        *light_value;
     /* Read from the above. */
     firn_scene_frames frames;
     firn_scene_simulation simulation;
@@ -212,26 +278,31 @@ struct firn_scene {
     firn_view_camera camera;
     firn_light light;
     firn_scene_material *material;
+    firn_scene_group *group;
+    firn_scene_frame **frame; /* of groups, their copies and copies of colliders */
+    char **text;              /* names of copies */
     firn_scene_object *object;
     firn_scene_contact *contact;
     firn_scene_collider *collider;
     firn_acceleration_key *force;
     firn_scene_sink *sink;
     firn_scene_output *output;
-    int32_t material_count, object_count, contact_count, collider_count, force_count, sink_count,
-        output_count;
-    firn_names material_names, object_names; /* to the above */
-    double cell_size;                        /* m, as it will be */
+    int32_t material_count, group_count, frame_count, text_count, object_count, contact_count,
+        collider_count, force_count, sink_count, output_count;
+    firn_names material_names, group_names, object_names; /* to the above */
+    double cell_size;                                     /* m, as it will be */
     firn_tree tree;
 };
 
 /* ---- sections.c: the table ---- */
 
 extern const firn_section firn_section_scene, firn_section_frames, firn_section_simulation,
-    firn_section_material, firn_section_noise, firn_section_object, firn_section_shell,
-    firn_section_temperature_noise, firn_section_emit, firn_section_contact, firn_section_collider,
-    firn_section_heat, firn_section_heat_source, firn_section_sink, firn_section_domain,
-    firn_section_output, firn_section_checkpoint, firn_section_mesh;
+    firn_section_material, firn_section_noise, firn_section_group, firn_section_instances,
+    firn_section_copy, firn_section_grid, firn_section_circle, firn_section_inside,
+    firn_section_jitter, firn_section_object, firn_section_shell, firn_section_temperature_noise,
+    firn_section_emit, firn_section_contact, firn_section_collider, firn_section_heat,
+    firn_section_heat_source, firn_section_sink, firn_section_domain, firn_section_output,
+    firn_section_checkpoint, firn_section_mesh;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
 

@@ -74,6 +74,17 @@
             NULL                                                                                    \
     }
 
+#define GROUP_ROW(of)                                                                              \
+    {                                                                                              \
+        "group", FIRN_TEXT, "", "", ANY, "one of groups, whose place and motion it takes part in", \
+            AT(of group), NULL, NULL                                                               \
+    }
+#define INSTANCES_ROW                                                                              \
+    {                                                                                              \
+        "instances", FIRN_VALUE, "", "", ANY, "makes copies of it: see instances",                 \
+            AT(instances_value), NULL, NULL                                                        \
+    }
+
 static const char *const up_words[] = {"y", "z", NULL};
 static const char *const method_words[] = {"firn", "stomakhin2013", NULL};
 /* The engine's words for a choice. */
@@ -118,6 +129,8 @@ static const firn_param scene_rows[] = {
      AT(simulation_value), NULL, NULL},
     {"materials", FIRN_VALUE, "", "", ANY, "map of names to materials", AT(materials_value), NULL,
      NULL},
+    {"groups", FIRN_VALUE, "", "", ANY, "list of places that move what is in them: see a group",
+     AT(groups_value), NULL, NULL},
     {"objects", FIRN_VALUE, "", "", ANY, "list of objects, filled with particles",
      AT(objects_value), NULL, NULL},
     {"contacts", FIRN_VALUE, "", "", ANY, "list of pairs of objects: see a contact",
@@ -199,6 +212,99 @@ static const firn_param noise_rows[] = {
     END};
 #undef STRUCT
 
+#define STRUCT firn_scene_group
+static const firn_param group_rows[] = {
+    {"name", FIRN_TEXT, "", "", ANY, "that its members say", AT(name), NULL, NULL},
+    {"parent", FIRN_TEXT, "", "", ANY, "a group further up in the list that this one is in",
+     AT(parent), NULL, NULL},
+    PLACE_ROWS(body.),
+    {"scale", FIRN_REAL, "", "1", 1e-6, 1e6, "of all lengths in it", AT(scale), NULL, NULL},
+    INSTANCES_ROW,
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_instances
+static const firn_param instances_rows[] = {
+    {"list", FIRN_VALUE, "", "", ANY, "list of copies: see a copy", AT(list), NULL, NULL},
+    {"grid", FIRN_VALUE, "", "", ANY, "copies in rows: see instances.grid", AT(grid), NULL, NULL},
+    {"ring", FIRN_VALUE, "", "", ANY, "copies around an axis: see instances.ring", AT(ring), NULL,
+     NULL},
+    {"points", FIRN_TEXT, "", "", ANY,
+     "particle file: copies at its P, with its v, scale and orient, if any", AT(points), NULL,
+     NULL},
+    {"inside", FIRN_VALUE, "", "", ANY, "copies throughout a shape: see instances.inside",
+     AT(inside), NULL, NULL},
+    {"jitter", FIRN_VALUE, "", "", ANY, "how far copies differ by chance: see instances.jitter",
+     AT(jitter), NULL, NULL},
+    {"materials", FIRN_VALUE, "", "", ANY, "list of materials; each copy has one of them by chance",
+     AT(materials), NULL, NULL},
+    {"seed", FIRN_WHOLE, "", "0", 0, 0x1p53, "another seed gives other chances", AT(seed), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_copy
+static const firn_param copy_rows[] = {
+    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after scaling and turning", AT(translate),
+     NULL, NULL},
+    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", ANY, "about the origin: x, then y, then z",
+     AT(rotate), NULL, NULL},
+    {"scale", FIRN_REAL, "", "1", 1e-6, 1e6, "of all its lengths", AT(scale), NULL, NULL},
+    {"velocity", FIRN_VECTOR, "m/s", "", ANY, "of an object, instead of its own", AT(velocity),
+     NULL, NULL},
+    {"material", FIRN_TEXT, "", "", ANY, "of an object, instead of its own", AT(material), NULL,
+     NULL},
+    {"seed", FIRN_WHOLE, "", "", 0, 0x1p53, "of an object, instead of its own", AT(seed), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_grid
+static const firn_param grid_rows[] = {
+    {"count", FIRN_VECTOR, "", "[1, 1, 1]", 1, 65536, "copies along x, y and z", AT(count), NULL,
+     NULL},
+    {"spacing", FIRN_VECTOR, "m", "", ANY, "from copy to copy", AT(spacing), NULL, NULL},
+    {"center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle of the grid", AT(center), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_circle
+static const firn_param circle_rows[] = {
+    {"count", FIRN_WHOLE, "", "", 1, 65536, "copies, evenly around it from x on", AT(count), NULL,
+     NULL},
+    {"radius", FIRN_REAL, "m", "", NOT_NEGATIVE, "distance from the axis", AT(radius), NULL, NULL},
+    {"center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle of the ring", AT(center), NULL, NULL},
+    {"up", FIRN_VECTOR, "", "", ANY, "its axis; by default the scene's up, in 2D z", AT(up), NULL,
+     NULL},
+    {"turn", FIRN_FLAG, "", "true", ANY, "copies turn as they go around", AT(turn), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_inside
+static const firn_param inside_rows[] = {
+    {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of objects", AT(shape_value), NULL, NULL},
+    {"count", FIRN_WHOLE, "", "", 1, 65536, "copies", AT(count), NULL, NULL},
+    {"separation", FIRN_REAL, "m", "", 1e-6, 1e6, "distance between them, instead of a count",
+     AT(separation), NULL, NULL},
+    {"pattern", FIRN_CHOICE, "", "blue_noise", ANY, "how they are placed, as particles are",
+     AT(pattern), pattern_words, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_jitter
+static const firn_param jitter_rows[] = {
+    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", NOT_NEGATIVE, "each way along each axis",
+     AT(translate), NULL, NULL},
+    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", NOT_NEGATIVE,
+     "each way about x, then y, then z, before the copy is turned and moved", AT(rotate), NULL,
+     NULL},
+    {"scale", FIRN_REAL, "", "0", 0, 0.95, "part by which it is larger or smaller", AT(scale), NULL,
+     NULL},
+    {"velocity", FIRN_VECTOR, "m/s", "[0, 0, 0]", NOT_NEGATIVE,
+     "of an object, each way along each axis", AT(velocity), NULL, NULL},
+    END};
+#undef STRUCT
+
 #define STRUCT firn_scene_object
 static const firn_param object_rows[] = {
     {"name", FIRN_TEXT, "", "", ANY, "in messages and for --set", AT(name), NULL, NULL},
@@ -253,6 +359,8 @@ static const firn_param object_rows[] = {
     {"concentration", FIRN_REAL, "", "0", 0, 1e6,
      "dye at the start; spreads by the material's diffusivity", AT(concentration), NULL, NULL},
     {"emit", FIRN_VALUE, "", "", ANY, "makes a stream of it: see emit", AT(emit_value), NULL, NULL},
+    GROUP_ROW(),
+    INSTANCES_ROW,
     END};
 #undef STRUCT
 
@@ -275,6 +383,7 @@ static const firn_param heat_source_rows[] = {
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of colliders", AT(body.shape_value), NULL,
      NULL},
     PLACE_ROWS(body.),
+    GROUP_ROW(body.),
     {"power", FIRN_REAL, "W/m3", "", -1e18, 1e18,
      "heat added to the material in the shape; negative cools", AT(power), NULL, NULL},
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, "begin"},
@@ -319,12 +428,15 @@ static const firn_param collider_rows[] = {
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
+    GROUP_ROW(),
+    INSTANCES_ROW,
     END};
 #undef STRUCT
 
 #define STRUCT firn_scene_sink
 static const firn_param sink_rows[] = {
     {"shape", FIRN_VALUE, "", "", ANY, "one of the shapes of objects", AT(shape_value), NULL, NULL},
+    GROUP_ROW(),
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
@@ -477,6 +589,16 @@ const firn_section firn_section_material = {"a material",
                                             offsetof(firn_scene_material, def),
                                             true};
 const firn_section firn_section_noise = {"noise", "an entry of a material's noise", noise_rows};
+const firn_section firn_section_group = {"a group", "an entry of groups", group_rows};
+const firn_section firn_section_instances = {
+    "instances", "copies of an object, a collider or a group", instances_rows};
+const firn_section firn_section_copy = {"a copy", "an entry of instances.list", copy_rows};
+const firn_section firn_section_grid = {"instances.grid", "copies in rows", grid_rows};
+const firn_section firn_section_circle = {"instances.ring", "copies around an axis", circle_rows};
+const firn_section firn_section_inside = {"instances.inside", "copies throughout a shape",
+                                          inside_rows};
+const firn_section firn_section_jitter = {"instances.jitter", "how far copies differ by chance",
+                                          jitter_rows};
 const firn_section firn_section_object = {"an object", "an entry of objects", object_rows};
 const firn_section firn_section_shell = {
     "shell", "of an object: factors on its material's parameters", shell_rows};
@@ -506,6 +628,13 @@ const firn_section *const firn_sections[] = {&firn_section_scene,
                                              &firn_section_simulation,
                                              &firn_section_material,
                                              &firn_section_noise,
+                                             &firn_section_group,
+                                             &firn_section_instances,
+                                             &firn_section_copy,
+                                             &firn_section_grid,
+                                             &firn_section_circle,
+                                             &firn_section_inside,
+                                             &firn_section_jitter,
                                              &firn_section_object,
                                              &firn_section_shell,
                                              &firn_section_temperature_noise,
