@@ -340,6 +340,13 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_remove(firn_sim *sim, firn_keep_fu
  * too large. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error);
 
+/* Gives `count` particles, with ids from first_id on, the velocity gradient that the velocities around them have:
+ * for particles that were added with velocities and without gradients. Affine transfers keep part of a
+ * motion in the gradients, and a turning body that starts without them loses speed in its first step.
+ * Other transfers have no use for it, and nothing happens. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_estimate_gradients(firn_sim *sim, uint64_t first_id,
+                                                                 int64_t count, firn_error *error);
+
 FIRN_API int64_t firn_sim_count(const firn_sim *sim);
 
 /* Copies `count` particles of a field in id order, from the first-th on, as doubles (ids and tags

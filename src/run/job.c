@@ -611,6 +611,15 @@ firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error
     return FIRN_OK;
 }
 
+/* Whether a batch brings velocities that are not all the same. */
+static bool moves_within(const firn_batch *b, int dim)
+{
+    for (int64_t i = dim; b->velocity && i < b->count * dim; i++) {
+        if (b->velocity[i] != b->velocity[i - dim]) return true;
+    }
+    return false;
+}
+
 /* Fills an object and adds that. */
 static firn_status fill_object(firn_job *job, int32_t index, firn_error *error)
 {
@@ -626,6 +635,7 @@ static firn_status fill_object(firn_job *job, int32_t index, firn_error *error)
                                             : "make it larger or resolution finer");
     }
     find_center(&b, dim, center);
+    job->object[index].turning = moves_within(&b, dim);
     if (st == FIRN_OK) st = firn_job_velocities(o, dim, center, &b, error);
     if (st == FIRN_OK && b.count > 0) st = firn_job_add(job, index, &b, error);
     firn_batch_free(&b);
@@ -647,6 +657,12 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
     if (!later) firn_sources_close(&job->sources);
     if (st == FIRN_OK && scene->simulation.volumes == 1) {
         st = firn_sim_estimate_volumes(job->sim, error);
+    }
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        const firn_job_object *w = &job->object[i];
+        if (w->turning) {
+            st = firn_sim_estimate_gradients(job->sim, w->first_id, w->particles, error);
+        }
     }
     return st;
 }

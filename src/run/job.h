@@ -26,6 +26,7 @@ typedef struct firn_job_object {
     int32_t collider;        /* that one */
     bool put_out;            /* it moves, so what is inside starts outside */
     bool coarse;             /* some of its particles are larger than a cell */
+    bool turning;            /* its particles came with velocities that differ, and no gradients */
     firn_emission emission;
     firn_stream stream; /* of an emitter; without particles while its mesh is hidden */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id

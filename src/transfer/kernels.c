@@ -3,10 +3,10 @@
 #include "transfer/pass.h"
 
 firn_pass_function FIRN_KERNEL(firn_plain_scatter), FIRN_KERNEL(firn_plain_gather),
-    FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_tangent), FIRN_KERNEL(firn_plain_product),
-    FIRN_KERNEL(firn_plain_lame), FIRN_KERNEL(firn_scalar_scatter), FIRN_KERNEL(firn_scalar_gather),
-    FIRN_KERNEL(firn_staggered_scatter), FIRN_KERNEL(firn_staggered_gather),
-    FIRN_KERNEL(firn_staggered_drift);
+    FIRN_KERNEL(firn_plain_weigh), FIRN_KERNEL(firn_plain_turn), FIRN_KERNEL(firn_plain_tangent),
+    FIRN_KERNEL(firn_plain_product), FIRN_KERNEL(firn_plain_lame), FIRN_KERNEL(firn_scalar_scatter),
+    FIRN_KERNEL(firn_scalar_gather), FIRN_KERNEL(firn_staggered_scatter),
+    FIRN_KERNEL(firn_staggered_gather), FIRN_KERNEL(firn_staggered_drift);
 firn_energy_function FIRN_KERNEL(firn_energy);
 firn_stress_function FIRN_KERNEL(firn_stress);
 firn_demand_function FIRN_KERNEL(firn_demand);
@@ -38,6 +38,7 @@ const firn_kernels FIRN_KERNEL(firn_kernels) = {
     .plain_scatter = FIRN_KERNEL(firn_plain_scatter),
     .plain_gather = FIRN_KERNEL(firn_plain_gather),
     .plain_weigh = FIRN_KERNEL(firn_plain_weigh),
+    .plain_turn = FIRN_KERNEL(firn_plain_turn),
     .scalar_scatter = FIRN_KERNEL(firn_scalar_scatter),
     .scalar_gather = FIRN_KERNEL(firn_scalar_gather),
     .staggered_scatter = FIRN_KERNEL(firn_staggered_scatter),

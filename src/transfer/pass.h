@@ -133,6 +133,8 @@ typedef struct firn_pass {
     double dt_past; /* ... after this much of it */
     real frame[3];  /* m/s: the motion of what they flow around in */
 
+    uint64_t first_id, id_count; /* the particles of plain_turn */
+
     /* Scalars, by record index; back from the nodes' four numbers in `velocity`. */
     const firn_scalar *scalar;
     firn_scalar_mean *scalar_mean;
@@ -156,7 +158,7 @@ typedef void firn_demand_function(const firn_pass *pass, const uint32_t *index, 
 typedef struct firn_kernels {
     const char *isa;
     int32_t lanes;
-    firn_pass_function *plain_scatter, *plain_gather, *plain_weigh;
+    firn_pass_function *plain_scatter, *plain_gather, *plain_weigh, *plain_turn;
     /* Without and with old velocities beside the new, for FLIP; NULL in the double build. */
     firn_pass_function *fast_scatter[2], *fast_gather[2], *fused[2];
     firn_pass_function *scalar_scatter, *scalar_gather;

@@ -462,6 +462,36 @@ void FIRN_KERNEL(firn_plain_weigh)(const firn_pass *s, int32_t superblock, firn_
     }
 }
 
+/* ---- velocity gradients ---- */
+
+/* Gives particles the affine matrix of the grid's velocities, which are in velocity_old, and leaves all
+ * else of them. */
+static void turn_block(const firn_pass *s, int32_t block, firn_scratch *scratch)
+{
+    int row[ROWS + 1];
+    const int n = collect(s, block, scratch->index, row);
+    int32_t corner[CORNERS];
+    find_corners(s->at, block, corner);
+    real local[LOCAL_NODES][FIRN_NODE];
+    load_local(corner, s->velocity_old, local);
+    const real(*velocity)[FIRN_NODE] = (const real(*)[FIRN_NODE])local;
+    for (int i = 0; i < n; i++) {
+        const uint32_t p = scratch->index[i];
+        if (s->store->id[p] - s->first_id >= s->id_count) continue; /* unsigned: or before */
+        const gathered r = gather_particle(s, s->store->record + FIRN_RECORD * (size_t)p, velocity,
+                                           velocity, NULL);
+        memcpy(firn_store_gradient(s->store, p), r.C, sizeof r.C);
+    }
+}
+
+void FIRN_KERNEL(firn_plain_turn)(const firn_pass *s, int32_t superblock, firn_scratch *scratch);
+void FIRN_KERNEL(firn_plain_turn)(const firn_pass *s, int32_t superblock, firn_scratch *scratch)
+{
+    for (int32_t b = s->at->super_first[superblock]; b < s->at->super_first[superblock + 1]; b++) {
+        if (s->at->population[b]) turn_block(s, b, scratch);
+    }
+}
+
 /* ---- scalars ---- */
 
 static void scatter_scalars(const firn_pass *s, int32_t block, open_arena *arena,
