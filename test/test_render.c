@@ -374,6 +374,7 @@ static void set_up(picture *p, const cloud *c, int32_t width, int32_t height)
     def.position[2] = 0.75;
     firn_collider_pose(&def, 3, 0, &p->collider[1].pose);
     for (int i = 0; i < 2; i++) {
+        p->collider[i].opacity = 1;
         p->collider[i].color[0] = p->collider[i].color[1] = p->collider[i].color[2] =
             0.14 + 0.3 * i;
     }
@@ -726,6 +727,34 @@ static void colors_of_particles_are_taken(void **state)
     firn_points_free(&c.points);
 }
 
+/* A metal mirrors in its colour: what a golden ball shows of a grey sky is golden, on its skin as in its shine,
+ * and it is brighter than a dull ball of that colour is dark. */
+static void metals_mirror_in_their_colour(void **state)
+{
+    (void)state;
+    cloud c = new_cloud(60000);
+    put_ball(&c, 0.1, 0.45, 0.1, 0.4, 0, 0);
+    float of[2][3] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        picture p;
+        set_up(&p, &c, 96, 54);
+        p.look[0] = *firn_look_find("steel");
+        p.look[0].metal = i;
+        memcpy(p.look[0].color, (const double[]){0.9, 0.5, 0.1}, sizeof p.look[0].color);
+        for (int a = 0; a < 3; a++) p.light.sun[a] = p.light.zenith[a] = p.light.horizon[a] = 0.5;
+        p.input.collider_count = 0;
+        firn_image image = draw(&p);
+        memcpy(of[i], image.rgba + 4 * (27 * 96 + 48), sizeof of[i]);
+        firn_image_free(&image);
+    }
+    const float plain = of[0][0] / of[0][2], metal = of[1][0] / of[1][2];
+    if (!(metal > 5 && metal < 12 && of[1][0] > of[0][0])) {
+        fail_msg("red to blue %g, as a dielectric %g; red %g, %g", (double)metal, (double)plain,
+                 (double)of[1][0], (double)of[0][0]);
+    }
+    firn_points_free(&c.points);
+}
+
 /* The colour with most light in a picture of a ball of clay of which particles have that attribute. */
 static void brightest_of(const char *attribute, float value, bool lit, float rgb[3])
 {
@@ -1070,7 +1099,7 @@ static void every_shape_has_a_section(void **state)
         cloud c = new_cloud(1);
         put(&c, (const double[3]){0, 0, 0}, 0, 0);
         const firn_collider_def def = shape_to_draw(kind, (const double[3]){0, 0, 5});
-        firn_render_collider collider = {0};
+        firn_render_collider collider = {.opacity = 1};
         firn_collider_pose(&def, 2, 0, &collider.pose);
         const firn_bounds box = {{-0.5, -0.5, 0}, {0.5, 0.5, 0}};
         firn_flat_input input = {.points = &c.points,
@@ -1120,6 +1149,7 @@ int main(void)
         cmocka_unit_test(z_up_shows_the_same),
         cmocka_unit_test(transparent_has_alpha),
         cmocka_unit_test(looks_are_found_by_object),
+        cmocka_unit_test(metals_mirror_in_their_colour),
         cmocka_unit_test(colors_of_particles_are_taken),
         cmocka_unit_test(melt_is_wet_and_hot_things_glow),
         cmocka_unit_test(motion_smears_along_itself),

@@ -10,6 +10,8 @@
 
 static const char command_name[] = "firn run";
 
+static const char *told(const char *text) { return text ? text : ""; }
+
 static int show_plan(const firn_scene *scene, const firn_run_options *options,
                      const firn_run_hooks *hooks, bool json)
 {
@@ -22,13 +24,18 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
                "\"memory\": %.0f, \"memory_most\": %.0f, \"disk_least\": %.0f, \"disk_most\": "
                "%.0f, \"dt\": %.6g, "
                "\"substeps\": %.0f, "
-               "\"stiffening\": %.3g, \"seconds\": %.1f}\n",
+               "\"substeps_least\": %.0f, \"substeps_most\": %.0f, "
+               "\"stiffening\": %.3g, \"seconds\": %.1f, \"seconds_least\": %.1f, "
+               "\"seconds_most\": %.1f, \"transfer\": \"%s\", \"integrator\": \"%s\", "
+               "\"pressure\": \"%s\", \"isa\": \"%s\", \"limit\": \"%s\"}\n",
                (long long)p.particles, (long long)p.particles_end, (long long)p.frames,
                (long long)p.cells, p.memory, p.memory_most, p.disk_least, p.disk_most, p.dt,
-               p.steps, p.stiffening, p.seconds);
+               p.steps, p.steps_least, p.steps_most, p.stiffening, p.seconds, p.seconds_least,
+               p.seconds_most, told(p.transfer), told(p.integrator), told(p.pressure), told(p.isa),
+               told(p.limit));
         return 0;
     }
-    char memory[32], least[32], most[32], time[32];
+    char memory[32], least[32], most[32], time[32], longest[32];
     if (p.memory > p.memory_most && p.dt == 0) {
         printf("particles  about %.0f\nframes     %lld\nmemory     about %s of %s available\n"
                "The run does not fit into memory, so nothing more was tried.\n",
@@ -40,12 +47,19 @@ static int show_plan(const firn_scene *scene, const firn_run_options *options,
     if (p.particles_end > p.particles) {
         printf(", %lld at the end", (long long)p.particles_end);
     }
-    printf("\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
-           "disk       %s to %s\nsubsteps   at least %.0f of %.2e s\ntime       at least %s\n",
-           (long long)p.frames, (long long)p.cells, firn_scene_get_info(scene).cell_size,
-           firn_amount(p.memory, memory), firn_amount(p.disk_least, least),
-           firn_amount(p.disk_most, most), p.steps, p.dt, firn_duration(p.seconds, time));
-    if (p.stiffening > 1) printf("           up to %.1f times that as snow packs\n", p.stiffening);
+    printf(
+        "\nframes     %lld\ncells      %lld of %g m\nmemory     about %s\n"
+        "disk       %s to %s\nsubsteps   %.0f to %.0f; %.0f at the pace of the start, of %.2e s\n"
+        "time       %s to %s\n",
+        (long long)p.frames, (long long)p.cells, firn_scene_get_info(scene).cell_size,
+        firn_amount(p.memory, memory), firn_amount(p.disk_least, least),
+        firn_amount(p.disk_most, most), p.steps_least, p.steps_most, p.steps, p.dt,
+        firn_duration(p.seconds_least, time), firn_duration(p.seconds_most, longest));
+    if (p.stiffening > 1) printf("           of it %.1f times for snow that packs\n", p.stiffening);
+    if (p.isa) {
+        printf("chosen     transfer %s, %s steps limited by %s, pressure %s, isa %s\n", p.transfer,
+               p.integrator, p.limit, p.pressure, p.isa);
+    }
     return 0;
 }
 

@@ -220,6 +220,11 @@ typedef struct firn_plan {
     double steps;                 /* over all frames, if dt stayed */
     double stiffening;            /* how many times that, if all snow packed as far as it can */
     double seconds;               /* at the speed of the steps tried */
+    /* What they will be between; time on a machine that has nothing else to do, to one that stays as busy as
+     * it was. */
+    double steps_least, steps_most, seconds_least, seconds_most;
+    /* What auto has chosen, and what limits steps at the start; NULL where nothing was tried. */
+    const char *transfer, *integrator, *pressure, *isa, *limit;
 } firn_plan;
 FIRN_API FIRN_MUST_CHECK firn_status firn_run_plan(const firn_scene *scene,
                                                    const firn_run_options *options,

@@ -54,18 +54,6 @@ static bool begins(const char *path, const char *const *prefixes)
     return false;
 }
 
-/* Particles have these in their masses and enthalpies, which a change leaves as they are. */
-static bool is_in_particles(const firn_param *p)
-{
-    static const char *const names[] = {
-        "density",       "liquid_density", "heat_capacity",        "melting_point",
-        "melting_range", "latent_heat",    "liquid_heat_capacity", NULL};
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(p->name, names[i]) == 0) return true;
-    }
-    return false;
-}
-
 static const firn_param *find_param(const char *name)
 {
     for (int32_t i = 0; firn_material_param(i); i++) {
@@ -84,7 +72,7 @@ static bool differs_in_particles(const firn_material_def *a, const firn_material
 {
     for (int32_t i = 0; firn_material_param(i); i++) {
         const firn_param *p = firn_material_param(i);
-        if (is_in_particles(p) && !same_value(p, a, b)) return true;
+        if (firn_job_is_in_particles(p) && !same_value(p, a, b)) return true;
     }
     return false;
 }
@@ -111,7 +99,7 @@ static effect material_effect(const firn_live *live, const firn_scene *next, con
         /* A preset acts as a whole, or waits as a whole. */
         if (!same_preset(m, n) && differs_in_particles(&m->def, &n->def)) return RESTARTS;
         const firn_param *p = find_param(rest);
-        if (p) return is_in_particles(p) ? RESTARTS : MATERIAL;
+        if (p) return firn_job_is_in_particles(p) ? RESTARTS : MATERIAL;
         return strcmp(rest, "preset") == 0 ? MATERIAL : RESTARTS;
     }
     return RESTARTS;
@@ -125,7 +113,7 @@ static bool is_plain_shape(const firn_scene_collider *c)
 static effect collider_effect(const firn_live *live, const firn_scene *next, const char *path,
                               change *c)
 {
-    static const char *const seen[] = {"name", "visible", "color", NULL};
+    static const char *const seen[] = {"name", "visible", "color", "opacity", "cut", NULL};
     int i = 0, read = 0;
     if (sscanf(path, "[%9d].%n", &i, &read) != 1 || read == 0) return RESTARTS;
     const char *rest = path + read;
@@ -228,7 +216,7 @@ static firn_status apply_material(firn_live *live, const firn_scene *next, int32
     m->def = next->material[other].def;
     for (int32_t i = 0; firn_material_param(i); i++) {
         const firn_param *p = firn_material_param(i);
-        if (!is_in_particles(p)) continue;
+        if (!firn_job_is_in_particles(p)) continue;
         memcpy((char *)&m->def + p->offset, (const char *)&before + p->offset, sizeof(double));
     }
     const firn_status st = set_variants(live, error);

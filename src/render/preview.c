@@ -47,7 +47,7 @@ static firn_status read_coarse(const firn_preview_def *def, double coarser, firn
 }
 
 static firn_status look_at(firn_preview *preview, const firn_scene *scene, const firn_job *job,
-                           firn_error *error)
+                           int64_t frame, firn_error *error)
 {
     firn_points points = {0}, grid = {0};
     firn_status st = firn_job_points(job, NULL, INT64_MAX, &points, error);
@@ -55,7 +55,9 @@ static firn_status look_at(firn_preview *preview, const firn_scene *scene, const
     if (st == FIRN_OK)
         st = firn_renderer_survey(
             &preview->renderer,
-            &(firn_renderer_frame){.scene = scene, .points = &points, .grid = &grid}, error);
+            &(firn_renderer_frame){
+                .scene = scene, .points = &points, .grid = &grid, .number = frame},
+            error);
     firn_points_free(&points);
     firn_points_free(&grid);
     return st;
@@ -93,7 +95,7 @@ static firn_status watch(firn_preview *preview, const firn_preview_def *def,
         if (hooks->stop && hooks->stop(hooks->user_data)) break; /* the run will notice, too */
         const double target = (double)(f - start) / scene->frames.fps;
         if (f > start) st = firn_job_advance(&job, target, &ignored, error);
-        if (st == FIRN_OK && f >= first) st = look_at(preview, def->scene, &job, error);
+        if (st == FIRN_OK && f >= first) st = look_at(preview, def->scene, &job, f, error);
     }
     firn_job_deinit(&job);
     return st;

@@ -246,10 +246,10 @@ static void sight_row(void *context, int64_t row, int32_t thread)
         }
         float at = to;
         firn_sight *out = &s->sight[row * s->options->width + x];
-        out->collider = firn_scenery_trace(s->all, ray, to, &at, &normal);
+        out->collider = firn_scenery_trace(s->all, ray, to, true, &at, &normal);
         out->collider_depth = axial * at;
         memcpy(out->normal, (float[]){normal.x, normal.y, normal.z}, sizeof out->normal);
-        if (firn_scenery_trace(w, ray, to, &to, &normal) >= 0) far = to;
+        if (firn_scenery_trace(w, ray, to, false, &to, &normal) >= 0) far = to;
         if (firn_trace_surface(&w->volume, ray, 0, to, &hit)) far = hit.t;
         out->depth = axial * far;
     }

@@ -18,6 +18,9 @@ firn_render_options firn_render_options_default(void); /* 1280x720, final */
 typedef struct firn_render_collider {
     firn_posed_collider pose;
     double color[3];
+    double opacity;           /* 1: solid, less: see-through */
+    const firn_view_cut *cut; /* NULL: it is whole */
+    int32_t number;           /* of the scene's colliders */
 } firn_render_collider;
 
 typedef struct firn_render_input {
@@ -52,5 +55,10 @@ firn_status firn_render_with_sight(const firn_render_input *input,
 /* The same without sight. */
 firn_status firn_render(const firn_render_input *input, const firn_render_options *options,
                         firn_image *out, firn_error *error);
+
+/* The collider that hides a point (m) from the camera, by its number among those given; -1: none. The
+ * input needs no points. */
+firn_status firn_scenery_hides(const firn_render_input *input, int up, const double point[3],
+                               int32_t *by, firn_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "render/hidden.h"
 #include "render/marks.h"
 #include "run/job.h"
 
@@ -74,6 +75,7 @@ firn_status firn_renderer_init(firn_renderer *renderer, const firn_renderer_opti
 void firn_renderer_deinit(firn_renderer *renderer)
 {
     free(renderer->box);
+    firn_witnesses_free(&renderer->witnesses);
     *renderer = (firn_renderer){0};
 }
 
@@ -252,6 +254,9 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     }
     if (renderer->radius == 0) renderer->radius = guess_radius(points);
     firn_status st = add_particles(renderer, scene, points, error);
+    if (st == FIRN_OK && scene && scene->dimension == 3) {
+        st = firn_witnesses_add(&renderer->witnesses, scene, frame->number, points, error);
+    }
     /* Flat pictures frame the bounds, which have the nodes already. */
     const bool blocks = renderer->options.show >> FIRN_LAYER_BLOCKS & 1;
     const bool cells = renderer->options.show >> FIRN_LAYER_CELLS & 1;
@@ -423,7 +428,9 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         firn_coloring_settle(&renderer->grid_coloring);
     }
     warn_of_looks(renderer, scene);
-    return FIRN_OK;
+    const unsigned both = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS;
+    if (!scene || renderer->flat || (o->show & both) != both) return FIRN_OK;
+    return firn_renderer_find_side(renderer, scene, error);
 }
 
 /* ---- pictures ---- */
@@ -480,11 +487,9 @@ static firn_status make_node_colors(const firn_renderer *renderer, const firn_po
     return st;
 }
 
-/* Visible colliders where they are at the frame's time. Their meshes are those of `props`, which is to be
- * closed after them. */
-static firn_status pose_colliders(const firn_renderer *renderer, const firn_renderer_frame *frame,
-                                  firn_props *props, firn_render_collider **out, int32_t *count,
-                                  firn_error *error)
+firn_status firn_renderer_colliders(const firn_renderer *renderer, const firn_renderer_frame *frame,
+                                    firn_props *props, firn_render_collider **out, int32_t *count,
+                                    firn_error *error)
 {
     const firn_scene *scene = frame->scene;
     *props = (firn_props){0};
@@ -501,6 +506,9 @@ static firn_status pose_colliders(const firn_renderer *renderer, const firn_rend
         firn_render_collider *posed = &(*out)[(*count)++];
         posed->pose = pose_of(props, i, time);
         memcpy(posed->color, scene->collider[i].color, sizeof posed->color);
+        posed->number = i;
+        posed->opacity = scene->collider[i].opacity;
+        posed->cut = scene->collider[i].cut_value ? &scene->collider[i].cut : NULL;
     }
     return st;
 }
@@ -510,9 +518,14 @@ static int up_of(const firn_scene *scene)
     return scene && scene->up == 1 && scene->dimension == 3 ? 2 : 1;
 }
 
-static firn_view_camera wish_of(const firn_scene *scene)
+firn_view_camera firn_renderer_wish(const firn_renderer *renderer, const firn_scene *scene)
 {
-    return scene ? scene->camera : firn_view_camera_default();
+    firn_view_camera wish = scene ? scene->camera : firn_view_camera_default();
+    if (renderer->side) {
+        wish.azimuth = renderer->side->azimuth;
+        wish.elevation = renderer->side->elevation;
+    }
+    return wish;
 }
 
 firn_flat_window firn_renderer_window(const firn_renderer *renderer,
@@ -535,7 +548,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
                                        : 0,
                               most);
     /* Arrows need the margin, and more where it is narrow. */
-    const double margin = wish_of(frame->scene).margin;
+    const double margin = firn_renderer_wish(renderer, frame->scene).margin;
     const double reach = o->show & ARROW_LAYERS ? firn_layer_arrow_reach(o->render.height) : 0;
     const double across = 2 * fmax(reach - 0.5 * margin * o->render.width, 0) / (1 - margin),
                  upward = 2 * fmax(reach - 0.5 * margin * o->render.height, 0) / (1 - margin);
@@ -549,7 +562,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
 firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_renderer_frame *frame)
 {
     const firn_render_options *o = &renderer->options.render;
-    const firn_view_camera wish = wish_of(frame->scene);
+    const firn_view_camera wish = firn_renderer_wish(renderer, frame->scene);
     return firn_camera_frame(&wish, renderer->box, renderer->box_count, up_of(frame->scene),
                              (double)o->width / o->height, frame->turn);
 }
@@ -616,7 +629,7 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     firn_light light = scene ? scene->light : firn_light_default();
     firn_render_options how = renderer->options.render;
     how.up = up_of(scene);
-    how.exposed = wish_of(scene).shutter / (scene ? scene->frames.fps : 24);
+    how.exposed = firn_renderer_wish(renderer, scene).shutter / (scene ? scene->frames.fps : 24);
     const firn_camera camera = firn_renderer_camera(renderer, frame);
     const int32_t look_count = scene ? scene->material_count : 1;
     const int32_t object_count = scene ? scene->object_count : 0;
@@ -755,8 +768,8 @@ firn_status firn_renderer_draw(const firn_renderer *renderer, const firn_rendere
 {
     ingredients from = {0};
     firn_props props;
-    firn_status st =
-        pose_colliders(renderer, frame, &props, &from.collider, &from.collider_count, error);
+    firn_status st = firn_renderer_colliders(renderer, frame, &props, &from.collider,
+                                             &from.collider_count, error);
     if (st == FIRN_OK) st = make_colors(renderer, frame->points, &from.color, error);
     if (st == FIRN_OK) st = make_node_colors(renderer, frame->grid, &from.node_color, error);
     if (st == FIRN_OK) {

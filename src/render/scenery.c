@@ -6,6 +6,7 @@
  * no light from anything. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "mesh/mesh.h"
@@ -35,11 +36,20 @@ vec3 firn_render_world_point(const firn_render_world *w, const double p[3])
               (float)((y_up[2] - w->cloud.origin[2]) / w->cloud.voxel));
 }
 
+/* Of what a collider's cut leaves of it. */
 static float distance(const firn_render_world *w, const firn_scenery *s, vec3 p, vec3 *normal)
 {
     double at[3], n[3];
     to_world(w, p, at);
-    const double d = firn_collider_distance(s->pose, 3, at, n);
+    double d = firn_collider_distance(s->pose, 3, at, n);
+    if (s->cut) {
+        double above = 0;
+        for (int a = 0; a < 3; a++) above += s->cut->normal[a] * (at[a] - s->cut->point[a]);
+        if (above > d) {
+            d = above;
+            memcpy(n, s->cut->normal, sizeof n);
+        }
+    }
     *normal = direction_of(w, n);
     return (float)(d / w->cloud.voxel);
 }
@@ -54,6 +64,8 @@ static float bound_of(const firn_posed_collider *pose, double voxel)
     return (float)(1.01 * sqrt(square) / voxel);
 }
 
+static const float STEP_PAST = 0.05f; /* voxels, out of what is see-through */
+
 firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *input,
                                 firn_error *error)
 {
@@ -61,7 +73,10 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
     if (!w->scenery) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
     for (int32_t i = 0; i < input->collider_count; i++) {
         const firn_render_collider *c = &input->collider[i];
-        firn_scenery s = {.pose = &c->pose, .color = v3_of(c->color)};
+        firn_scenery s = {.pose = &c->pose,
+                          .color = v3_of(c->color),
+                          .opacity = (float)c->opacity,
+                          .cut = c->cut};
         vec3 normal;
         s.room = c->pose.shape == firn_shape_get(FIRN_INSIDE);
         if (distance(w, &s, w->eye, &normal) < 0) {
@@ -69,18 +84,19 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         } else {
             s.room = false;
         }
+        s.clear = s.room || s.opacity < 1;
         s.center = firn_render_world_point(w, c->pose.position);
-        s.plane = c->pose.shape->half_space;
+        s.plane = c->pose.shape->half_space && !s.cut;
         s.convex = c->pose.shape->convex;
         if (c->pose.values.mesh && c->pose.shape == firn_shape_get(FIRN_MESH) &&
-            c->pose.values.mesh->thickness == 0) {
+            c->pose.values.mesh->thickness == 0 && !s.cut) {
             s.mesh = c->pose.values.mesh;
         }
         if (s.plane) {
             const double n[3] = {c->pose.rotation[0][1], c->pose.rotation[1][1],
                                  c->pose.rotation[2][1]};
             s.normal = direction_of(w, n);
-            if (s.normal.y > 0.9999f && !w->sky.has_ground) {
+            if (s.normal.y > 0.9999f && !w->sky.has_ground && !s.clear) {
                 w->sky.has_ground = true;
                 w->sky.ground_y = s.center.y;
                 w->sky.ground = s.color;
@@ -123,21 +139,55 @@ static void to_local(const firn_render_world *w, const firn_posed_collider *c, f
     }
 }
 
-/* Whether a ray meets a mesh between from and *to, where *to then is. */
+/* Whether a ray meets a mesh between from and *to, where *to then is; a clear one where it enters. */
 static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float from,
                       float *to, vec3 *normal)
 {
-    double origin[3], direction[3], at;
-    to_local(w, s->pose, ray, from, origin, direction);
-    if (firn_mesh_ray(s->mesh, origin, direction, (double)(*to - from), &at) < 0) return false;
-    *to = from + (float)at;
-    distance(w, s, v3_along(ray.origin, ray.direction, *to), normal);
-    return true;
+    enum { FACES = 32 };
+    for (int i = 0; i < FACES && from < *to; i++) {
+        double origin[3], direction[3], at;
+        to_local(w, s->pose, ray, from, origin, direction);
+        if (firn_mesh_ray(s->mesh, origin, direction, (double)(*to - from), &at) < 0) return false;
+        const float t = from + (float)at;
+        distance(w, s, v3_along(ray.origin, ray.direction, t), normal);
+        if (!s->clear || v3_dot(*normal, ray.direction) < 0) {
+            *to = t;
+            return true;
+        }
+        from = t + STEP_PAST;
+    }
+    return false;
+}
+
+/* The same of what is known by its distances. */
+static bool meet_surface(const firn_render_world *w, const firn_scenery *s, firn_ray ray,
+                         float from, float *to, vec3 *normal)
+{
+    bool outside = !s->clear;
+    for (int step = 0; step < 128 && from < *to; step++) {
+        const float d = distance(w, s, v3_along(ray.origin, ray.direction, from), normal);
+        if (d < 0.01f + 2e-4f * from * w->pixel) {
+            if (outside) {
+                *to = from;
+                return true;
+            }
+            from += f_max(-d, STEP_PAST);
+            continue;
+        }
+        outside = true;
+        /* All of a convex shape is behind the plane at its nearest point: the ray goes on to that,
+         * or has passed. By distance alone, rays along a face would take hundreds of steps. */
+        const float towards = -v3_dot(*normal, ray.direction);
+        if (s->convex && towards <= 0) break;
+        from += s->convex ? d / towards : d;
+    }
+    return false;
 }
 
 /* ---- rooms ---- */
 
 static const float PANE = 0.16f;       /* part of a side that is seen */
+static const float RIM = 0.5f;         /* more of what is see-through, along its skin */
 static const float EDGE_SOLID = 0.5f;  /* of an edge */
 static const float EDGE_PIXELS = 0.9f; /* to either side of it */
 static const float UPRIGHT = 0.7f;     /* of a normal: floors, and lids upside down */
@@ -198,9 +248,13 @@ static bool meet_room(const firn_render_world *w, const firn_scenery *s, firn_ra
     return normal->y > -UPRIGHT;
 }
 
-float firn_scenery_solid(const firn_scenery *s, vec3 normal)
+float firn_scenery_solid(const firn_scenery *s, vec3 normal, vec3 direction)
 {
-    return !s->room || normal.y > UPRIGHT ? 1 : PANE;
+    if (!s->clear || (s->room && normal.y > UPRIGHT)) return 1;
+    if (s->room) return s->opacity < 1 ? s->opacity : PANE;
+    /* Along its skin there is more of it, so that its outline is seen. */
+    const float past = 1 - f_clamp(-v3_dot(normal, direction), 0, 1);
+    return s->opacity + (1 - s->opacity) * RIM * past * past * past;
 }
 
 float firn_scenery_edges(const firn_render_world *w, firn_ray ray, float to, float spread)
@@ -212,7 +266,10 @@ float firn_scenery_edges(const firn_render_world *w, firn_ray ray, float to, flo
         if (!s->room || !pass_room(w, s, ray, &p)) continue;
         for (int end = 0; end < 2; end++) {
             const double at = p.at[end];
-            if (at <= 0 || at > (double)to * (1 + 1e-4)) continue;
+            /* What stands at a pane is drawn up to a spacing beyond it. */
+            const double across = fabs(p.direction[p.axis[end]]) / w->cloud.voxel;
+            const double slack = 1.5 * (double)w->cloud.spacing / fmax(across, 0.2);
+            if (at <= 0 || at > (double)to * (1 + 1e-4) + slack) continue;
             const double reach = EDGE_PIXELS * at * (double)spread * w->cloud.voxel;
             double away = INFINITY;
             for (int a = 0; a < 3; a++) {
@@ -228,69 +285,73 @@ float firn_scenery_edges(const firn_render_world *w, firn_ray ray, float to, flo
 
 /* ---- all of them ---- */
 
-static int32_t trace(const firn_render_world *w, firn_ray ray, float to, bool rooms, float *t,
-                     vec3 *normal)
+/* Where a ray enters a collider before *to, which then is there. */
+static bool meet(const firn_render_world *w, const firn_scenery *s, firn_ray ray, float *to,
+                 vec3 *normal)
+{
+    if (s->room) return meet_room(w, s, ray, *to, to, normal);
+    if (s->plane) {
+        const float down = v3_dot(ray.direction, s->normal);
+        const float at = v3_dot(v3_sub(s->center, ray.origin), s->normal) / down;
+        if (!(down < -1e-6f && at > 0 && at < *to)) return false;
+        *to = at;
+        *normal = s->normal;
+        return true;
+    }
+    float from = 0, end = *to;
+    if (!enter_bound(s, ray, &from, &end)) return false;
+    const bool met = s->mesh ? meet_mesh(w, s, ray, from, &end, normal)
+                             : meet_surface(w, s, ray, from, &end, normal);
+    if (met) *to = end;
+    return met;
+}
+
+int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, bool clear, float *t,
+                           vec3 *normal)
 {
     int32_t found = -1;
     for (int32_t i = 0; i < w->scenery_count; i++) {
-        const firn_scenery *s = &w->scenery[i];
-        if (s->room) {
-            float at;
-            vec3 n;
-            if (!rooms || !meet_room(w, s, ray, to, &at, &n)) continue;
-            *t = to = at;
-            *normal = n;
-            found = i;
-            continue;
-        }
-        if (s->plane) {
-            const float down = v3_dot(ray.direction, s->normal);
-            const float at = v3_dot(v3_sub(s->center, ray.origin), s->normal) / down;
-            if (down < -1e-6f && at > 0 && at < to) {
-                *t = to = at;
-                *normal = s->normal;
-                found = i;
-            }
-            continue;
-        }
-        float at = 0, end = to;
-        if (!enter_bound(s, ray, &at, &end)) continue;
-        if (s->mesh) {
-            if (!meet_mesh(w, s, ray, at, &end, normal)) continue;
-            *t = to = end;
-            found = i;
-            continue;
-        }
-        for (int step = 0; step < 128 && at < end; step++) {
-            vec3 n;
-            const float d = distance(w, s, v3_along(ray.origin, ray.direction, at), &n);
-            if (d < 0.01f + 2e-4f * at * w->pixel) {
-                *t = to = at;
-                *normal = n;
-                found = i;
-                break;
-            }
-            /* All of a convex shape is behind the plane at its nearest point: the ray goes on to that,
-             * or has passed. By distance alone, rays along a face would take hundreds of steps. */
-            const float towards = -v3_dot(n, ray.direction);
-            if (s->convex && towards <= 0) break;
-            at += s->convex ? d / towards : d;
-        }
+        vec3 n;
+        if ((w->scenery[i].clear && !clear) || !meet(w, &w->scenery[i], ray, &to, &n)) continue;
+        *t = to;
+        *normal = n;
+        found = i;
     }
     return found;
 }
 
-int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, float *t,
-                           vec3 *normal)
+firn_status firn_scenery_hides(const firn_render_input *input, int up, const double point[3],
+                               int32_t *by, firn_error *error)
 {
-    return trace(w, ray, to, true, t, normal);
+    firn_render_world w = {.up = up, .cloud = {.voxel = input->spacing}};
+    w.eye = firn_render_world_point(&w, input->camera->position);
+    const firn_status st = firn_scenery_create(&w, input, error);
+    *by = -1;
+    if (st == FIRN_OK) {
+        const vec3 way = v3_sub(firn_render_world_point(&w, point), w.eye);
+        const firn_ray ray = {w.eye, v3_unit(way)};
+        float t;
+        vec3 normal;
+        const int32_t found = firn_scenery_trace(&w, ray, v3_length(way) - 2, false, &t, &normal);
+        for (int32_t i = 0; found >= 0 && i < input->collider_count; i++) {
+            if (w.scenery[found].pose == &input->collider[i].pose) *by = i;
+        }
+    }
+    free(w.scenery);
+    return st;
 }
 
-bool firn_scenery_shades(const firn_render_world *w, firn_ray ray)
+float firn_scenery_light(const firn_render_world *w, firn_ray ray)
 {
-    float t;
+    float t, part = 1;
     vec3 normal;
-    return trace(w, ray, 1e6f, false, &t, &normal) >= 0;
+    if (firn_scenery_trace(w, ray, 1e6f, false, &t, &normal) >= 0) return 0;
+    for (int32_t i = 0; i < w->scenery_count; i++) {
+        const firn_scenery *s = &w->scenery[i];
+        t = 1e6f;
+        if (s->clear && !s->room && meet(w, s, ray, &t, &normal)) part *= 1 - s->opacity;
+    }
+    return part;
 }
 
 float firn_scenery_open(const firn_render_world *w, vec3 point, vec3 normal, int32_t self)
@@ -298,7 +359,7 @@ float firn_scenery_open(const firn_render_world *w, vec3 point, vec3 normal, int
     float open = 1;
     for (int32_t i = 0; i < w->scenery_count; i++) {
         const firn_scenery *s = &w->scenery[i];
-        if (i == self || s->room) continue;
+        if (i == self || s->clear) continue;
         /* A step of h up should leave a distance of about h more. */
         for (float h = 2; h < 40; h *= 2.2f) {
             vec3 n;

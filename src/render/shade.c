@@ -28,10 +28,11 @@ static vec3 sunlight(const firn_render_world *w, vec3 point, vec3 normal, firn_d
     const vec3 to =
         v3_unit(v3_along(v3_along(w->sky.sun_direction, a, r * cosf(angle)), b, r * sinf(angle)));
     const firn_ray ray = {v3_along(point, normal, 0.6f), to};
-    if (firn_scenery_shades(w, ray)) return v3_all(0);
+    const float open = firn_scenery_light(w, ray);
+    if (open <= 0) return v3_all(0);
     const vec3 part = firn_trace_shadow(&w->volume, ray, 1e6f, w->shadow_step,
                                         hash_unit(hash_next(&dice->state)));
-    return v3_mul(part, w->sky.sun);
+    return v3_scale(v3_mul(part, w->sky.sun), open);
 }
 
 /* ---- sky and ground ---- */
@@ -114,14 +115,22 @@ static float fresnel(float cosine, float index)
 
 /* The sun mirrored in a rough skin (GGX, Walter et al. 2007; masking as 1 / (2 (n.l + n.v)), which is its
  * mean over roughness), times pi, as firn_sky has the sun. */
-static float highlight(vec3 n, vec3 to_eye, vec3 to_sun, float roughness, float index)
+static float highlight(vec3 n, vec3 to_eye, vec3 to_sun, float roughness)
 {
     const float ndl = v3_dot(n, to_sun), ndv = f_max(v3_dot(n, to_eye), 0.02f);
     if (ndl <= 0) return 0;
-    const vec3 h = v3_unit(v3_add(to_eye, to_sun));
+    const vec3 h = v3_unit(v3_add(to_eye, to_sun)); /* what mirrors there is up to the caller */
     const float a = f_max(roughness * roughness, 2e-3f), ndh = f_max(v3_dot(n, h), 0);
     const float k = ndh * ndh * (a * a - 1) + 1;
-    return fresnel(v3_dot(h, to_eye), index) * a * a / (k * k) * ndl / (2 * (ndl + ndv));
+    return a * a / (k * k) * ndl / (2 * (ndl + ndv));
+}
+
+/* Part that a skin mirrors: of a metal in its colour, and white along it (Schlick 1994). */
+static vec3 mirrors(float cosine, float index, vec3 color, float metal)
+{
+    const float past = 1 - f_clamp(cosine, 0, 1);
+    const vec3 tinted = v3_mix(color, v3_all(1), past * past * past * past * past);
+    return v3_mix(v3_all(fresnel(cosine, index)), tinted, metal);
 }
 
 /* What a body radiates at a temperature (K): Wien's form of Planck's law at wavelengths of red, green and
@@ -172,7 +181,8 @@ static vec3 shade_solid(const firn_render_world *w, const view *v, int32_t which
     if (v3_dot(n, to_sun) > 0) sun = sunlight(w, p, n, dice);
     const vec3 eye = v3_scale(v->ray.direction, -1);
     const vec3 dull = v3_mul(s->color, v3_along(around, sun, f_max(v3_dot(n, to_sun), 0)));
-    const float shine = highlight(n, eye, to_sun, 0.5f, 1.5f);
+    const float shine =
+        fresnel(v3_dot(v3_unit(v3_add(eye, to_sun)), eye), 1.5f) * highlight(n, eye, to_sun, 0.5f);
     const vec3 sheen = v3_scale(
         firn_light_along(&w->light, (firn_ray){v3_along(p, n, 1), mirror(v->ray.direction, n)}),
         0.6f * fresnel(v3_dot(n, eye), 1.5f));
@@ -185,7 +195,7 @@ enum { PANES = 12 }; /* that a ray goes through, along a side or in and out of w
 static vec3 shade_scenery(const firn_render_world *w, const view *v, int32_t which, float t, vec3 n,
                           firn_dice *dice, firn_sample *first)
 {
-    const float solid = firn_scenery_solid(&w->scenery[which], n);
+    const float solid = firn_scenery_solid(&w->scenery[which], n, v->ray.direction);
     const vec3 wall = shade_solid(w, v, which, t, n, dice);
     if (solid >= 1 || v->panes >= PANES) return wall;
     view behind = *v;
@@ -261,7 +271,7 @@ static vec3 see_through(const firn_render_world *w, const view *v, const firn_hi
         if (down) limit = f_max((w->sky.ground_y - p.y) / d.y, 0);
         float solid = limit;
         vec3 solid_normal;
-        const int32_t scenery = firn_scenery_trace(w, ray, limit, &solid, &solid_normal);
+        const int32_t scenery = firn_scenery_trace(w, ray, limit, true, &solid, &solid_normal);
         if (scenery >= 0) limit = solid;
         const float length = firn_trace_inside(&w->volume, ray, hit->layer, limit);
         seen = v3_add(seen, gather_inside(w, ray, length, layer, &through));
@@ -349,9 +359,12 @@ static vec3 shade_material(const firn_render_world *w, const view *v, const firn
     firn_light_node node;
     if (!firn_light_at(&w->light, hit->point, &node)) node = open_light(w);
 
-    const float shine = gloss * highlight(n, eye, to_sun, f_max(rough, 0.12f), index);
+    const float metal = opaque ? 0 : (float)look_of->metal;
+    const vec3 shine =
+        v3_scale(mirrors(v3_dot(v3_unit(v3_add(eye, to_sun)), eye), index, color, metal),
+                 gloss * highlight(n, eye, to_sun, f_max(rough, 0.12f)));
     vec3 sun = v3_all(0);
-    if (clear < SEE_THROUGH || shine > 1e-3f) {
+    if (clear < SEE_THROUGH || v3_max(shine) > 1e-3f) {
         if (hit->brick < 0 || v3_dot(hit->normal, to_sun) > -0.2f) {
             sun = sunlight(w, hit->point, hit->normal, dice);
         }
@@ -365,22 +378,24 @@ static vec3 shade_material(const firn_render_world *w, const view *v, const firn
             firn_detail_glint(w, hit, particle, n, v3_unit(v3_add(eye, to_sun)), footprint);
         body = v3_along(body, sun, 1.5f * (float)look_of->glint * glint);
     }
-    body = v3_add(body, glow(heat.y));
+    body = v3_add(v3_scale(body, 1 - metal), glow(heat.y));
     if (gloss <= 0) return body;
-    const float f = gloss * fresnel(v3_dot(n, eye), index) * (1 - 0.5f * rough);
+    const vec3 f =
+        v3_scale(mirrors(v3_dot(n, eye), index, color, metal), gloss * (1 - 0.5f * rough));
     const vec3 away = mirror(v->ray.direction, n);
     const firn_ray out = {v3_along(hit->point, hit->normal, 1.2f), away};
     vec3 mirrored;
     if (rough >= 0.25f) {
         mirrored = firn_light_on(&node, away);
-    } else if (v->depth < DEEPEST && f > FAINT) {
+    } else if (v->depth < DEEPEST && v3_max(f) > FAINT) {
         const view next = {
             .ray = out, .depth = v->depth + 1, .panes = v->panes, .spread = 4 * v->spread};
         mirrored = look(w, &next, dice, NULL);
     } else {
         mirrored = firn_light_along(&w->light, out);
     }
-    return v3_along(v3_add(v3_scale(body, 1 - f), v3_scale(mirrored, f)), sun, shine);
+    const vec3 rest = v3_sub(v3_all(1), f);
+    return v3_add(v3_add(v3_mul(body, rest), v3_mul(mirrored, f)), v3_mul(sun, shine));
 }
 
 /* ---- rays ---- */
@@ -393,7 +408,7 @@ static vec3 look(const firn_render_world *w, const view *v, firn_dice *dice, fir
     if (down) limit = f_max((w->sky.ground_y - ray.origin.y) / ray.direction.y, 0);
     float t = limit;
     vec3 normal;
-    const int32_t scenery = firn_scenery_trace(w, ray, limit, &t, &normal);
+    const int32_t scenery = firn_scenery_trace(w, ray, limit, true, &t, &normal);
     firn_hit hit;
     if (firn_trace_surface(&w->volume, ray, 0, t, &hit)) {
         if (first) {

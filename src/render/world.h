@@ -9,6 +9,9 @@ typedef struct firn_scenery {
     const firn_posed_collider *pose;
     vec3 color;
     bool plane, convex;
+    bool clear;               /* what is behind it is seen: a room, or one with an opacity */
+    float opacity;            /* part of it that is seen */
+    const firn_view_cut *cut; /* NULL: it is whole */
     bool room;             /* the inside of a box, seen from outside: like glass, see scenery.c */
     const firn_mesh *mesh; /* a solid that rays are traced to; NULL: found by distance */
     vec3 center, normal;   /* of a plane: a point on it and where it faces; else the middle */
@@ -40,13 +43,13 @@ typedef struct firn_render_world {
 vec3 firn_render_world_point(const firn_render_world *world, const double point[3]);
 firn_status firn_scenery_create(firn_render_world *world, const firn_render_input *input,
                                 firn_error *error);
-/* The first collider along a ray before `to`, or -1. */
-int32_t firn_scenery_trace(const firn_render_world *world, firn_ray ray, float to, float *t,
-                           vec3 *normal);
-/* Whether one is in the sun's way. Rooms let it through. */
-bool firn_scenery_shades(const firn_render_world *world, firn_ray ray);
-/* Part of a wall of a room that is seen where a ray meets it: all of its floor, little of its sides. */
-float firn_scenery_solid(const firn_scenery *scenery, vec3 normal);
+/* The first collider along a ray before `to`, or -1. `clear`: see-through ones, too. */
+int32_t firn_scenery_trace(const firn_render_world *world, firn_ray ray, float to, bool clear,
+                           float *t, vec3 *normal);
+/* Part of the sun that comes along a ray. Rooms let it through. */
+float firn_scenery_light(const firn_render_world *world, firn_ray ray);
+/* Part that is seen of a collider where a ray meets it: of a room all of its floor, little of its sides. */
+float firn_scenery_solid(const firn_scenery *scenery, vec3 normal, vec3 direction);
 /* Part of a pixel that edges of rooms cover, before `to`. */
 float firn_scenery_edges(const firn_render_world *world, firn_ray ray, float to, float spread);
 /* Part of the sky that colliders leave open above a surface, 0 to 1. `self`: not asked. */

@@ -21,6 +21,17 @@ static const double degree = 3.14159265358979323846 / 180; /* rad */
 
 /* ---- the sim ---- */
 
+bool firn_job_is_in_particles(const firn_param *parameter)
+{
+    static const char *const names[] = {
+        "density",       "liquid_density", "heat_capacity",        "melting_point",
+        "melting_range", "latent_heat",    "liquid_heat_capacity", NULL};
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(parameter->name, names[i]) == 0) return true;
+    }
+    return false;
+}
+
 firn_collider_def firn_job_collider(const firn_scene_collider *c)
 {
     firn_collider_def def = c->def;

@@ -63,6 +63,10 @@ firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error
 firn_status firn_job_velocities(const firn_scene_object *o, int dim, const double center[3],
                                 firn_batch *b, firn_error *error);
 
+/* Whether particles have a material's parameter in their masses or enthalpies, which a change of the scene
+ * leaves as they are. */
+bool firn_job_is_in_particles(const firn_param *parameter);
+
 /* A collider as the sim takes it, but for a mesh; its keys are the scene's. */
 firn_collider_def firn_job_collider(const firn_scene_collider *collider);
 

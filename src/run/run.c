@@ -4,9 +4,11 @@
  * taken up again on resume. */
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,6 +22,14 @@ static double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Processor time of all threads: other programs do not add to it. */
+static double seconds_used(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -379,6 +389,37 @@ static int after_step(void *user_data, const firn_report *report)
     return writer_finish(&r->writer, NULL) == FIRN_OK && r->writer.saved == r->frame - 1;
 }
 
+/* Whether a line of the scene is about particles that are there already, which a resumed run leaves as they
+ * are: what an object was filled with, or what particles have from their material. */
+static bool is_past(const firn_scene *scene, const char *line, size_t length)
+{
+    static const char *const lasting[] = {"name", "material", "contact", "body", "emit", NULL};
+    char key[80];
+    int32_t index = 0;
+    const firn_param *p;
+    if (sscanf(line, "objects[%9" SCNd32 "].%79[a-z_]", &index, key) == 2) {
+        const bool emits = index < scene->object_count && scene->object[index].emits;
+        for (int i = 0; lasting[i]; i++) {
+            if (strcmp(key, lasting[i]) == 0) return false;
+        }
+        return !emits && index < scene->object_count;
+    }
+    for (int32_t i = 0; i < scene->material_count; i++) {
+        char path[200];
+        snprintf(path, sizeof path, "materials.%.150s.", scene->material[i].name);
+        const size_t n = strlen(path);
+        if (n >= length || strncmp(line, path, n) != 0) continue;
+        for (int32_t k = 0; (p = firn_material_param(k)); k++) {
+            const size_t m = strlen(p->name);
+            if (firn_job_is_in_particles(p) && strncmp(line + n, p->name, m) == 0 &&
+                line[n + m] == ':') {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Says which lines differ between the checkpoint's scene and this one. */
 static void say_changes(const run *r, const char *before)
 {
@@ -393,7 +434,12 @@ static void say_changes(const run *r, const char *before)
                 q += strcspn(q, "\n");
                 q += *q == '\n';
             }
-            if (!*q && n > 0) note(r, "scene %s %.*s", side ? "has now" : "had", (int)n, p);
+            if (!*q && n > 0) {
+                note(r, "scene %s %.*s%s", side ? "has now" : "had", (int)n, p,
+                     side && is_past(r->scene, p, n)
+                         ? ": no effect on the particles there are; run it from the start"
+                         : "");
+            }
             p += n;
             p += *p == '\n';
         }
@@ -707,6 +753,28 @@ firn_status firn_run(const firn_scene *scene, const firn_run_options *options,
     return st;
 }
 
+static const double STEADY_LEAST = 0.6, STEADY_MOST = 2, MOVING_LEAST = 0.3, MOVING_MOST = 6;
+
+/* Between which numbers the substeps will be. Stiffness limits steps by hardly less later, and by more as
+ * material packs or is pressed; what is limited by motion may come to rest, or become faster. The factors hold
+ * for the scenes of the collection, see doc/scenes.md. */
+static void find_range(const firn_scene *scene, const firn_report *report, firn_plan *plan)
+{
+    const bool steady = report->integrator == FIRN_EXPLICIT && !scene->heat_value &&
+                        (report->limit == FIRN_LIMIT_WAVE || report->limit == FIRN_LIMIT_PARTICLE ||
+                         report->limit == FIRN_LIMIT_VISCOSITY);
+    const bool fixed = report->limit == FIRN_LIMIT_FIXED;
+    plan->steps_least = fmax(floor((fixed    ? 1
+                                    : steady ? STEADY_LEAST
+                                             : MOVING_LEAST) *
+                                   plan->steps),
+                             (double)(plan->frames - 1));
+    plan->steps_most = ceil((fixed    ? 1.1
+                             : steady ? STEADY_MOST
+                                      : MOVING_MOST) *
+                            plan->stiffening * plan->steps);
+}
+
 firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *options,
                           const firn_run_hooks *hooks, firn_plan *plan, firn_error *error)
 {
@@ -754,21 +822,35 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     }
     firn_report report = {0};
     if (st == FIRN_OK) st = firn_sim_step(r.job.sim, &report, error); /* finds dt */
-    const double stretch = scene->heat_value && scene->heat.def.step > 0
-                               ? fmax(scene->heat.def.step, report.dt)
-                               : fmin(25 * report.dt, 8e-3); /* s: as long as heat waits */
-    double tried = 0;
+    /* As long as heat waits, or as a run's advances are: the last step of each is what is left. */
+    const double frame = 1 / scene->frames.fps;
+    const double stretch = !scene->heat_value         ? fmin(25 * report.dt, frame)
+                           : scene->heat.def.step > 0 ? fmax(scene->heat.def.step, report.dt)
+                                                      : fmin(25 * report.dt, 8e-3);
+    const double threads = (double)firn_sim_get_info(r.job.sim).threads;
+    double tried = 0, slowest = 0, busy = 0;
     for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {
-        const double mark = seconds_now();
+        const double mark = seconds_now(), used = seconds_used();
         st = firn_sim_advance(r.job.sim, stretch, &report, error);
         if (st != FIRN_OK || report.steps == 0) break;
-        const double took = seconds_now() - mark, each = took / (double)report.steps;
+        const double took = seconds_now() - mark, each = took / (double)report.steps,
+                     worked = (seconds_used() - used) / threads / (double)report.steps;
         spent = i == 0 ? each : fmin(spent, each);
+        busy = i == 0 ? worked : fmin(busy, worked);
+        slowest = fmax(slowest, each);
         tried += took;
         plan->dt = stretch / (double)report.steps;
         plan->cells = report.blocks * (scene->dimension == 3 ? 64 : 16);
     }
+    if (st == FIRN_OK && plan->dt > 0)
+        st = firn_sim_step(r.job.sim, &report, error); /* its limit */
     if (st == FIRN_OK && plan->dt > 0) {
+        const firn_sim_info info = firn_sim_get_info(r.job.sim);
+        plan->transfer = firn_transfer_name(scene->simulation.def.transfer);
+        plan->integrator = firn_integrator_name(report.integrator);
+        plan->pressure = info.pressure == FIRN_PRESSURE_PROJECTION ? "projection" : "none";
+        plan->isa = info.isa;
+        plan->limit = firn_limit_name(report.limit);
         const double length = (double)(plan->frames - 1) / scene->frames.fps;
         plan->steps = ceil(length / plan->dt);
         plan->stiffening = 1;
@@ -779,10 +861,13 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
             const double most = fmin(exp(m->hardening), m->hardening_cap); /* of young */
             plan->stiffening = fmax(plan->stiffening, sqrt(most));
         }
+        find_range(scene, &report, plan);
         const double few = 1000; /* particles: steps of fewer take hardly less */
         const double usual = fmax(particles / (double)plan->frames, few),
                      now = fmax((double)firn_sim_count(r.job.sim), few);
         plan->seconds = plan->steps * spent * usual / now;
+        plan->seconds_least = plan->steps_least * fmin(busy, spent) * usual / now;
+        plan->seconds_most = plan->steps_most * slowest * usual / now;
     }
     firn_job_deinit(&r.job);
     firn_targets_free(&r.targets);

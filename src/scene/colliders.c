@@ -1,6 +1,7 @@
 /* Colliders with their keys, and what else acts on material: forces, sinks, heat. */
 #include "scene/copies.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,6 +116,24 @@ static firn_status check_collider_heat(const firn_scene *scene, const firn_value
     return firn_check_has_heat(scene, v, "temperature", error);
 }
 
+static firn_status read_cut(const firn_scene *scene, firn_scene_collider *c, firn_error *error)
+{
+    double *n = c->cut.normal, square = 0;
+    if (!c->cut_value) return FIRN_OK;
+    if (scene->dimension == 2) {
+        return firn_value_fail(c->cut_value, error,
+                               "cut is for scenes in 3D; in 2D, visible: false hides a collider");
+    }
+    const firn_status st =
+        firn_read_section(scene, &firn_section_cut, c->cut_value, &c->cut, error);
+    for (int a = 0; a < 3; a++) square += n[a] * n[a];
+    if (st == FIRN_OK && !(square > 1e-24)) {
+        return firn_value_fail(c->cut_value, error, "normal of a cut must not be 0, as [0, 0, 1]");
+    }
+    for (int a = 0; a < 3; a++) n[a] /= sqrt(square);
+    return st;
+}
+
 static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_error *error)
 {
     firn_scene_collider *c =
@@ -128,6 +147,7 @@ static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_e
     }
     if (st == FIRN_OK) st = firn_read_pose(scene, v, c, error);
     if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
+    if (st == FIRN_OK) st = read_cut(scene, c, error);
     if (st == FIRN_OK) st = firn_place_collider(scene, m, c, error);
     return st == FIRN_OK ? firn_name_copy(scene, m->number, &c->name, error) : st;
 }

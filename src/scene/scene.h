@@ -189,6 +189,9 @@ typedef struct firn_scene_collider {
     double spin[3], surface_spin[3]; /* degrees/s */
     bool visible;
     double color[3]; /* linear */
+    double opacity;
+    const firn_value *cut_value;
+    firn_view_cut cut; /* where there is one */
     firn_scene_shape shape;
     firn_pose_key
         *key; /* poses of the shape's frame, ready for the sim; its place if key_count is 0 */

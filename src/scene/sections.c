@@ -428,6 +428,10 @@ static const firn_param collider_rows[] = {
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
+    {"opacity", FIRN_REAL, "", "1", 0, 1, "in pictures; below 1 what is behind it is seen",
+     AT(opacity), NULL, NULL},
+    {"cut", FIRN_VALUE, "", "", ANY, "what pictures leave out of it: see a cut", AT(cut_value),
+     NULL, NULL},
     GROUP_ROW(),
     INSTANCES_ROW,
     END};
@@ -521,8 +525,10 @@ static const firn_param look_rows[] = {
     {"gloss", FIRN_REAL, "", "", 0, 1, "strength of the reflecting skin", AT(gloss), NULL, NULL},
     {"roughness", FIRN_REAL, "", "", 0, 1, "roughness of that skin: 0 mirror, 1 matt",
      AT(roughness), NULL, NULL},
-    {"index", FIRN_REAL, "", "", 1, 5, "refractive index; from 3 on it mirrors like metal",
-     AT(index), NULL, "ior"},
+    {"metal", FIRN_REAL, "", "", 0, 1, "1: a metal, which mirrors in its colour", AT(metal), NULL,
+     NULL},
+    {"index", FIRN_REAL, "", "", 1, 5, "refractive index, of what is no metal", AT(index), NULL,
+     "ior"},
     {"smooth", FIRN_REAL, "", "", 0, 4, "particle spacings over which the surface is smoothed",
      AT(smooth), NULL, NULL},
     {"bump", FIRN_REAL, "", "", 0, 1, "unevenness from particle to particle", AT(bump), NULL, NULL},
@@ -530,6 +536,14 @@ static const firn_param look_rows[] = {
      AT(powder), NULL, NULL},
     {"grain", FIRN_REAL, "", "", 0, 1, "grains finer than particles", AT(grain), NULL, NULL},
     {"glint", FIRN_REAL, "", "", 0, 1, "sparkling grains", AT(glint), NULL, NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_view_cut
+static const firn_param cut_rows[] = {
+    {"point", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "on the plane", AT(point), NULL, NULL},
+    {"normal", FIRN_VECTOR, "", "[0, 0, 1]", ANY, "points to the side that is left out", AT(normal),
+     NULL, NULL},
     END};
 #undef STRUCT
 
@@ -620,6 +634,8 @@ const firn_section firn_section_mesh = {"mesh", "a mesh from a file", mesh_rows}
 const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
 
 const firn_section firn_section_look = {"a look", "of a material: its look in pictures", look_rows};
+const firn_section firn_section_cut = {
+    "a cut", "of a collider: a plane, in front of which pictures do not show it", cut_rows};
 const firn_section firn_section_camera = {"camera", "viewpoint of pictures", camera_rows};
 const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
 
@@ -648,6 +664,7 @@ const firn_section *const firn_sections[] = {&firn_section_scene,
                                              &firn_section_output,
                                              &firn_section_checkpoint,
                                              &firn_section_look,
+                                             &firn_section_cut,
                                              &firn_section_camera,
                                              &firn_section_light,
                                              NULL};

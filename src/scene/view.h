@@ -25,6 +25,7 @@ typedef struct firn_look {
     double subsurface; /* 0 to 1: part of the light that comes out elsewhere */
     double gloss;      /* 0 to 1: strength of the reflecting skin */
     double roughness;  /* 0 mirror to 1 dull */
+    double metal;      /* 0 to 1: reflects its colour and lets no light in */
     double index;      /* of refraction */
     double smooth;     /* particle spacings over which the surface is smoothed */
     double bump;       /* 0 to 1: unevenness from particle to particle */
@@ -53,6 +54,12 @@ typedef struct firn_view_camera {
     double shutter;                /* part of a frame that is exposed; 0: no motion blur */
 } firn_view_camera;
 
+/* What pictures leave out of a collider: all on the side of a plane that its normal points to. */
+typedef struct firn_view_cut {
+    firn_given given;
+    double point[3], normal[3]; /* m; of length 1 once read */
+} firn_view_cut;
+
 typedef struct firn_light {
     firn_given given;
     double azimuth, elevation;    /* degrees, of the sun; azimuth as the camera's */
@@ -63,7 +70,8 @@ typedef struct firn_light {
     double exposure;              /* stops */
 } firn_light;
 
-extern const firn_section firn_section_look, firn_section_camera, firn_section_light;
+extern const firn_section firn_section_look, firn_section_cut, firn_section_camera,
+    firn_section_light;
 firn_view_camera firn_view_camera_default(void);
 firn_light firn_light_default(void);
 

@@ -1,0 +1,174 @@
+/* What pictures show and what programs say of a run, told to users as it is: see-through and cut colliders,
+ * cameras that see their subject, metals, plans, resumed runs. */
+#include "golden.h"
+#include "program.h"
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_SIZE];
+    FILE *file = fopen(in_folder(folder, name, path), "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* A red block behind a wall and beside another, ten particles across. */
+static const char walls[] =
+    "firn: 1\n"
+    "name: walls\n"
+    "resolution: 0.06\n"
+    "frames: {end: 1}\n"
+    "materials: {red: {preset: jelly_hard, look: {name: plain, color: [0.8, 0.02, 0.02]}}}\n"
+    "objects: [{material: red, shape: {box: {center: [0, 0.3, 0], size: [0.6, 0.6, 0.6]}}}]\n"
+    "colliders:\n"
+    "  - {name: ground, shape: {plane: {}}}\n"
+    "  - {name: front, shape: {box: {center: [0, 0.5, 0.45], size: [1.2, 1, 0.1]}}}\n"
+    "  - {name: right, shape: {box: {center: [0.55, 0.5, 0], size: [0.1, 1, 0.8]}}}\n"
+    "output: [{file: walls.$F.prt}]\n";
+
+/* Pixels of a picture that are clearly red. */
+static int red_pixels(const char *folder, const char *const *sets, const char **said)
+{
+    const char *words[MOST_WORDS] = {"render",    "walls.yaml", "--size", "64x48",
+                                     "--quality", "draft",      "--out",  "seen.png"};
+    int n = 8, red = 0;
+    char path[PATH_SIZE];
+    firn_image image;
+    for (int i = 0; sets[i]; i++) {
+        words[n++] = "--set";
+        words[n++] = sets[i];
+    }
+    const outcome *o = run(folder, words);
+    expect_exit(o, 0, sets[0]);
+    *said = o->err;
+    assert_ok(firn_image_read_png(in_folder(folder, "seen.png", path), &image, &error));
+    for (int i = 0; i < image.width * image.height; i++) {
+        const float *p = image.rgba + 4 * i;
+        red += p[0] > 2 * p[1] && p[0] > 2 * p[2] && p[0] > 0.02f;
+    }
+    firn_image_free(&image);
+    return red;
+}
+
+static void what_colliders_hide_is_shown_or_said(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    const char *said;
+    fresh_folder("walls", folder);
+    write_file(folder, "walls.yaml", walls);
+    expect_exit(run(folder, WORDS("run", "walls.yaml", "--quiet")), 0, "run");
+#define PLACED "camera={azimuth: 20, elevation: 10}"
+    /* Placed in front of the walls: said, with the collider that is in the way. */
+    const int hidden = red_pixels(folder, WORDS(PLACED), &said);
+    if (!strstr(said, "colliders hide") || !strstr(said, "walls.yaml:9:5") ||
+        !strstr(said, "most of them front")) {
+        complain("hidden: %s\n", said);
+    }
+    /* Left open: another side, and word of it. */
+    const int open = red_pixels(folder, WORDS("seed=0"), &said);
+    if (!strstr(said, "is taken")) complain("open: %s\n", said);
+    /* Seen through, cut away, left out: nothing to say. */
+    const int clear = red_pixels(
+        folder, WORDS(PLACED, "colliders.front.opacity=0.2", "colliders.right.opacity=0.2"), &said);
+    if (said[0]) complain("clear: %s\n", said);
+    const int cut = red_pixels(
+        folder, WORDS(PLACED, "colliders.front.cut={point: [0, 0, 0.4], normal: [0, 0, 1]}"),
+        &said);
+    if (said[0]) complain("cut: %s\n", said);
+    const int gone = red_pixels(folder, WORDS(PLACED, "colliders.front.visible=false"), &said);
+    if (said[0]) complain("gone: %s\n", said);
+    if (!(hidden < gone / 5 && open > gone / 2 && clear > gone / 2 && cut > 3 * gone / 4 &&
+          gone > 100)) {
+        complain("red pixels: hidden %d, open %d, clear %d, cut %d, gone %d\n", hidden, open, clear,
+                 cut, gone);
+    }
+    assert_no_complaints();
+}
+
+/* The number behind a key of a plan. */
+static double number_of(const char *out, const char *key)
+{
+    const char *at = strstr(out, key);
+    if (!at) fail_msg("%s is not in %s", key, out);
+    return strtod(at + strlen(key), NULL);
+}
+
+/* Scenes of the collection, coarser. */
+static void plans_have_the_steps_of_runs_in_their_range(void **state)
+{
+    (void)state;
+    static const char *const scenes[][2] = {
+        {"ball", "resolution=0.06"},      {"sand_column", "resolution=0.05"},
+        {"dam_break", "resolution=0.06"}, {"spheres", "resolution=0.06"},
+        {"snowball", "resolution=0.06"},  {"honey_fold", "resolution=0.01"},
+    };
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    fresh_folder("plans", folder);
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        snprintf(path, sizeof path, "%s/%s.yaml", FIRN_EXAMPLES, scenes[i][0]);
+#define COARSE path, "--set", scenes[i][1], "--set", "output=[]", "--set", "checkpoint.every=0"
+        const outcome *o = run(folder, WORDS("run", COARSE, "--plan", "--log", "json"));
+        expect_exit(o, 0, scenes[i][0]);
+        const double least = number_of(o->out, "substeps_least\": "),
+                     most = number_of(o->out, "substeps_most\": ");
+        if (!strstr(o->out, "\"transfer\": \"a") || strstr(o->out, "\"limit\": \"\"")) {
+            complain("%s: %s\n", scenes[i][0], o->out);
+        }
+        o = run(folder, WORDS("run", COARSE, "--log", "json"));
+        expect_exit(o, 0, scenes[i][0]);
+        double steps = 0;
+        for (const char *p = o->out; (p = strstr(p, "\"substeps\": ")); p++) {
+            steps += number_of(p, "\"substeps\": ");
+        }
+        if (!(steps >= least && steps <= most && steps > 10)) {
+            complain("%s: %g steps, not %g to %g\n", scenes[i][0], steps, least, most);
+        }
+    }
+    assert_no_complaints();
+}
+
+/* What particles have from the start is not made anew: a resumed run says so. */
+static void changes_without_effect_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        bool effect;
+    } cases[] = {
+        {"objects.ball.shape={box: {center: [0, 0.5, 0], size: [0.3, 0.3, 0.3]}}", false},
+        {"objects.ball.velocity=[0, 1, 0]", false},
+        {"objects.ball.spin=[0, 90, 0]", false},
+        {"materials.jelly.density=500", false},
+        {"materials.jelly.young=5e4", true},
+        {"colliders.ground.friction=0.7", true},
+        {"frames.end=9", true},
+    };
+    const char *scene = FIRN_SCENES "/drop.yaml";
+    char folder[PATH_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fresh_folder("resumed", folder);
+        expect_exit(run(folder, WORDS("run", scene, "--quiet", "--frames", "1:2")), 0, "half");
+        const outcome *o =
+            run(folder, WORDS("run", scene, "--resume", "--set", cases[i].set, "--frames", "1:3"));
+        expect_exit(o, 0, cases[i].set);
+        if (!strstr(o->err, "scene has now") ||
+            (strstr(o->err, "no effect on the particles there are") == NULL) != cases[i].effect) {
+            complain("%s: %s\n", cases[i].set, o->err);
+        }
+    }
+    assert_no_complaints();
+}
+
+int main(void)
+{
+    if (!make_top("seen")) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_colliders_hide_is_shown_or_said),
+        cmocka_unit_test(plans_have_the_steps_of_runs_in_their_range),
+        cmocka_unit_test(changes_without_effect_are_named),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    remove_all(top);
+    return failed;
+}
