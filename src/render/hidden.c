@@ -82,7 +82,7 @@ static firn_status look_all(const firn_renderer *renderer, const firn_scene *sce
     for (int64_t i = 0, number = 0; i < all->count && frames < FRAMES; i++) {
         if (all->witness[i].scene != scene) continue;
         if (i > 0 && all->witness[i].frame == all->witness[i - 1].frame) continue;
-        if (number++ * FRAMES / distinct == frames) frame[frames++] = all->witness[i].frame;
+        if (number++ * FRAMES >= frames * distinct) frame[frames++] = all->witness[i].frame;
     }
     count *seen = calloc((size_t)cameras, sizeof *seen);
     int64_t *rest = calloc((size_t)scene->collider_count + 1, sizeof *rest);
@@ -121,17 +121,18 @@ static void warn(const firn_renderer *renderer, const firn_scene *scene, double 
                  const int64_t *by)
 {
     int32_t most = 0;
-    char text[600], place[FIRN_LOCATION_SIZE];
+    char text[600], place[FIRN_LOCATION_SIZE], number[16];
     for (int32_t i = 1; i < scene->collider_count; i++) {
         if (by[i] > by[most]) most = i;
     }
     const firn_scene_collider *c = &scene->collider[most];
+    snprintf(number, sizeof number, "%d", most);
     snprintf(text, sizeof text,
              "%s: colliders hide %.0f%% of the particles from the camera, most of them %s%.60s: "
              "let it be seen through (opacity: 0.3), cut it open (cut: {point: [0, 0, 0], "
              "normal: [0, 0, 1]}), hide it (visible: false) or move the camera",
              firn_value_location(c->where, place), 100 * part, c->name ? "" : "number ",
-             c->name ? c->name : (snprintf(place, 16, "%d", most), place));
+             c->name ? c->name : number);
     say(renderer, FIRN_LOG_WARNING, text);
 }
 

@@ -112,8 +112,13 @@ static firn_status read_look(firn_scene_material *m, const firn_preset *preset, 
         if (st != FIRN_OK) return st;
         m->look = firn_looks[row].look;
     }
-    return v->kind == FIRN_MAP ? firn_section_read(&firn_section_look, v, &m->look, error)
-                               : FIRN_OK;
+    if (v->kind != FIRN_MAP) return FIRN_OK;
+    const firn_status st = firn_section_read(&firn_section_look, v, &m->look, error);
+    const firn_value *color = firn_value_get(v, "color");
+    if (st == FIRN_OK && color && firn_value_count(color) != 3) {
+        return firn_value_fail(color, error, "color must be 3 numbers: red, green and blue");
+    }
+    return st;
 }
 
 /* Fills in from the preset what the scene does not give, and checks the whole. */
