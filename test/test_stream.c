@@ -1,5 +1,6 @@
-/* Emitters: a stream has the flow that it says to the particle at any frame rate, is as even along the motion as
- * across it, never repeats itself, and goes on after a resume with the same bytes. */
+/* Emitters: a stream has the flow and the amount that it says to the particle at any frame rate, is as even along the
+ * motion as across it, never repeats itself, fans out evenly over its cone, leaves surfaces evenly along their normals,
+ * and goes on after a resume with the same bytes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -87,7 +88,9 @@ static double mass_of(const firn_job *job, double *one)
 #define JET                                                                                        \
     "material: m, shape: {cylinder: {center: [0, 1, 0], radius: 0.05, height: 0.06}}, "            \
     "velocity: [0, -2, 0]"
-static const double jet_area = 3.14159265358979323846 * 0.05 * 0.05;
+#define NOZZLE "material: m, shape: {sphere: {center: [0, 1, 0], radius: 0.05}}, "
+#define pi 3.14159265358979323846
+#define jet_area (pi * 0.05 * 0.05)
 
 /* ---- how much ---- */
 
@@ -103,6 +106,11 @@ static void the_flow_is_right_to_the_particle(void **state)
         {"material: m, velocity: [0, -1, 0], shape: {box: {center: [0, 1, 0], size: [0.037, 0.05, "
          "0.113]}}, emit: {start: 0.013}",
          1000 * 0.037 * 0.113},
+        {JET ", emit: {start: 0.013, flow: 12 kg/s}", 12},
+        {JET ", emit: {start: 0.013, flow: 30 l/min}", 0.5},
+        {JET ", density: 1300, emit: {start: 0.013, flow: 0.01 m3/s}", 13},
+        {NOZZLE "emit: {start: 0.013, direction: [1, -1, 0], flow: 2 t/h, spread: 20}", 2 / 3.6},
+        {NOZZLE "emit: {start: 0.013, direction: outward, flow: 6 l/s}", 6},
     };
     static const double rates[] = {24, 60};
     for (size_t c = 0; c < 2 * sizeof cases / sizeof *cases; c++) {
@@ -122,6 +130,203 @@ static void the_flow_is_right_to_the_particle(void **state)
         firn_job_destroy(job);
         firn_scene_destroy(scene);
     }
+}
+
+/* The amount within half a particle, and no more ever after. */
+static void a_stream_ends_at_its_amount(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *emitter;
+        double mass;   /* kg; 0: */
+        int64_t count; /* particles */
+    } cases[] = {
+        {JET ", emit: {amount: 1.5 kg}", 1.5},
+        {JET ", emit: {amount: 1.2345 l}", 1.2345},
+        {JET ", emit: {amount: 1}", 0, 1},
+        {JET ", emit: {amount: 777}", 0, 777},
+        {JET ", density: 1300, emit: {amount: 0.5 kg, flow: 4 kg/s}", 0.5},
+        {NOZZLE "emit: {amount: 500 g, direction: outward, speed: 0.3}", 0.5},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        firn_scene *scene = scene_of(cases[c].emitter, FREE);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        const int64_t expected = firn_job_count_at(job, 10);
+        for (int f = 1; f <= 7; f++) assert_ok(firn_job_advance(job, f / 24.0, NULL, &error));
+        double one = 0;
+        const double mass = mass_of(job, &one);
+        if (cases[c].mass > 0) assert_near(mass, cases[c].mass, 0.5 * one + 1e-9);
+        if (cases[c].count > 0) assert_int_equal(firn_sim_count(firn_job_sim(job)), cases[c].count);
+        assert_int_equal(firn_sim_count(firn_job_sim(job)), expected);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+/* ---- how fast ---- */
+
+/* The job just before the stream's first layer is full: none of its particles has been moved yet. */
+static firn_job *first_layer(const firn_scene *scene, double seconds)
+{
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    assert_ok(firn_job_advance(job, 0.999 * seconds, NULL, &error));
+    return job;
+}
+
+/* The flow over the outline, as long as no speed is said; with one, what it says. */
+static void the_flow_sets_the_speed_of_a_direction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *emitter;
+        double velocity[3];
+    } cases[] = {
+        {"direction: [0, -3, 0], flow: 10 kg/s", {0, -10 / (1000 * jet_area), 0}},
+        {"direction: [0, -3, 0], flow: 10 kg/s, speed: 2", {0, -2, 0}},
+        {"direction: [0, -3, 0], speed: 2", {0, -2, 0}},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char emitter[300];
+        snprintf(emitter, sizeof emitter,
+                 "material: m, shape: {cylinder: {center: [0, 1, 0], radius: 0.05, height: "
+                 "0.06}}, emit: {%s}",
+                 cases[c].emitter);
+        firn_scene *scene = scene_of(emitter, FREE);
+        firn_job *job = first_layer(scene, 0.01 / -cases[c].velocity[1]);
+        double *v = read_field(job, FIRN_VELOCITY, 3);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        assert_true(n > 10);
+        for (int64_t i = 0; i < 3 * n; i++) assert_near(v[i], cases[c].velocity[i % 3], 1e-3);
+        free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+typedef struct moments {
+    double count, sum, square;
+} moments;
+
+static void count_in(moments *m, double x)
+{
+    m->count++;
+    m->sum += x;
+    m->square += x * x;
+}
+
+static void assert_moments(const moments *m, double mean, double variance, double tolerance)
+{
+    const double is = m->sum / m->count, width = sqrt(variance);
+    assert_near(is, mean, tolerance * width);
+    assert_near(m->square / m->count - is * is, variance, 2 * tolerance * variance);
+}
+
+/* Over a cone of half angle a the cosine is even from cos a to 1 and the turn all around; in 2D the angle is even.
+ * Speeds are even over their range. */
+static void a_spread_stream_is_even_over_its_cone(void **state)
+{
+    (void)state;
+    const double half = 25 * pi / 180, c = cos(half);
+    for (int dim = 2; dim <= 3; dim++) {
+        char emitter[400];
+        snprintf(emitter, sizeof emitter,
+                 "material: m, velocity: [0, 2, 0], emit: {spread: 25, speed_spread: 0.3}, "
+                 "shape: {%s}",
+                 dim == 3 ? "cylinder: {radius: 0.25, height: 0.1}" : "rectangle: {size: [8, 0.1]}");
+        firn_scene *scene = scene_of(emitter, dim == 3 ? FREE : FREE "dimension: 2\n");
+        firn_job *job = first_layer(scene, 0.01 / 2);
+        double *x = read_field(job, FIRN_POSITION, dim), *v = read_field(job, FIRN_VELOCITY, dim);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        moments ahead = {0}, turn = {0}, speed = {0};
+        assert_true(n > 700);
+        for (int64_t i = 0; i < n; i++) {
+            const double *w = v + i * dim, z = dim == 3 ? w[2] : 0, s = hypot(hypot(w[0], z), w[1]);
+            count_in(&speed, s);
+            count_in(&ahead, dim == 3 ? w[1] / s : atan2(w[0], w[1]));
+            count_in(&turn, dim == 3 ? w[0] / hypot(w[0], z) : 0);
+            assert_true(acos(w[1] / s) < half * (1 + 1e-3));
+            assert_true(w[0] * x[i * dim] >= 0); /* away from the middle */
+        }
+        assert_moments(&speed, 2, 0.6 * 0.6 / 3, 0.1);
+        assert_moments(&ahead, dim == 3 ? (1 + c) / 2 : 0,
+                       dim == 3 ? (1 - c) * (1 - c) / 12 : half * half / 3, 0.03);
+        if (dim == 3) assert_moments(&turn, 0, 0.5, 0.03);
+        free(x);
+        free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+/* ---- from surfaces ---- */
+
+/* A cube of edge 0.4 around [0, 1, 0] as an OBJ file. */
+static void write_cube(const char *path)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 8; i++) {
+        fprintf(f, "v %g %g %g\n", i & 1 ? 0.2 : -0.2, i & 2 ? 1.2 : 0.8, i & 4 ? 0.2 : -0.2);
+    }
+    fputs("f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n", f);
+    fclose(f);
+}
+
+/* As much as speed times surface, from the surface itself, along its normal, and everywhere alike: forces of all sides
+ * cancel. */
+static void a_surface_gives_evenly_along_its_normals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        int dim;
+        double area, tolerance; /* m2 or m; a part */
+    } cases[] = {
+        {"sphere: {center: [0, 1, 0], radius: 0.2}", 3, 4 * pi * 0.04, 0.005},
+        {"box: {center: [0, 1, 0], size: [0.4, 0.4, 0.4]}", 3, 6 * 0.16, 0.01},
+        {"mesh: {file: /tmp/test_stream_cube.obj}", 3, 6 * 0.16, 0.01},
+        {"torus: {center: [0, 1, 0], radius: 0.2, tube: 0.06}", 3, 4 * pi * pi * 0.2 * 0.06, 0.02},
+        {"disc: {center: [0, 1], radius: 0.2}", 2, 2 * pi * 0.2, 0.01},
+        {"rectangle: {center: [0, 1], size: [0.4, 0.4]}", 2, 1.6, 0.02},
+    };
+    write_cube("/tmp/test_stream_cube.obj");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int dim = cases[k].dim;
+        char emitter[300];
+        snprintf(emitter, sizeof emitter,
+                 "material: m, shape: {%s}, emit: {direction: outward, speed: 0.5}",
+                 cases[k].shape);
+        firn_scene *scene = scene_of(emitter, dim == 3 ? FREE : FREE "dimension: 2\n");
+        firn_job *job = first_layer(scene, 0.01 / 0.5);
+        double *x = read_field(job, FIRN_POSITION, dim), *v = read_field(job, FIRN_VELOCITY, dim),
+               sum[3] = {0}, one = 0;
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        const double mass = mass_of(job, &one);
+        assert_near(mass, 1000 * cases[k].area * 0.01, cases[k].tolerance * mass + one);
+        for (int64_t i = 0; i < n; i++) {
+            const double *p = x + i * dim, *w = v + i * dim, z = dim == 3 ? p[2] : 0, y = p[1] - 1,
+                         s = dim == 3 ? w[2] : 0, speed = hypot(hypot(w[0], w[1]), s),
+                         r = hypot(hypot(p[0], y), z);
+            assert_near(speed, 0.5, 1e-6);
+            for (int a = 0; a < dim; a++) sum[a] += w[a] / (0.5 * (double)n);
+            if (k == 0 || k == 4) { /* flown since it entered, straight out */
+                assert_true(r >= 0.2 - 1e-6 && r < 0.2 + 0.0101);
+                assert_near((w[0] * p[0] + w[1] * y + s * z) / r, 0.5, 1e-4);
+            }
+            if (k == 1 || k == 2 || k == 5) {
+                const double most = fmax(fmax(fabs(p[0]), fabs(y)), fabs(z));
+                assert_true(most >= 0.2 - 1e-6 && most < 0.2 + 0.0101);
+            }
+        }
+        for (int a = 0; a < dim; a++) assert_near(sum[a], 0, 0.03);
+        free(x);
+        free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+    unlink("/tmp/test_stream_cube.obj");
 }
 
 /* ---- how even ---- */
@@ -240,20 +445,23 @@ static void no_part_of_a_stream_repeats_another(void **state)
 static void frames_do_not_show(void **state)
 {
     (void)state;
-    firn_scene *scene = scene_of(JET ", emit: {}", "");
-    firn_job *slow = played(scene, 0.125, 24, 1), *fast = played(scene, 0.125, 120, 1);
-    const int64_t n = firn_sim_count(firn_job_sim(slow));
-    double *x = read_field(slow, FIRN_POSITION, 3), *y = read_field(fast, FIRN_POSITION, 3),
-           most = 0;
-    assert_int_equal(firn_sim_count(firn_job_sim(fast)), n);
-    for (int64_t i = 0; i < 3 * n; i++) most = fmax(most, fabs(x[i] - y[i]));
-    printf("%lld particles, at most %.2g m apart\n", (long long)n, most);
-    assert_true(n > 1000 && most < 0.0005);
-    free(x);
-    free(y);
-    firn_job_destroy(slow);
-    firn_job_destroy(fast);
-    firn_scene_destroy(scene);
+    static const char *const emitters[] = {JET ", emit: {}", JET ", emit: {flow: 5 l/s}"};
+    for (int k = 0; k < 2; k++) {
+        firn_scene *scene = scene_of(emitters[k], "");
+        firn_job *slow = played(scene, 0.125, 24, 1), *fast = played(scene, 0.125, 120, 1);
+        const int64_t n = firn_sim_count(firn_job_sim(slow));
+        double *x = read_field(slow, FIRN_POSITION, 3), *y = read_field(fast, FIRN_POSITION, 3),
+               most = 0;
+        assert_int_equal(firn_sim_count(firn_job_sim(fast)), n);
+        for (int64_t i = 0; i < 3 * n; i++) most = fmax(most, fabs(x[i] - y[i]));
+        printf("%lld particles, at most %.2g m apart\n", (long long)n, most);
+        assert_true(n > 500 && most < 0.0005);
+        free(x);
+        free(y);
+        firn_job_destroy(slow);
+        firn_job_destroy(fast);
+        firn_scene_destroy(scene);
+    }
 }
 
 /* ---- the same bytes ---- */
@@ -263,6 +471,8 @@ static const char *const variety[] = {
     JET ", emit: {}, spin: [0, 90, 0], pattern: random",
     "material: m, shape: {sphere: {center: [0, 1, 0], radius: 0.05}}, velocity: [1, -2, 0.5], "
     "pattern: regular, emit: {end: 0.1}",
+    JET ", emit: {flow: 12 l/s, spread: 10, speed_spread: 0.1}",
+    NOZZLE "emit: {direction: outward, flow: 20 kg/s, speed_spread: 0.2, amount: 1200}",
 };
 enum { VARIETY = sizeof variety / sizeof *variety };
 
@@ -305,6 +515,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_flow_is_right_to_the_particle),
+        cmocka_unit_test(a_stream_ends_at_its_amount),
+        cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
+        cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
+        cmocka_unit_test(a_surface_gives_evenly_along_its_normals),
         cmocka_unit_test(a_stream_has_no_pucks_and_no_gaps),
         cmocka_unit_test(no_part_of_a_stream_repeats_another),
         cmocka_unit_test(frames_do_not_show),

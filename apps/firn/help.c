@@ -119,8 +119,7 @@ static void objects(void)
            "    - {name: ball, material: pudding, shape: {sphere: {radius: 0.3}}}\n\n");
     print_rows("an object",
                "name material translate rotate scale velocity spin density body contact emit");
-    printf("\nemit: {start: 0, end: 1} makes a stream that flows through the shape:\n");
-    print_rows("emit", NULL);
+    printf("\n`firn help emit` lists what a stream can have.\n");
 }
 
 static void colliders(void)

@@ -22,6 +22,22 @@ static int64_t layers_at_once(const firn_job *job, const firn_stream *s)
     return large ? (int64_t)fmax(floor(job->scene->cell_size / thickness + rounding), 1) : 1;
 }
 
+/* Of what an object emits, kg/m3; where it varies, about the mean. */
+static double density_of(const firn_job *job, const firn_scene_object *o)
+{
+    const firn_batch plain = {0};
+    if (firn_section_given(&firn_section_object, o, "density")) return o->density;
+    return job->scene->material[o->material_index].def.density /
+           firn_batch_rest_ratio(&plain, job->scene, o, 0);
+}
+
+/* A flow or an amount as a volume, m3 or per second. */
+static double volume_of(const firn_job *job, const firn_scene_object *o,
+                        const firn_scene_quantity *q)
+{
+    return q->measure == FIRN_MASS_OF ? q->value / density_of(job, o) : q->value;
+}
+
 /* The stream at the time that its layer begins; without particles where its mesh is hidden. */
 static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
 {
@@ -32,10 +48,16 @@ static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
     firn_stream_close(&w->stream);
     const firn_region *region = firn_sources_region(&job->sources, index);
     if (!region) return FIRN_OK;
-    firn_stream_def def = {.separation = firn_sources_separation(&job->sources, index),
+    firn_stream_def def = {.speed = o->emit.speed,
+                           .flow = volume_of(job, o, &o->emit.flow),
+                           .spread = o->emit.spread,
+                           .speed_spread = o->emit.speed_spread,
+                           .separation = firn_sources_separation(&job->sources, index),
                            .pattern = (firn_pattern)o->pattern,
                            .seed = firn_sources_seed(&job->sources, index)};
-    memcpy(def.velocity, o->velocity, (size_t)job->scene->dimension * sizeof *def.velocity);
+    const size_t vector = (size_t)job->scene->dimension * sizeof *def.velocity;
+    memcpy(def.velocity, o->velocity, vector);
+    memcpy(def.direction, o->emit.direction, vector);
     firn_error inner = {0};
     st = firn_stream_open(&w->stream, region, &def, &inner);
     return st == FIRN_OK ? st : firn_value_pass(o->emit_value, &inner, error);
@@ -51,11 +73,28 @@ firn_status firn_emitters_open(firn_job *job, firn_error *error)
     return st;
 }
 
-/* How many particles of a stream enter by a time, from the start of the layer under way on. */
-static double entered(const firn_scene_object *o, const firn_job_object *w, double time)
+/* How many particles are left of the amount, from the start of the layer under way on. */
+static double left_of(const firn_job *job, int32_t index)
 {
-    const double layers = (fmin(time, o->emit.end) - w->emission.begin) / w->stream.seconds;
-    return floor(fmax(layers, 0) * w->stream.count + 0.5 + rounding);
+    const firn_scene_object *o = &job->scene->object[index];
+    const firn_job_object *w = &job->object[index];
+    const firn_emission *e = &w->emission;
+    const firn_scene_quantity *amount = &o->emit.amount;
+    double left = INFINITY;
+    if (amount->measure == FIRN_COUNT_OF) left = amount->value - (double)(e->emitted - e->within);
+    if (amount->measure == FIRN_MASS_OF || amount->measure == FIRN_VOLUME_OF) {
+        left = rint((volume_of(job, o, amount) - e->given) / w->stream.volume);
+    }
+    return fmax(left, 0);
+}
+
+/* How many particles of a stream enter by a time, from the start of the layer under way on. */
+static double entered(const firn_job *job, int32_t index, double time)
+{
+    const firn_job_object *w = &job->object[index];
+    const double end = job->scene->object[index].emit.end,
+                 layers = (fmin(time, end) - w->emission.begin) / w->stream.seconds;
+    return fmin(floor(fmax(layers, 0) * w->stream.count + 0.5 + rounding), left_of(job, index));
 }
 
 double firn_emitters_next(const firn_job *job, int32_t index)
@@ -65,10 +104,13 @@ double firn_emitters_next(const firn_job *job, int32_t index)
     const firn_emission *e = &w->emission;
     if (!o->emits || e->begin > o->emit.end) return INFINITY;
     if (w->stream.count == 0) return e->begin; /* hidden: look again */
-    if (entered(o, w, INFINITY) <= (double)e->within) return INFINITY;
+    if (entered(job, index, INFINITY) <= (double)e->within) return INFINITY;
+    /* Nothing flies for longer than what fills the room takes for so many layers. */
     const int64_t layers = layers_at_once(job, &w->stream);
-    const double full = e->begin + (double)(layers - e->layer % layers) * w->stream.seconds;
-    return fmin(full, o->emit.end);
+    const double first = ((double)e->within + 0.5) / w->stream.count,
+                 part = fmin((double)(layers - e->layer % layers),
+                             first + (double)layers * w->stream.full);
+    return fmin(e->begin + part * w->stream.seconds, o->emit.end);
 }
 
 int64_t firn_job_count_at(const firn_job *job, double time)
@@ -78,7 +120,7 @@ int64_t firn_job_count_at(const firn_job *job, double time)
         const firn_scene_object *o = &job->scene->object[i];
         const firn_job_object *w = &job->object[i];
         if (!o->emits || w->stream.count == 0) continue;
-        count += fmax(entered(o, w, time) - (double)w->emission.within, 0);
+        count += fmax(entered(job, i, time) - (double)w->emission.within, 0);
     }
     return (int64_t)fmin(count, 0x1p62);
 }
@@ -103,33 +145,40 @@ static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batc
                           firn_error *error)
 {
     const firn_scene *scene = job->scene;
-    const firn_scene_object *o = &scene->object[index];
     const firn_job_object *w = &job->object[index];
+    firn_scene_object o = scene->object[index];
     firn_stream *s = &job->object[index].stream;
     const int dim = (int)scene->dimension;
     const size_t count = (size_t)b->count, vector = (size_t)dim * sizeof(double);
     b->position = malloc(count * vector);
     b->place = malloc(count * vector);
     b->volume = malloc(count * sizeof *b->volume);
-    if (o->shell_value) b->depth = malloc(count * sizeof *b->depth);
-    if (!b->position || !b->place || !b->volume || (o->shell_value && !b->depth)) {
+    if (o.shell_value) b->depth = malloc(count * sizeof *b->depth);
+    double *own = malloc(count * vector); /* velocities */
+    if (!b->position || !b->place || !b->volume || (o.shell_value && !b->depth) || !own) {
+        free(own);
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t n = (int32_t)(first + i);
         const double gone = (w->emission.given + (n + 0.5) * s->volume) / s->area;
-        double x[3];
-        firn_stream_enter(s, w->emission.layer, n, x);
+        double x[3], way[3], v[3];
+        firn_stream_enter(s, w->emission.layer, n, x, way, v);
         memcpy(b->position + i * dim, x, vector);
-        for (int a = 0; a < dim; a++) b->place[i * dim + a] = x[a] - gone * s->along[a];
+        memcpy(own + i * dim, v, vector);
+        for (int a = 0; a < dim; a++) b->place[i * dim + a] = x[a] - gone * way[a];
         b->volume[i] = s->volume;
-        if (b->depth) b->depth[i] = depth_of(job, index, x, o->shell.thickness);
+        if (b->depth) b->depth[i] = depth_of(job, index, x, o.shell.thickness);
     }
     const firn_region *region = firn_sources_region(&job->sources, index);
     double center[3];
     for (int a = 0; a < 3; a++) center[a] = 0.5 * (region->low[a] + region->high[a]);
+    memset(o.velocity, 0, sizeof o.velocity); /* the stream's own are instead of it */
     const firn_status st = firn_sources_inherit(&job->sources, index, b, error);
-    return st == FIRN_OK ? firn_job_velocities(o, dim, center, b, error) : st;
+    for (int64_t i = 0; i < b->count * dim && b->velocity; i++) own[i] += b->velocity[i];
+    free(b->velocity);
+    b->velocity = own;
+    return st == FIRN_OK ? firn_job_velocities(&o, dim, center, b, error) : st;
 }
 
 /* Adds the particles of the layer from `first` to `last` as they are at a time. */
@@ -179,7 +228,7 @@ static firn_status emit(firn_job *job, int32_t index, double time, firn_error *e
             e->begin = time + 1 / scene->frames.fps;
             break;
         }
-        const int64_t due = (int64_t)fmin(entered(o, w, time), w->stream.count);
+        const int64_t due = (int64_t)fmin(entered(job, index, time), w->stream.count);
         if (due > e->within) {
             st = add_part(job, index, e->within, due, time, error);
             e->emitted += due - e->within;
@@ -199,7 +248,9 @@ firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error 
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
         const double next = firn_emitters_next(job, i);
-        if (!isinf(next) && (all || next <= time * (1 + 1e-9))) st = emit(job, i, time, error);
+        /* Where it stops for one, thin streams give what they have, too, or many would stop it often. */
+        const bool due = all || next <= time * (1 + 1e-9) || job->object[i].stream.full < 1;
+        if (!isinf(next) && due) st = emit(job, i, time, error);
     }
     return st;
 }

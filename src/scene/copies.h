@@ -66,4 +66,10 @@ bool firn_frame_moves(const firn_scene_frame *frame);
 firn_status firn_place_collider(firn_scene *scene, const firn_member *member,
                                 firn_scene_collider *collider, firn_error *error);
 
+/* ---- emit.c ---- */
+
+/* What an object emits, if it does, and whether it can; the object is in its place. */
+firn_status firn_read_emit(const firn_scene *scene, const firn_member *member,
+                           firn_scene_object *object, firn_error *error);
+
 #endif

@@ -82,33 +82,6 @@ static firn_status read_object_heat(const firn_scene *scene, firn_scene_object *
     return st;
 }
 
-/* What an emitter gives, and whether it can. */
-static firn_status read_emit(const firn_scene *scene, firn_scene_object *o, firn_error *error)
-{
-    const firn_value *v = o->emit_value;
-    if (!v) return FIRN_OK;
-    double speed = 0;
-    o->emits = true;
-    const firn_status st = firn_section_read(&firn_section_emit, v, &o->emit, error);
-    if (st != FIRN_OK) return st;
-    if (o->particles) return firn_value_fail(v, error, "particle files cannot be emitted");
-    if (!(o->emit.end > o->emit.start)) {
-        return firn_value_fail(v, error, "end %g s must be after start %g s", o->emit.end,
-                               o->emit.start);
-    }
-    if (o->pattern == FIRN_BLUE_NOISE || o->refine > 0) {
-        const char *name = o->refine > 0 ? "refine" : "pattern";
-        return firn_value_fail(firn_value_get(o->where, name), error,
-                               "a stream is regular, jittered or random, and everywhere as fine; "
-                               "remove %s",
-                               name);
-    }
-    for (int a = 0; a < scene->dimension; a++) speed = hypot(speed, o->velocity[a]);
-    if (speed > 0) return FIRN_OK;
-    return firn_value_fail(v, error,
-                           "an object that emits needs a velocity, to flow out of its shape");
-}
-
 /* Scales, turns and moves an object that stands as its entry says to where a member is. */
 static firn_status place_object(firn_scene *scene, const firn_member *m, firn_scene_object *o,
                                 firn_error *error)
@@ -168,7 +141,7 @@ static firn_status read_object(firn_scene *scene, const firn_member *m, firn_err
                              "only a shape from a file moves, as {mesh: {file: x.abc}}");
     }
     if (st == FIRN_OK) st = place_object(scene, m, o, error);
-    if (st == FIRN_OK) st = read_emit(scene, o, error);
+    if (st == FIRN_OK) st = firn_read_emit(scene, m, o, error);
     if (st == FIRN_OK) st = find_material(scene, m, o, error);
     if (st == FIRN_OK) st = read_shell(scene, o, error);
     if (st == FIRN_OK) st = read_object_heat(scene, o, error);

@@ -47,6 +47,20 @@ firn_status firn_read_real(const firn_value *v, const char *what, const char *un
                            wrong[0] ? ": " : "", wrong);
 }
 
+firn_status firn_read_quantity(const firn_value *v, const char *what, const char *const *units,
+                               const char *cure, int *which, double *out, firn_error *error)
+{
+    char text[80], wrong[FIRN_WRONG_SIZE] = "";
+    const bool scalar = v->kind == FIRN_SCALAR,
+               bare = scalar && firn_expression_value(v, "", out, wrong);
+    for (*which = 0; scalar && units[*which]; ++*which) {
+        if (bare == !*units[*which] && firn_expression_value(v, units[*which], out, wrong)) {
+            return FIRN_OK;
+        }
+    }
+    return firn_value_fail(v, error, "%s %s must be %s", what, shown(v, text, sizeof text), cure);
+}
+
 /* Whether the text is that unit: "C", " c" and " °C" are. */
 static bool is_unit(const char *text, char unit)
 {

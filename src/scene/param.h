@@ -45,6 +45,10 @@ bool firn_section_given(const firn_section *section, const void *data, const cha
 /* Single values, for code that reads on its own; `what` names it in messages. */
 firn_status firn_read_real(const firn_value *v, const char *what, const char *unit, double *out,
                            firn_error *error);
+/* One that must have one of several units, ending with NULL; "" is none. *which receives the unit, and `cure` says
+ * what would work. */
+firn_status firn_read_quantity(const firn_value *v, const char *what, const char *const *units,
+                               const char *cure, int *which, double *out, firn_error *error);
 firn_status firn_read_vector(const firn_value *v, const char *what, const char *unit, int least,
                              int most, double *out, int *count, firn_error *error);
 firn_status firn_read_choice(const firn_value *v, const char *what, const char *const *choices,

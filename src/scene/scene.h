@@ -85,9 +85,28 @@ typedef struct firn_scene_shell {
     firn_material_def factor; /* on each parameter */
 } firn_scene_shell;
 
+typedef enum firn_measure {
+    FIRN_NOTHING_OF,
+    FIRN_MASS_OF,
+    FIRN_VOLUME_OF,
+    FIRN_COUNT_OF
+} firn_measure;
+
+typedef struct firn_scene_quantity {
+    double value; /* kg, m3 (in 2D of 1 m of depth) or particles; of a flow, per second */
+    firn_measure measure;
+} firn_scene_quantity;
+
 typedef struct firn_scene_emit {
     firn_given given;
     double start, end; /* s */
+    const firn_value *flow_value, *amount_value, *direction_value;
+    double speed;                /* m/s; 0: what velocity or flow say */
+    double spread, speed_spread; /* degrees, part */
+    /* Read from the above. */
+    firn_scene_quantity flow, amount;
+    double direction[3]; /* of any length; 0: the object's velocity says it */
+    bool outward;        /* from the surface */
 } firn_scene_emit;
 
 typedef enum firn_fill_choice {

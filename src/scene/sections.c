@@ -414,6 +414,24 @@ static const firn_param contact_rows[] = {
 static const firn_param emit_rows[] = {
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, NULL},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
+    {"flow", FIRN_VALUE, "", "", ANY,
+     "a mass or a volume per second, as 2 kg/s or 0.5 l/s; by default what the velocity carries "
+     "through the shape",
+     AT(flow_value), NULL, NULL},
+    {"amount", FIRN_VALUE, "", "", ANY,
+     "ends the stream: a mass, a volume or a number of particles, as 3 kg, 2 l or 5000",
+     AT(amount_value), NULL, NULL},
+    {"direction", FIRN_VALUE, "", "", ANY,
+     "instead of a velocity: a vector, or outward, from the shape's surface along its normals",
+     AT(direction_value), NULL, NULL},
+    {"speed", FIRN_REAL, "m/s", "", POSITIVE, "along direction; by default what the flow needs",
+     AT(speed), NULL, NULL},
+    {"spread", FIRN_REAL, "degrees", "0", 0, 180,
+     "half the angle of the cone that the stream fans out to, from its middle", AT(spread), NULL,
+     NULL},
+    {"speed_spread", FIRN_REAL, "", "0", 0, 1,
+     "how far speeds differ from the mean by chance, at most, as a part of it", AT(speed_spread),
+     NULL, NULL},
     END};
 #undef STRUCT
 
