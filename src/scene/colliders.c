@@ -145,6 +145,10 @@ static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_e
     if (st == FIRN_OK && !c->shape_value) {
         st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
     }
+    if (st == FIRN_OK) {
+        c->def.surface_spin_keys = c->surface_spin_keys;
+        st = firn_track_scale(&scene->context, firn_degree, &c->def.surface_spin_keys, error);
+    }
     if (st == FIRN_OK) st = firn_read_pose(scene, v, c, error);
     if (st == FIRN_OK) st = check_collider_heat(scene, v, error);
     if (st == FIRN_OK) st = read_cut(scene, c, error);

@@ -385,7 +385,7 @@ static const firn_param heat_source_rows[] = {
     PLACE_ROWS(body.),
     GROUP_ROW(body.),
     {"power", FIRN_REAL, "W/m3", "", -1e18, 1e18,
-     "heat added to the material in the shape; negative cools", AT(power), NULL, NULL},
+     "heat added to the material in the shape; negative cools", AT(power), .keys = AT(power_keys)},
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, "begin"},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
@@ -424,7 +424,7 @@ static const firn_param collider_rows[] = {
     PLACE_ROWS(),
     {"surface_spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,
      "spin of its surface about its origin, as a drum's; turns with the shape", AT(surface_spin),
-     NULL, NULL},
+     .keys = AT(surface_spin_keys)},
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
