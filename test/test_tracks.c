@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include <firn/firn.h>
 
-#include "scene/scene.h"
+#include "render/renderer.h"
+#include "run/job.h"
 
 static void assert_near_at(double a, double b, double most, int line)
 {
@@ -152,6 +154,267 @@ static void expressions_of_time_become_keys(void **state)
     firn_scene_destroy(s);
 }
 
+/* ---- what they do ---- */
+
+typedef struct play {
+    firn_scene *scene;
+    firn_job job;
+} play;
+
+/* A scene of its own, without that of read_scene, some seconds on. */
+static play play_for(const char *text, double seconds)
+{
+    play p = {0};
+    firn_scene_def def = firn_scene_def_default();
+    const firn_job_options options = {.threads = 1};
+    firn_error error = {0};
+    firn_report report;
+    def.text = text;
+    if (firn_scene_create(&def, &p.scene, &error) != FIRN_OK ||
+        firn_job_init(&p.job, p.scene, &options, &error) != FIRN_OK ||
+        firn_job_fill(&p.job, &error) != FIRN_OK ||
+        firn_job_advance(&p.job, seconds, &report, &error) != FIRN_OK)
+        fail_msg("%s", error.message);
+    return p;
+}
+
+static firn_totals totals_of(const play *p)
+{
+    firn_totals t;
+    firn_error error = {0};
+    if (firn_sim_measure(p->job.sim, &t, &error) != FIRN_OK) fail_msg("%s", error.message);
+    return t;
+}
+
+static void end_play(play *p)
+{
+    firn_job_deinit(&p->job);
+    firn_scene_destroy(p->scene);
+}
+
+#define FREE_BLOCK                                                                                 \
+    "firn: 1\nresolution: 0.05\nmaterials: {jelly: {preset: jelly_soft}}\n"                        \
+    "objects: [{name: b, material: jelly, shape: {box: {size: [0.3, 0.3, 0.3]}}}]\n"
+
+/* Free flight: the velocity is the integral of gravity, whatever the steps. */
+static void gravity_acts_as_its_integral(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *simulation;
+        double time, velocity[3], most;
+    } rows[] = {
+        {"gravity: {keys: {0: [0, 0, 0], 0.4: [4, -8, 2]}}", 0.2, {0.2, -0.4, 0.1}, 1e-5},
+        {"gravity: {keys: {0: [0, 0, 0], 0.4: [4, -8, 2]}}", 0.5, {1.2, -2.4, 0.6}, 1e-5},
+        {"path: plain, gravity: {keys: {0: [0, 0, 0], 0.4: [4, -8, 2]}}",
+         0.5,
+         {1.2, -2.4, 0.6},
+         1e-5},
+        {"gravity: {keys: {0.1: [0, 0, 0], 0.3: [0, -10, 0]}, interpolation: smooth}",
+         0.5,
+         {0, -3, 0},
+         1e-5},
+        /* Jumps and short pulses, in long steps. */
+        {"gravity: {keys: {0: [0, 0, 0], 0.2137: [0, 9, 0], 0.2141: [0, 0, 0]}, interpolation: "
+         "step}",
+         0.5,
+         {0, 9 * 0.0004, 0},
+         1e-6},
+        /* 192 samples a second, straight between them. */
+        {"gravity: [\"cos(2 * pi * time)\", 0, -$F]",
+         0.25,
+         {1 / 6.283185307179586, 0, -(0.25 + 24 * 0.25 * 0.25 / 2)},
+         2e-5},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, FREE_BLOCK "simulation: {%s}\n", rows[i].simulation);
+        play p = play_for(text, rows[i].time);
+        const firn_totals t = totals_of(&p);
+        for (int a = 0; a < 3; a++) {
+            assert_near(t.momentum[a] / t.mass, rows[i].velocity[a], rows[i].most);
+        }
+        end_play(&p);
+    }
+}
+
+/* A host's gravity counts from then on. */
+static void gravity_that_is_set_ends_its_keys(void **state)
+{
+    (void)state;
+    play p =
+        play_for(FREE_BLOCK "simulation: {gravity: {keys: {0: [0, 0, 0], 1: [4, 0, 0]}}}\n", 0.25);
+    firn_error error = {0};
+    assert_int_equal(firn_sim_set_gravity(p.job.sim, (double[]){0, 0, 1}, &error), FIRN_OK);
+    assert_int_equal(firn_sim_advance(p.job.sim, 0.25, NULL, &error), FIRN_OK);
+    const firn_totals t = totals_of(&p);
+    assert_near(t.momentum[0] / t.mass, 0.125, 1e-5);
+    assert_near(t.momentum[2] / t.mass, 0.25, 1e-5);
+    end_play(&p);
+}
+
+static double mean_x(const play *p)
+{
+    firn_points points = {0};
+    firn_error error = {0};
+    double sum = 0;
+    assert_int_equal(firn_job_points(&p->job, NULL, INT64_MAX, &points, &error), FIRN_OK);
+    const firn_column *P = firn_points_find(&points, "P");
+    for (int64_t i = 0; i < points.count; i++) sum += firn_type_get(P->type, P->data, 3 * i);
+    sum /= (double)points.count;
+    firn_points_free(&points);
+    return sum;
+}
+
+#define BLOCK_ON(collider, velocity)                                                               \
+    "firn: 1\nresolution: 0.025\nmaterials: {stiff: {preset: jelly_hard, young: 1e6}}\n"           \
+    "objects: [{name: b, material: stiff, velocity: [" velocity                                    \
+    ", 0, 0], shape: {box: {center: [0, 0.05, 0], size: [0.4, 0.1, 0.2]}}}]\n"                     \
+    "colliders: [{shape: {plane: {}}, " collider "}]\n"
+
+/* Slides freely, then as v^2 / (2 mu g) says. */
+static void friction_that_steps_up_stops_what_slides(void **state)
+{
+    (void)state;
+    play p =
+        play_for(BLOCK_ON("friction: {keys: {0: 0, 0.2: 0.5}, interpolation: step}", "1"), 0.2);
+    assert_near(mean_x(&p), 0.2, 2e-3);
+    end_play(&p);
+    p = play_for(BLOCK_ON("friction: {keys: {0: 0, 0.2: 0.5}, interpolation: step}", "1"), 0.6);
+    const firn_totals t = totals_of(&p);
+    assert_near(mean_x(&p), 0.2 + 1 / (2 * 0.5 * 9.81), 5e-3);
+    assert_near(t.momentum[0] / t.mass, 0, 5e-3);
+    end_play(&p);
+}
+
+/* A belt that starts with 2 m/s2 takes along what friction 1 holds; stopped, the block slides to a stop. */
+static void belts_start_and_stop(void **state)
+{
+    (void)state;
+    static const char belt[] = BLOCK_ON(
+        "friction: 1, surface_velocity: {keys: {0: [0, 0, 0], 0.25: [0.5, 0, 0], 0.5: [0.5, 0, 0], "
+        "0.75: [0, 0, 0]}}",
+        "0");
+    play p = play_for(belt, 0.4);
+    firn_totals t = totals_of(&p);
+    assert_near(t.momentum[0] / t.mass, 0.5, 0.01);
+    assert_near(mean_x(&p), 0.0625 + 0.075, 3e-3);
+    end_play(&p);
+    p = play_for(belt, 1);
+    t = totals_of(&p);
+    assert_near(t.momentum[0] / t.mass, 0, 5e-3);
+    assert_near(mean_x(&p), 0.0625 + 0.125 + 0.0625, 5e-3);
+    end_play(&p);
+}
+
+#define WARM_SLAB(more)                                                                            \
+    "firn: 1\nresolution: 0.02\nsimulation: {gravity: [0, 0, 0]}\n"                                \
+    "materials: {metal: {preset: jelly_hard, density: 1000, heat_capacity: 500, conductivity: "    \
+    "5}}\n"                                                                                        \
+    "objects: [{name: b, material: metal, temperature: 300, "                                      \
+    "shape: {box: {center: [0, 0.02, 0], size: [0.16, 0.04, 0.16]}}}]\n" more
+
+static double warmth(const char *text, double seconds)
+{
+    play p = play_for(text, seconds);
+    const firn_totals t = totals_of(&p);
+    double warm = 0;
+    double *temperature = calloc((size_t)firn_sim_count(p.job.sim), sizeof *temperature);
+    firn_error error = {0};
+    assert_non_null(temperature);
+    assert_int_equal(firn_sim_read_heat(p.job.sim, temperature, NULL, &error), FIRN_OK);
+    for (int64_t i = 0; i < firn_sim_count(p.job.sim); i++) warm += temperature[i] - 300;
+    warm /= (double)firn_sim_count(p.job.sim);
+    assert_true(t.mass > 0);
+    free(temperature);
+    end_play(&p);
+    return warm;
+}
+
+/* Power that is switched off, and that rises, gives its integral: W/m3 x s / (density x capacity). */
+static void sources_give_the_integral_of_their_power(void **state)
+{
+    (void)state;
+#define SOURCE(power)                                                                              \
+    WARM_SLAB("heat: {sources: [{shape: {box: {size: [1, 1, 1]}}, power: " power "}]}\n")
+    const double each = 1e6 / (1000 * 500.0); /* K of a second of 1 MW/m3 */
+    assert_near(warmth(SOURCE("{keys: {0: 1 MW/m3, 0.237: 0}, interpolation: step}"), 0.5),
+                0.237 * each, 1e-4);
+    assert_near(warmth(SOURCE("{keys: {0: 0, 0.4: 1e6}}"), 0.2), 0.05 * each, 1e-4);
+    assert_near(warmth(SOURCE("{keys: {0: 0, 0.4: 1e6}}"), 0.5), 0.3 * each, 2e-4);
+    assert_near(warmth(SOURCE("1e6 * time"), 0.5), 0.125 * each, 1e-4);
+}
+
+/* Through a transfer h a slab as thick as L follows a wall that warms by r a second: with t' = density capacity L
+ * / h, T = r (t - t' (1 - exp(-t / t'))), as conduction inside is 10 times as fast. */
+static void walls_warm_what_touches_them(void **state)
+{
+    (void)state;
+#define WALL(temperature)                                                                          \
+    WARM_SLAB("heat: {speed: 1000}\ncolliders: [{shape: {plane: {}}, boundary: sticky, transfer: " \
+              "10, temperature: " temperature "}]\n")
+    const double lag = 1000 * 500 * 0.04 / 10 / 1000, rate = 100, t = 0.9;
+    const double expected = rate * (t - lag * (1 - exp(-t / lag)));
+    const double keyed = warmth(WALL("{keys: {0: 300, 1: 400}}"), t);
+    assert_near(keyed, expected, 0.05 * expected);
+    assert_near(warmth(WALL("300 + 100 * time"), t), keyed, 1e-3);
+    assert_near(warmth(WALL("300"), t), 0, 1e-3);
+}
+
+static void cameras_and_light_follow_their_keys(void **state)
+{
+    (void)state;
+    firn_scene *s = read_scene(
+        "camera: {position: {keys: {0: [0, 1, 4], 1: [4, 1, 0]}}, target: [0, \"0.5 * time\", 0],\n"
+        "  fov: {keys: {0: 30, 0.5: 50}, interpolation: step}, aperture: 0.1,\n"
+        "  focus: {keys: {0: 2, 1: 4}}}\n"
+        "light: {azimuth: 10 * time, exposure: {keys: {0: 0, 1: -2}, interpolation: smooth}}\n");
+    firn_renderer renderer = {.options = firn_renderer_options_default()};
+    for (int f = 0; f <= 24; f++) {
+        const double time = f / 24.0, degree = 0.017453292519943295;
+        const firn_renderer_frame frame = {.scene = s, .number = 3 + f};
+        const firn_camera c = firn_renderer_camera(&renderer, &frame);
+        firn_light light = s->light;
+        firn_section_sample(&firn_section_light, &light, time);
+        assert_near(c.position[0], 4 * time, 1e-12);
+        assert_near(c.position[2], 4 - 4 * time, 1e-12);
+        assert_near(c.target[1], 0.5 * time, 1e-12);
+        assert_near(c.field_of_view, degree * (f < 12 ? 30 : 50), 1e-12);
+        assert_near(c.focus, 2 + 2 * time, 1e-12);
+        assert_near(light.azimuth, 10 * time, 1e-12);
+        assert_near(light.exposure, -2 * time * time * (3 - 2 * time), 1e-12);
+    }
+    firn_scene_destroy(s);
+}
+
+/* keys of expressions, of a collider and of a group. */
+static void poses_follow_expressions(void **state)
+{
+    (void)state;
+    firn_scene *s =
+        read_scene("groups: [{name: g, pivot: [1, 0, 0], keys: {rotate: [0, 0, 90 * time]}}]\n"
+                   "colliders:\n"
+                   "  - {shape: {sphere: {radius: 0.1}}, translate: [1, 2, 3],\n"
+                   "     keys: {at: [\"0.2 * sin(2 * pi * time)\", 0, 50 cm]}}\n"
+                   "  - {shape: {sphere: {center: [2, 0, 0], radius: 0.1}}, group: g}\n");
+    assert_int_equal(s->collider[0].key_count, 8 * 24 + 1);
+    for (int f = 0; f <= 24; f++) {
+        firn_posed_collider posed[2];
+        const double time = f / 24.0, angle = 1.5707963267948966 * time;
+        for (int i = 0; i < 2; i++) {
+            const firn_collider_def def = firn_job_collider(&s->collider[i]);
+            firn_collider_pose(&def, 3, time, &posed[i]);
+        }
+        assert_near(posed[0].position[0], 1 + 0.2 * sin(6.283185307179586 * time), 1e-12);
+        assert_near(posed[0].position[1], 2, 1e-12);
+        assert_near(posed[0].position[2], 3.5, 1e-12);
+        assert_near(posed[1].position[0], 1 + cos(angle), 1e-12);
+        assert_near(posed[1].position[1], sin(angle), 1e-12);
+        assert_near(posed[1].spin[2], f == 24 ? 0 : 1.5707963267948966, 1e-9);
+    }
+    firn_scene_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +422,14 @@ int main(void)
         cmocka_unit_test(means_of_tracks_are_exact),
         cmocka_unit_test(scenes_have_keys_where_numbers_are),
         cmocka_unit_test(expressions_of_time_become_keys),
+        cmocka_unit_test(gravity_acts_as_its_integral),
+        cmocka_unit_test(gravity_that_is_set_ends_its_keys),
+        cmocka_unit_test(friction_that_steps_up_stops_what_slides),
+        cmocka_unit_test(belts_start_and_stop),
+        cmocka_unit_test(sources_give_the_integral_of_their_power),
+        cmocka_unit_test(walls_warm_what_touches_them),
+        cmocka_unit_test(cameras_and_light_follow_their_keys),
+        cmocka_unit_test(poses_follow_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,6 +174,31 @@ static void stand_for_final(firn_scene *scene)
     }
 }
 
+/* In the frames, so far as they are not too many; what draws the others refuses them. */
+static firn_status check_camera(const firn_scene *scene, firn_error *error)
+{
+    enum { MOST = 1 << 16 };
+    const firn_view_camera *c = &scene->camera;
+    const int64_t first = scene->frames.start, last = scene->frames.end;
+    if (!firn_section_given(&firn_section_camera, c, "position") ||
+        !firn_section_given(&firn_section_camera, c, "target")) {
+        return FIRN_OK;
+    }
+    const bool moves = c->position_keys.count || c->target_keys.count;
+    for (int64_t n = first; n <= last && n - first < (moves ? MOST : 1); n++) {
+        firn_view_camera at = *c;
+        firn_section_sample(&firn_section_camera, &at, (double)(n - first) / scene->frames.fps);
+        bool differ = false;
+        for (int a = 0; a < 3; a++) differ |= at.position[a] != at.target[a];
+        if (differ) continue;
+        char when[40] = "";
+        if (moves) snprintf(when, sizeof when, ", in frame %lld, too", (long long)n);
+        return firn_value_fail(scene->camera_value, error,
+                               "position and target of the camera must differ%s", when);
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_all(firn_scene *scene, firn_error *error)
 {
     const firn_scene_simulation *s = &scene->simulation;
@@ -181,13 +206,8 @@ static firn_status check_all(firn_scene *scene, firn_error *error)
         return firn_value_fail(scene->frames_value, error, "end %lld is before start %lld",
                                (long long)scene->frames.end, (long long)scene->frames.start);
     }
-    const firn_view_camera *c = &scene->camera;
-    if (firn_section_given(&firn_section_camera, c, "position") &&
-        firn_section_given(&firn_section_camera, c, "target") && c->position[0] == c->target[0] &&
-        c->position[1] == c->target[1] && c->position[2] == c->target[2]) {
-        return firn_value_fail(scene->camera_value, error,
-                               "position and target of the camera must differ");
-    }
+    const firn_status seen = check_camera(scene, error);
+    if (seen != FIRN_OK) return seen;
     if (strchr(scene->name, '/')) {
         return firn_value_fail(firn_value_get(scene->tree.root, "name"), error,
                                "name \"%.60s\" must be without a slash: it names files",

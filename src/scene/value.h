@@ -37,6 +37,7 @@ typedef struct firn_context {
     double time;   /* ...which is this, in s */
     bool varies;   /* whether it did */
     int64_t steps; /* taken in all expressions that may */
+    int64_t poses; /* made of all expressions */
     struct firn_known_track *known;
     int32_t known_count;
 } firn_context;
