@@ -12,6 +12,7 @@
 
 #include <firn/firn.h>
 
+#include "memory_state.h"
 #include "render/renderer.h"
 #include "run/job.h"
 
@@ -415,6 +416,158 @@ static void poses_follow_expressions(void **state)
     firn_scene_destroy(s);
 }
 
+/* ---- threads, resume ---- */
+
+static const char everything[] =
+    "firn: 1\nresolution: 0.03\nframes: {end: 12}\n"
+    "simulation: {gravity: {keys: {0: [0, -9.81, 0], 0.3: [2, -5, 0]}}, contact_friction: 0.2 + "
+    "0.1 * time}\n"
+    "materials: {jelly: {preset: jelly_soft, conductivity: 20}}\n"
+    "heat:\n"
+    "  {speed: 50, ambient: {keys: {0: 20C, 0.3: 60C}}, transfer: 10 + $F, emissivity: 0.9,\n"
+    "  sky: {keys: {0: 0C, 0.2: 100C}, interpolation: smooth},\n"
+    "  sources: [{shape: {sphere: {radius: 0.1}}, keys: {at: [0, 0.2 + time, 0]},\n"
+    "  power: {keys: {0: 1e6, 0.31: 0}, interpolation: step}}]}\n"
+    "groups: [{name: g, keys: {rotate: [0, 0, 5 * sin(6 * time)]}}]\n"
+    "colliders:\n"
+    "  - {shape: {plane: {}}, group: g, friction: {keys: {0: 0, 0.2: 1}},\n"
+    "     surface_velocity: {keys: {0: [0, 0, 0], 0.1: [1, 0, 0], 0.25: [-1, 0, 0]}, "
+    "interpolation: step},\n"
+    "     temperature: 300 + 100 * time, transfer: {keys: {0: 10, 0.5: 500}}}\n"
+    "  - {shape: {sphere: {radius: 0.15}}, translate: [0.5, 0.2, 0], keys: {at: [-0.3 * time, 0, "
+    "0]},\n"
+    "     surface_spin: {keys: {0: [0, 0, 0], 0.3: [0, 0, 360]}, interpolation: smooth}}\n"
+    "objects:\n"
+    "  - {name: a, material: jelly, shape: {box: {center: [0, 0.12, 0], size: [0.3, 0.2, 0.3]}}}\n"
+    "  - {name: b, material: jelly, shape: {box: {center: [0, 0.35, 0], size: [0.2, 0.2, 0.2]}}}\n";
+
+static firn_job make_job(const char *text, int threads, firn_scene **scene)
+{
+    firn_scene_def def = firn_scene_def_default();
+    const firn_job_options options = {.threads = threads};
+    firn_error error = {0};
+    firn_job job;
+    def.text = text;
+    if (firn_scene_create(&def, scene, &error) != FIRN_OK ||
+        firn_job_init(&job, *scene, &options, &error) != FIRN_OK)
+        fail_msg("%s", error.message);
+    return job;
+}
+
+static firn_hash advance(firn_job *job, double time)
+{
+    firn_report report;
+    firn_hash hash;
+    firn_error error = {0};
+    if (firn_job_advance(job, time, &report, &error) != FIRN_OK) fail_msg("%s", error.message);
+    assert_int_equal(firn_sim_hash(job->sim, &hash, &error), FIRN_OK);
+    return hash;
+}
+
+static void assert_same(firn_hash a, firn_hash b) { assert_memory_equal(&a, &b, sizeof a); }
+
+/* All kinds of keys in one scene: the same bytes with more threads and after a resume. */
+static void keys_keep_the_same_bytes(void **state)
+{
+    (void)state;
+    enum { FRAMES = 8, HALF = 4 };
+    firn_hash all[FRAMES];
+    firn_scene *scene[3];
+    firn_error error = {0};
+    bytes saved = {0};
+    firn_job one = make_job(everything, 1, &scene[0]), three = make_job(everything, 3, &scene[1]),
+             again = make_job(everything, 2, &scene[2]);
+    assert_int_equal(firn_job_fill(&one, &error), FIRN_OK);
+    assert_int_equal(firn_job_fill(&three, &error), FIRN_OK);
+    for (int f = 0; f < FRAMES; f++) {
+        all[f] = advance(&one, (f + 1) / 24.0);
+        assert_same(advance(&three, (f + 1) / 24.0), all[f]);
+        if (f + 1 != HALF) continue;
+        assert_int_equal(firn_sim_save(one.sim, put, &saved, &error), FIRN_OK);
+    }
+    assert_int_equal(firn_sim_load(again.sim, take, &saved, &error), FIRN_OK);
+    for (int f = HALF; f < FRAMES; f++) assert_same(advance(&again, (f + 1) / 24.0), all[f]);
+    free(saved.data);
+    firn_job_deinit(&one);
+    firn_job_deinit(&three);
+    firn_job_deinit(&again);
+    for (int i = 0; i < 3; i++) firn_scene_destroy(scene[i]);
+}
+
+/* ---- the C API ---- */
+
+/* What a host adds with tracks is in saved states, also where it has since set the surface itself. */
+static void added_colliders_keep_their_tracks(void **state)
+{
+    (void)state;
+    static const double when[] = {0, 0.3}, rough[] = {0, 2}, run[] = {0, 0, 0, 2, 0, 0},
+                        warm[] = {300, 400};
+    static const char scene[] = "firn: 1\nresolution: 0.05\n"
+                                "materials: {jelly: {preset: jelly_soft, conductivity: 20}}\n"
+                                "heat: {speed: 100}\n"
+                                "objects: [{material: jelly, shape: {box: {center: [0, 0.1, 0], "
+                                "size: [0.3, 0.2, 0.3]}}}]\n";
+    for (int set = 0; set < 2; set++) {
+        firn_error error = {0};
+        firn_scene *scenes[2];
+        bytes saved = {0};
+        firn_job one = make_job(scene, 1, &scenes[0]), again = make_job(scene, 1, &scenes[1]);
+        firn_collider_def ground = firn_collider_def_default();
+        ground.friction_keys = (firn_track){when, rough, 2, 1, FIRN_KEYS_LINEAR};
+        ground.surface_velocity_keys = (firn_track){when, run, 2, 3, FIRN_KEYS_SMOOTH};
+        ground.temperature_keys = (firn_track){when, warm, 2, 1, FIRN_KEYS_LINEAR};
+        ground.transfer = 1000;
+        assert_int_equal(firn_job_fill(&one, &error), FIRN_OK);
+        assert_int_equal(firn_sim_add_collider(one.sim, &ground, NULL, &error), FIRN_OK);
+        (void)advance(&one, 0.1);
+        const double still[3] = {0}, turn[3] = {0, 3, 0};
+        if (set) assert_int_equal(firn_sim_set_surface(one.sim, 0, still, turn, &error), FIRN_OK);
+        assert_int_equal(firn_sim_save(one.sim, put, &saved, &error), FIRN_OK);
+        if (firn_sim_load(again.sim, take, &saved, &error) != FIRN_OK)
+            fail_msg("%s", error.message);
+        const firn_hash on = advance(&one, 0.3);
+        assert_same(advance(&again, 0.3), on);
+        free(saved.data);
+        firn_job_deinit(&one);
+        firn_job_deinit(&again);
+        for (int i = 0; i < 2; i++) firn_scene_destroy(scenes[i]);
+    }
+}
+
+static void tracks_out_of_order_are_refused(void **state)
+{
+    (void)state;
+    static const double up[] = {0, 1}, down[] = {1, 0}, never[] = {0, NAN}, tiny[] = {0, 1e-308},
+                        fine[] = {0.1, 0.2}, below[] = {0.1, -1}, endless[] = {0.1, INFINITY},
+                        much[] = {0, 1e6};
+    static const struct {
+        firn_track track;
+        const char *message;
+    } rows[] = {
+        {{up, fine, -1, 1, FIRN_KEYS_LINEAR}, "friction_keys.times or values is NULL, or count -1"},
+        {{NULL, fine, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.times or values is NULL"},
+        {{up, NULL, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.times or values is NULL"},
+        {{up, fine, 1, 3, FIRN_KEYS_LINEAR}, "friction_keys.components 3 must be 1"},
+        {{up, fine, 2, 1, FIRN_INTERPOLATION_COUNT}, "friction_keys.interpolation 3"},
+        {{down, fine, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.times[1] 0 must be finite and above"},
+        {{never, fine, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.times[1] nan must be finite"},
+        {{up, below, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.values[1] -1 must be from 0"},
+        {{up, endless, 2, 1, FIRN_KEYS_STEP}, "friction_keys.values[1] inf must be from 0"},
+        {{tiny, much, 2, 1, FIRN_KEYS_LINEAR}, "friction_keys.times[1] 1e-308 is too close"},
+    };
+    firn_scene *scene;
+    firn_job job = make_job(FREE_BLOCK, 1, &scene);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        firn_collider_def def = firn_collider_def_default();
+        firn_error error = {0};
+        def.friction_keys = rows[i].track;
+        assert_int_equal(firn_sim_add_collider(job.sim, &def, NULL, &error), FIRN_INVALID);
+        if (!strstr(error.message, rows[i].message)) fail_msg("%s", error.message);
+    }
+    firn_job_deinit(&job);
+    firn_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +583,9 @@ int main(void)
         cmocka_unit_test(walls_warm_what_touches_them),
         cmocka_unit_test(cameras_and_light_follow_their_keys),
         cmocka_unit_test(poses_follow_expressions),
+        cmocka_unit_test(keys_keep_the_same_bytes),
+        cmocka_unit_test(added_colliders_keep_their_tracks),
+        cmocka_unit_test(tracks_out_of_order_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { BASES = 5, MOST_NESTED = 40, MOST_STEPS = 20000, WORD = 40 };
-enum { MOST_VARYING_STEPS = 50000000 }; /* of all expressions of time in a scene */
+enum { MOST_VARYING_STEPS = 20000000 }; /* of all expressions of time in a scene */
 
 typedef struct quantity {
     double value;
@@ -185,7 +185,7 @@ static bool read_time(parser *p, bool frame, quantity *out)
 {
     firn_context *c = p->context;
     if (!c || !c->can_vary) {
-        return fail(p, "%s is for values that change; the reference says which have keys",
+        return fail(p, "%s is for a whole value that can have keys; see the reference",
                     frame ? "$F" : "time");
     }
     c->varies = true;

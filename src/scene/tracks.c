@@ -149,7 +149,7 @@ static firn_status read_at(const firn_param *row, const firn_value *v, double ti
     const firn_status st = firn_read_row(row, v, to, &own);
     c->can_vary = false;
     if (st == FIRN_OK) return st;
-    return c->varies ? firn_fail(error, st, "%s, at %g s", own.message, time)
+    return c->varies ? firn_fail(error, st, "%s (at %g s)", own.message, time)
                      : firn_fail(error, st, "%s", own.message);
 }
 
