@@ -155,6 +155,8 @@ static void find_effect(const firn_live *live, const firn_scene *next, change *c
     const firn_sim_def *def = &live->scene->simulation.def, *other = &next->simulation.def;
     const char *rest;
     c->effect = RESTARTS;
+    const bool sampled = live->scene->context.sampled || next->context.sampled;
+    if (sampled && strcmp(c->path, "frames.end") == 0) return; /* where expressions end */
     if (begins(c->path, seen) || is_name_of_object(c->path)) {
         c->effect = CONCERNS_NOTHING;
     } else if (strcmp(c->path, "simulation.gravity") == 0) {

@@ -190,6 +190,7 @@ firn_status firn_read_keyed(const firn_param *row, const firn_value *v, void *to
         v->context->varies = false;
         st = read_at(row, v, 0, to, error);
         if (st != FIRN_OK || !v->context->varies) return st;
+        v->context->sampled = true;
         st = sample(row, v, track, error);
     }
     if (st == FIRN_OK) firn_track_sample(track, 0, to);

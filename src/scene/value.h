@@ -38,6 +38,7 @@ typedef struct firn_context {
     bool varies;   /* whether it did */
     int64_t steps; /* taken in all expressions that may */
     int64_t poses; /* made of all expressions */
+    bool sampled;  /* whether there was one that varies: it ends with the frames */
     struct firn_known_track *known;
     int32_t known_count;
 } firn_context;
