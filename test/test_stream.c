@@ -164,6 +164,99 @@ static void a_stream_ends_at_its_amount(void **state)
     }
 }
 
+/* What has entered is the integral of the flow, to the particle, at any frame rate. */
+static void keys_open_and_close_a_stream(void **state)
+{
+    (void)state;
+    enum { TIMES = 9 };
+#define TAP "cylinder: {center: [0, 1, 0], radius: 0.05, height: 0.06}"
+#define BALL "sphere: {center: [0, 1, 0], radius: 0.05}"
+    static const struct {
+        const char *shape, *emit;
+        double unit, mass[TIMES]; /* kg; after 0, 0.05, 0.1 s and so on */
+    } cases[] = {
+        {TAP,
+         "direction: [0, -1, 0], flow: 8 kg/s, rate: {keys: {0: 0, 0.2: 1, 0.3: 1, 0.35: 0}}",
+         1,
+         {0, 0.05, 0.2, 0.45, 0.8, 1.2, 1.6, 1.8, 1.8}},
+        {TAP,
+         "direction: [0, -1, 0], speed: 2, flow: 8 kg/s, rate: {keys: {0: 1, 0.1: 0, 0.3: 0.5}, "
+         "interpolation: step}",
+         1,
+         {0, 0.4, 0.8, 0.8, 0.8, 0.8, 0.8, 1, 1.2}},
+        {BALL,
+         "direction: outward, speed: 0.8, flow: 8 kg/s, rate: 0.25",
+         1,
+         {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}},
+        {TAP,
+         "direction: [0, -1, 0], speed: {keys: {0: 1, 0.4: 2}}",
+         1000 * jet_area,
+         {0, 0.053125, 0.1125, 0.178125, 0.25, 0.328125, 0.4125, 0.503125, 0.6}},
+        {TAP,
+         "direction: [0, -1, 0], flow: 8 kg/s, amount: 1 kg, rate: {keys: {0: 0, 0.2: 1}, "
+         "interpolation: smooth}",
+         1,
+         {0, 0.021875, 0.15, 0.421875, 0.8, 1, 1, 1, 1}},
+        {TAP,
+         "direction: [0, -1, 0], flow: 8 kg/s, rate: 'min(1, time / 0.4)'",
+         1,
+         {0, 0.025, 0.1, 0.225, 0.4, 0.625, 0.9, 1.225, 1.6}},
+    };
+    for (size_t c = 0; c < 2 * sizeof cases / sizeof *cases; c++) {
+        const int parts = c % 2 ? 3 : 1; /* frames in 0.05 s */
+        char emitter[500];
+        snprintf(emitter, sizeof emitter, "material: m, shape: {%s}, emit: {%s}",
+                 cases[c / 2].shape, cases[c / 2].emit);
+        firn_scene *scene = scene_of(emitter, FREE);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        for (int f = 1; f <= parts * (TIMES - 1); f++) {
+            double one = 0;
+            const int64_t expected = firn_job_count_at(job, 0.05 * f / parts);
+            assert_ok(firn_job_advance(job, 0.05 * f / parts, NULL, &error));
+            assert_int_equal(firn_sim_count(firn_job_sim(job)), expected);
+            const double mass = mass_of(job, &one);
+            if (f % parts) continue;
+            assert_near(mass, cases[c / 2].unit * cases[c / 2].mass[f / parts], one + 1e-9);
+        }
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+/* A nozzle that moves gives what it gives its own velocity: what leaves one that moves straight stays below it, and
+ * what leaves one on a wheel goes on along the tangent from where it entered. */
+static void a_stream_rides_on_its_group(void **state)
+{
+    (void)state;
+    static const char *const moves[] = {"keys: {0: {at: [0, 0, 0]}, 1: {at: [2, 0, 0]}}",
+                                        "spin: [0, 90, 0], pivot: [0, 0, 0]"};
+    const double end = 0.25, turn = 0.5 * pi; /* rad/s */
+    for (int k = 0; k < 2; k++) {
+        char more[300];
+        snprintf(more, sizeof more, FREE "groups: [{name: g, %s}]\n", moves[k]);
+        firn_scene *scene =
+            scene_of("group: g, material: m, velocity: [0, -2, 0], emit: {}, shape: {cylinder: "
+                     "{center: [0.5, 1, 0], radius: 0.05, height: 0.06}}",
+                     more);
+        firn_job *job = played(scene, end, 24, 1);
+        double *x = read_field(job, FIRN_POSITION, 3);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        assert_true(n > 3000);
+        for (int64_t i = 0; i < n; i++) {
+            const double flown = (1.03 - x[3 * i + 1]) / 2, angle = turn * (end - flown),
+                         ahead = 0.5 * turn * flown;
+            const double at[2] = {k ? 0.5 * cos(angle) - ahead * sin(angle) : 0.5 + 2 * end,
+                                  k ? -0.5 * sin(angle) - ahead * cos(angle) : 0};
+            const double away = hypot(x[3 * i] - at[0], x[3 * i + 2] - at[1]);
+            if (!(away < 0.058)) fail_msg("a particle is %g m from where it should be", away);
+        }
+        free(x);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 /* ---- how fast ---- */
 
 /* The job just before the stream's first layer is full: none of its particles has been moved yet. */
@@ -234,7 +327,8 @@ static void a_spread_stream_is_even_over_its_cone(void **state)
         snprintf(emitter, sizeof emitter,
                  "material: m, velocity: [0, 2, 0], emit: {spread: 25, speed_spread: 0.3}, "
                  "shape: {%s}",
-                 dim == 3 ? "cylinder: {radius: 0.25, height: 0.1}" : "rectangle: {size: [8, 0.1]}");
+                 dim == 3 ? "cylinder: {radius: 0.25, height: 0.1}"
+                          : "rectangle: {size: [8, 0.1]}");
         firn_scene *scene = scene_of(emitter, dim == 3 ? FREE : FREE "dimension: 2\n");
         firn_job *job = first_layer(scene, 0.01 / 2);
         double *x = read_field(job, FIRN_POSITION, dim), *v = read_field(job, FIRN_VELOCITY, dim);
@@ -473,6 +567,7 @@ static const char *const variety[] = {
     "pattern: regular, emit: {end: 0.1}",
     JET ", emit: {flow: 12 l/s, spread: 10, speed_spread: 0.1}",
     NOZZLE "emit: {direction: outward, flow: 20 kg/s, speed_spread: 0.2, amount: 1200}",
+    JET ", emit: {rate: {keys: {0: 0, 0.05: 1, 0.1: 0.3}}}, spin: [0, 90, 0], group: g",
 };
 enum { VARIETY = sizeof variety / sizeof *variety };
 
@@ -486,8 +581,9 @@ static void threads_and_resume_give_the_same_bytes(void **state)
     for (int i = 0; i < VARIETY; i++) {
         firn_hash first = {0};
         for (int32_t threads = 1; threads <= 4; threads++) {
-            firn_scene *scene = scene_of(variety[i], "colliders: [{shape: {plane: {}}, "
-                                                     "translate: [0, 0.9, 0]}]\n");
+            firn_scene *scene =
+                scene_of(variety[i], "groups: [{name: g, spin: [90, 0, 0]}]\n"
+                                     "colliders: [{shape: {plane: {}}, translate: [0, 0.9, 0]}]\n");
             firn_job *job =
                 played(scene, threads == 4 ? 1 / 24.0 : 0.125, 24, threads % 4 + threads / 4);
             firn_hash hash;
@@ -516,6 +612,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_flow_is_right_to_the_particle),
         cmocka_unit_test(a_stream_ends_at_its_amount),
+        cmocka_unit_test(keys_open_and_close_a_stream),
+        cmocka_unit_test(a_stream_rides_on_its_group),
         cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
         cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
         cmocka_unit_test(a_surface_gives_evenly_along_its_normals),

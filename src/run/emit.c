@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/track.h"
+#include "collider/collider.h"
 
 static const double rounding = 1e-6; /* particles: those due at a time itself have entered */
 
@@ -38,6 +40,18 @@ static double volume_of(const firn_job *job, const firn_scene_object *o,
     return q->measure == FIRN_MASS_OF ? q->value / density_of(job, o) : q->value;
 }
 
+/* What keys the flow, and the value at which the stream is as its definition says; NULL: nothing does. */
+static const firn_track *keys_of(const firn_scene_object *o, double *whole)
+{
+    const firn_scene_emit *e = &o->emit;
+    *whole = 1;
+    if (e->speed_keys.count == 0) return e->rate_keys.count ? &e->rate_keys : NULL;
+    for (int32_t k = 0; k < e->speed_keys.count; k++) {
+        *whole = k ? fmax(*whole, e->speed_keys.values[k]) : e->speed_keys.values[0];
+    }
+    return &e->speed_keys;
+}
+
 /* The stream at the time that its layer begins; without particles where its mesh is hidden. */
 static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
 {
@@ -48,7 +62,9 @@ static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
     firn_stream_close(&w->stream);
     const firn_region *region = firn_sources_region(&job->sources, index);
     if (!region) return FIRN_OK;
-    firn_stream_def def = {.speed = o->emit.speed,
+    double whole;
+    (void)keys_of(o, &whole);
+    firn_stream_def def = {.speed = o->emit.speed_keys.count ? whole : o->emit.speed,
                            .flow = volume_of(job, o, &o->emit.flow),
                            .spread = o->emit.spread,
                            .speed_spread = o->emit.speed_spread,
@@ -88,13 +104,68 @@ static double left_of(const firn_job *job, int32_t index)
     return fmax(left, 0);
 }
 
+/* ---- when ---- */
+
+/* Layers that enter from the time that the one under way began, to a later one. */
+static double layers_by(const firn_job *job, int32_t index, double time)
+{
+    const firn_job_object *w = &job->object[index];
+    double whole, mean;
+    const firn_track *keys = keys_of(&job->scene->object[index], &whole);
+    const double rate = keys ? 1 : job->scene->object[index].emit.rate,
+                 layers = rate * ((time - w->emission.begin) / w->stream.seconds);
+    if (!keys || !(layers > 0)) return layers;
+    firn_track_mean(keys, w->emission.begin, time, &mean);
+    return layers * mean / whole;
+}
+
+/* When so many layers have entered, since the one under way began; INFINITY: never. */
+static double time_of(const firn_job *job, int32_t index, double layers)
+{
+    enum { HALVES = 100 };
+    const firn_job_object *w = &job->object[index];
+    double whole, value, low = w->emission.begin, high;
+    const firn_track *keys = keys_of(&job->scene->object[index], &whole);
+    if (!keys) {
+        return w->emission.begin + layers * w->stream.seconds / job->scene->object[index].emit.rate;
+    }
+    while (isfinite(high = firn_track_next_key(keys, low, INFINITY))) {
+        if (layers_by(job, index, high) >= layers) break;
+        low = high;
+    }
+    if (isinf(high)) { /* from the last key on */
+        const double left = layers - fmax(layers_by(job, index, low), 0);
+        firn_track_sample(keys, low, &value);
+        return value > 0 ? low + left * w->stream.seconds * whole / value : INFINITY;
+    }
+    for (int i = 0; i < HALVES && low < high; i++) {
+        const double middle = 0.5 * (low + high);
+        if (!(middle > low && middle < high)) break;
+        *(layers_by(job, index, middle) < layers ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* What the speed of a particle that enters at a time is, over that of the stream: a flow that says the speed does so
+ * at all times. */
+static double pace_at(const firn_job *job, int32_t index, double time)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    double whole, value = o->emit.rate;
+    const firn_track *keys = keys_of(o, &whole);
+    const bool by_flow = o->emit.direction_value && o->emit.speed == 0;
+    if (!by_flow && o->emit.speed_keys.count == 0) return 1;
+    if (keys) firn_track_sample(keys, time, &value);
+    return value / whole;
+}
+
 /* How many particles of a stream enter by a time, from the start of the layer under way on. */
 static double entered(const firn_job *job, int32_t index, double time)
 {
-    const firn_job_object *w = &job->object[index];
     const double end = job->scene->object[index].emit.end,
-                 layers = (fmin(time, end) - w->emission.begin) / w->stream.seconds;
-    return fmin(floor(fmax(layers, 0) * w->stream.count + 0.5 + rounding), left_of(job, index));
+                 layers = layers_by(job, index, fmin(time, end));
+    return fmin(floor(fmax(layers, 0) * job->object[index].stream.count + 0.5 + rounding),
+                left_of(job, index));
 }
 
 double firn_emitters_next(const firn_job *job, int32_t index)
@@ -108,9 +179,9 @@ double firn_emitters_next(const firn_job *job, int32_t index)
     /* Nothing flies for longer than what fills the room takes for so many layers. */
     const int64_t layers = layers_at_once(job, &w->stream);
     const double first = ((double)e->within + 0.5) / w->stream.count,
-                 part = fmin((double)(layers - e->layer % layers),
-                             first + (double)layers * w->stream.full);
-    return fmin(e->begin + part * w->stream.seconds, o->emit.end);
+                 flight = (double)layers * w->stream.full * w->stream.seconds,
+                 full = time_of(job, index, (double)(layers - e->layer % layers));
+    return fmin(fmin(full, time_of(job, index, first) + flight), o->emit.end);
 }
 
 int64_t firn_job_count_at(const firn_job *job, double time)
@@ -140,6 +211,19 @@ static double depth_of(const firn_job *job, int32_t index, const double from[3],
     return most;
 }
 
+/* How long it has flown by a time, s. */
+static double flight_time(const firn_job *job, int32_t index, int64_t n, double time)
+{
+    const firn_job_object *w = &job->object[index];
+    const double part = ((double)n + 0.5) / w->stream.count;
+    double whole;
+    if (keys_of(&job->scene->object[index], &whole)) {
+        return fmax(time - time_of(job, index, part), 0);
+    }
+    const double seconds = w->stream.seconds / job->scene->object[index].emit.rate;
+    return fmax(time - w->emission.begin - part * seconds, 0);
+}
+
 /* Where particles [first, first + b->count) of the layer enter, and how fast. */
 static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batch *b,
                           firn_error *error)
@@ -162,11 +246,14 @@ static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batc
     for (int64_t i = 0; i < b->count; i++) {
         const int32_t n = (int32_t)(first + i);
         const double gone = (w->emission.given + (n + 0.5) * s->volume) / s->area;
+        const double pace = pace_at(job, index, time_of(job, index, (n + 0.5) / w->stream.count));
         double x[3], way[3], v[3];
         firn_stream_enter(s, w->emission.layer, n, x, way, v);
         memcpy(b->position + i * dim, x, vector);
-        memcpy(own + i * dim, v, vector);
-        for (int a = 0; a < dim; a++) b->place[i * dim + a] = x[a] - gone * way[a];
+        for (int a = 0; a < dim; a++) {
+            own[i * dim + a] = pace * v[a];
+            b->place[i * dim + a] = x[a] - gone * way[a];
+        }
         b->volume[i] = s->volume;
         if (b->depth) b->depth[i] = depth_of(job, index, x, o.shell.thickness);
     }
@@ -181,19 +268,68 @@ static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batc
     return st == FIRN_OK ? firn_job_velocities(&o, dim, center, b, error) : st;
 }
 
+/* Takes a vector along as the emitter's group has turned since time 0. */
+static void turn_along(const firn_posed_collider *now, const firn_posed_collider *start,
+                       double v[3])
+{
+    double local[3], out[3];
+    for (int a = 0; a < 3; a++) {
+        local[a] = 0;
+        for (int c = 0; c < 3; c++) local[a] += start->rotation[c][a] * v[c];
+    }
+    for (int a = 0; a < 3; a++) {
+        out[a] = 0;
+        for (int c = 0; c < 3; c++) out[a] += now->rotation[a][c] * local[c];
+    }
+    memcpy(v, out, sizeof out);
+}
+
+/* Takes a particle that enters at a time to where the emitter's group is by then, with the velocity of that. */
+static void ride(const firn_scene *scene, const firn_scene_object *o, double time, double *position,
+                 double *velocity, double *gradient)
+{
+    const int dim = (int)scene->dimension;
+    firn_posed_collider start, now;
+    firn_collider_pose(&o->rides->def, dim, 0, &start);
+    firn_collider_pose(&o->rides->def, dim, time, &now);
+    double x[3] = {0}, v[3] = {0}, surface[3];
+    for (int a = 0; a < dim; a++) x[a] = position[a] - start.position[a];
+    memcpy(v, velocity, (size_t)dim * sizeof *v);
+    turn_along(&now, &start, x);
+    turn_along(&now, &start, v);
+    for (int a = 0; a < dim; a++) x[a] += now.position[a];
+    firn_collider_surface_velocity(&now, x, surface);
+    for (int a = 0; a < dim; a++) {
+        position[a] = x[a];
+        velocity[a] = v[a] + surface[a];
+    }
+    for (int side = 0; side < 2 && gradient; side++) { /* R G R^T: columns, then rows */
+        for (int c = 0; c < dim; c++) {
+            const int from = side ? dim * c : c, step = side ? 1 : dim;
+            double g[3] = {0};
+            for (int a = 0; a < dim; a++) g[a] = gradient[from + a * step];
+            turn_along(&now, &start, g);
+            for (int a = 0; a < dim; a++) gradient[from + a * step] = g[a];
+        }
+    }
+}
+
 /* Adds the particles of the layer from `first` to `last` as they are at a time. */
 static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t last, double time,
                             firn_error *error)
 {
     const firn_scene *scene = job->scene;
-    const firn_job_object *w = &job->object[index];
+    const firn_scene_object *o = &scene->object[index];
     const double *gravity = scene->simulation.def.gravity;
     const int dim = (int)scene->dimension;
     firn_batch b = {.count = last - first};
     firn_status st = let_in(job, index, first, &b, error);
     for (int64_t i = 0; i < b.count && st == FIRN_OK; i++) {
-        const double part = ((double)(first + i) + 0.5) / w->stream.count;
-        const double flown = fmax(time - w->emission.begin - part * w->stream.seconds, 0); /* s */
+        const double flown = flight_time(job, index, first + i, time);
+        double *gradient = b.velocity_gradient ? &b.velocity_gradient[i * dim * dim] : NULL;
+        if (o->rides) {
+            ride(scene, o, time - flown, &b.position[i * dim], &b.velocity[i * dim], gradient);
+        }
         for (int a = 0; a < dim; a++) {
             double *x = &b.position[i * dim + a], *v = &b.velocity[i * dim + a];
             *x += flown * (*v + 0.5 * flown * gravity[a]);
@@ -212,15 +348,19 @@ static firn_status emit(firn_job *job, int32_t index, double time, firn_error *e
     firn_job_object *w = &job->object[index];
     firn_emission *e = &w->emission;
     /* Where the scene has changed, much may be overdue: it would lie on what is there. */
-    const double late = time - e->begin;
     if (w->stream.count > 0 &&
-        late > (double)(layers_at_once(job, &w->stream) + 1) * w->stream.seconds) {
+        layers_by(job, index, time) > (double)layers_at_once(job, &w->stream) + 1) {
         e->begin = time;
         e->within = 0;
     }
     firn_status st = FIRN_OK;
     while (st == FIRN_OK && e->begin <= time && e->begin <= o->emit.end) {
-        if (e->within == 0 && (w->stream.count == 0 || firn_sources_moves(&job->sources, index))) {
+        const bool moves = firn_sources_moves(&job->sources, index);
+        /* After a pause the mesh is elsewhere. */
+        if (moves && e->within == 0 && w->stream.count > 0 && layers_by(job, index, time) == 0) {
+            e->begin = time;
+        }
+        if (e->within == 0 && (w->stream.count == 0 || moves)) {
             st = open_stream(job, index, error);
             if (st != FIRN_OK) return st;
         }
@@ -236,11 +376,19 @@ static firn_status emit(firn_job *job, int32_t index, double time, firn_error *e
         }
         if (due < w->stream.count) break;
         e->layer++;
-        e->begin += w->stream.seconds;
+        const double next = time_of(job, index, 1);
+        e->begin = isfinite(next) ? next : time;
         e->given += w->stream.count * w->stream.volume;
         e->within = 0;
     }
     return st;
+}
+
+/* Whether it may give less than there is room for. */
+static bool is_thin(const firn_job *job, int32_t index)
+{
+    const firn_scene_emit *e = &job->scene->object[index].emit;
+    return job->object[index].stream.full < 1 || e->rate < 1 || e->rate_keys.count > 0;
 }
 
 firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error *error)
@@ -249,7 +397,7 @@ firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error 
     for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
         const double next = firn_emitters_next(job, i);
         /* Where it stops for one, thin streams give what they have, too, or many would stop it often. */
-        const bool due = all || next <= time * (1 + 1e-9) || job->object[i].stream.full < 1;
+        const bool due = all || next <= time * (1 + 1e-9) || is_thin(job, i);
         if (!isinf(next) && due) st = emit(job, i, time, error);
     }
     return st;

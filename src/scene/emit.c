@@ -110,6 +110,11 @@ firn_status firn_read_emit(const firn_scene *scene, const firn_member *m, firn_s
     }
     if (st == FIRN_OK && e->direction_value) st = read_direction(scene, m, o, error);
     if (st == FIRN_OK) st = check_speed(scene, o, error);
+    if (st == FIRN_OK && e->speed_keys.count && (e->flow_value || e->rate_keys.count)) {
+        st = firn_value_fail(firn_value_get(v, "speed"), error,
+                             "with keys of its own, speed says the flow, too: remove %s",
+                             e->flow_value ? "flow" : "the keys of rate");
+    }
     if (st == FIRN_OK && e->outward && e->spread > 0) {
         st =
             firn_value_fail(firn_value_get(v, "spread"), error,

@@ -106,12 +106,7 @@ static firn_status place_object(firn_scene *scene, const firn_member *m, firn_sc
         firn_quaternion_rotate(still, o->velocity, o->velocity);
         firn_quaternion_rotate(still, o->spin, o->spin);
     }
-    if (o->emit_value && firn_frame_moves(m->frame)) {
-        return firn_value_fail(
-            o->emit_value, error,
-            "an emitter cannot be in a group that moves; leave its group out, or "
-            "the group's keys and spin");
-    }
+    if (firn_frame_moves(m->frame)) o->rides = m->frame;
     firn_status st = firn_name_copy(scene, m->number, &o->name, error);
     return st == FIRN_OK ? firn_name_copy(scene, m->of_group, &o->body, error) : st;
 }

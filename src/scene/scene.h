@@ -101,7 +101,8 @@ typedef struct firn_scene_emit {
     firn_given given;
     double start, end; /* s */
     const firn_value *flow_value, *amount_value, *direction_value;
-    double speed;                /* m/s; 0: what velocity or flow say */
+    double rate, speed; /* part of the flow; m/s, 0: what velocity or flow say */
+    firn_track rate_keys, speed_keys;
     double spread, speed_spread; /* degrees, part */
     /* Read from the above. */
     firn_scene_quantity flow, amount;
@@ -184,6 +185,7 @@ typedef struct firn_scene_object {
     firn_scene_shape shape;
     firn_scene_shell shell;
     firn_scene_emit emit;
+    const firn_scene_frame *rides; /* the group that an emitter moves with; NULL: it stands still */
     firn_scene_noise temperature_noise; /* amount in K */
     int32_t material_index;
 } firn_scene_object;

@@ -422,6 +422,8 @@ static const firn_param emit_rows[] = {
      "a mass or a volume per second, as 2 kg/s or 0.5 l/s; by default what the velocity carries "
      "through the shape",
      AT(flow_value), NULL, NULL},
+    {"rate", FIRN_REAL, "", "1", 0, 1, "part of the flow that enters; 0: the stream is off",
+     AT(rate), .keys = AT(rate_keys)},
     {"amount", FIRN_VALUE, "", "", ANY,
      "ends the stream: a mass, a volume or a number of particles, as 3 kg, 2 l or 5000",
      AT(amount_value), NULL, NULL},
@@ -429,7 +431,7 @@ static const firn_param emit_rows[] = {
      "instead of a velocity: a vector, or outward, from the shape's surface along its normals",
      AT(direction_value), NULL, NULL},
     {"speed", FIRN_REAL, "m/s", "", POSITIVE, "along direction; by default what the flow needs",
-     AT(speed), NULL, NULL},
+     AT(speed), .keys = AT(speed_keys)},
     {"spread", FIRN_REAL, "degrees", "0", 0, 180,
      "half the angle of the cone that the stream fans out to, from its middle", AT(spread), NULL,
      NULL},
