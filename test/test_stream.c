@@ -189,8 +189,8 @@ static void keys_open_and_close_a_stream(void **state)
          1,
          {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}},
         {TAP,
-         "direction: [0, -1, 0], speed: {keys: {0: 1, 0.4: 2}}",
-         1000 * jet_area,
+         "direction: [0, -1, 0], speed: {keys: {0: 1, 0.4: 2}}, rate: 0.5",
+         500 * jet_area,
          {0, 0.053125, 0.1125, 0.178125, 0.25, 0.328125, 0.4125, 0.503125, 0.6}},
         {TAP,
          "direction: [0, -1, 0], flow: 8 kg/s, amount: 1 kg, rate: {keys: {0: 0, 0.2: 1}, "
@@ -293,6 +293,42 @@ static void the_flow_sets_the_speed_of_a_direction(void **state)
         assert_true(n > 10);
         for (int64_t i = 0; i < 3 * n; i++) assert_near(v[i], cases[c].velocity[i % 3], 1e-3);
         free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+static void keep_text(void *user_data, firn_log_level level, const char *subject, const char *text)
+{
+    if (level == FIRN_LOG_INFO) snprintf(user_data, 200, "%s: %s", subject, text);
+}
+
+/* What a run says of a flow is what comes. */
+static void the_flow_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *emitter, *text;
+    } cases[] = {
+        {JET ", emit: {}", ""},
+        {JET ", name: jet, emit: {flow: 12 kg/s}",
+         "jet: 12 kg/s (0.012 m3/s), 1.192e+04 particles/s at 2 m/s"},
+        {"material: m, shape: {box: {size: [0.1, 0.1, 0.1]}}, density: 500, emit: {direction: [0, "
+         "-1, 0], flow: 10 l/s, rate: {keys: {0: 0, 1: 1}}}",
+         "an emitter: up to 5 kg/s (0.01 m3/s), 1e+04 particles/s at 1 m/s"},
+        {"material: m, name: tap, shape: {box: {size: [0.1, 0.1, 0.1]}}, emit: {direction: [0, -1, "
+         "0], flow: 10 l/s, rate: 0.5}",
+         "tap: 5 kg/s (0.005 m3/s), 5000 particles/s at 0.5 m/s"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char text[200] = "";
+        firn_scene *scene = scene_of(cases[c].emitter, "");
+        firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        options.threads = 1;
+        options.log = (firn_log){keep_text, text};
+        assert_ok(firn_job_create(scene, &options, &job, &error));
+        assert_string_equal(text, cases[c].text);
         firn_job_destroy(job);
         firn_scene_destroy(scene);
     }
@@ -615,6 +651,7 @@ int main(void)
         cmocka_unit_test(keys_open_and_close_a_stream),
         cmocka_unit_test(a_stream_rides_on_its_group),
         cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
+        cmocka_unit_test(the_flow_is_told),
         cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
         cmocka_unit_test(a_surface_gives_evenly_along_its_normals),
         cmocka_unit_test(a_stream_has_no_pucks_and_no_gaps),

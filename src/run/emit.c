@@ -3,6 +3,7 @@
 #include "run/job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,18 @@ static const firn_track *keys_of(const firn_scene_object *o, double *whole)
     return &e->speed_keys;
 }
 
+/* The part of the flow that enters at all times, apart from keys. */
+static double rate_of(const firn_scene_object *o)
+{
+    return o->emit.rate_keys.count ? 1 : o->emit.rate;
+}
+
+/* Whether the flow says the speed, at all times. */
+static bool says_speed(const firn_scene_object *o)
+{
+    return o->emit.direction_value && o->emit.speed == 0;
+}
+
 /* The stream at the time that its layer begins; without particles where its mesh is hidden. */
 static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
 {
@@ -79,12 +92,31 @@ static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
     return st == FIRN_OK ? st : firn_value_pass(o->emit_value, &inner, error);
 }
 
+/* What a flow or a direction comes to. */
+static void tell(const firn_job *job, int32_t index)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    const firn_stream *s = &job->object[index].stream;
+    if (!job->log.write || s->count == 0 || !(o->emit.flow_value || o->emit.direction_value))
+        return;
+    const double flow = s->count * s->volume / s->seconds;
+    char text[200];
+    snprintf(text, sizeof text, "%s%.4g kg/s (%.4g m3/s), %.4g particles/s at %.4g m/s",
+             keys_of(o, &(double){0}) ? "up to " : "", flow * density_of(job, o) * rate_of(o),
+             flow * rate_of(o), s->count / s->seconds * rate_of(o),
+             s->speed * (says_speed(o) ? rate_of(o) : 1));
+    job->log.write(job->log.user_data, FIRN_LOG_INFO, o->name ? o->name : "an emitter", text);
+}
+
 firn_status firn_emitters_open(firn_job *job, firn_error *error)
 {
+    enum { TELL = 8 }; /* of copies, a few are enough */
     firn_status st = FIRN_OK;
+    int32_t told = 0;
     for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
         if (!job->scene->object[i].emits) continue;
         st = open_stream(job, i, error);
+        if (st == FIRN_OK && told++ < TELL && job->object[i].emission.emitted == 0) tell(job, i);
     }
     return st;
 }
@@ -109,11 +141,11 @@ static double left_of(const firn_job *job, int32_t index)
 /* Layers that enter from the time that the one under way began, to a later one. */
 static double layers_by(const firn_job *job, int32_t index, double time)
 {
+    const firn_scene_object *o = &job->scene->object[index];
     const firn_job_object *w = &job->object[index];
     double whole, mean;
-    const firn_track *keys = keys_of(&job->scene->object[index], &whole);
-    const double rate = keys ? 1 : job->scene->object[index].emit.rate,
-                 layers = rate * ((time - w->emission.begin) / w->stream.seconds);
+    const firn_track *keys = keys_of(o, &whole);
+    const double layers = rate_of(o) * ((time - w->emission.begin) / w->stream.seconds);
     if (!keys || !(layers > 0)) return layers;
     firn_track_mean(keys, w->emission.begin, time, &mean);
     return layers * mean / whole;
@@ -123,12 +155,12 @@ static double layers_by(const firn_job *job, int32_t index, double time)
 static double time_of(const firn_job *job, int32_t index, double layers)
 {
     enum { HALVES = 100 };
+    const firn_scene_object *o = &job->scene->object[index];
     const firn_job_object *w = &job->object[index];
     double whole, value, low = w->emission.begin, high;
-    const firn_track *keys = keys_of(&job->scene->object[index], &whole);
-    if (!keys) {
-        return w->emission.begin + layers * w->stream.seconds / job->scene->object[index].emit.rate;
-    }
+    const firn_track *keys = keys_of(o, &whole);
+    const double seconds = w->stream.seconds / rate_of(o);
+    if (!keys) return low + layers * seconds;
     while (isfinite(high = firn_track_next_key(keys, low, INFINITY))) {
         if (layers_by(job, index, high) >= layers) break;
         low = high;
@@ -136,7 +168,7 @@ static double time_of(const firn_job *job, int32_t index, double layers)
     if (isinf(high)) { /* from the last key on */
         const double left = layers - fmax(layers_by(job, index, low), 0);
         firn_track_sample(keys, low, &value);
-        return value > 0 ? low + left * w->stream.seconds * whole / value : INFINITY;
+        return value > 0 ? low + left * seconds * whole / value : INFINITY;
     }
     for (int i = 0; i < HALVES && low < high; i++) {
         const double middle = 0.5 * (low + high);
@@ -146,15 +178,13 @@ static double time_of(const firn_job *job, int32_t index, double layers)
     return high;
 }
 
-/* What the speed of a particle that enters at a time is, over that of the stream: a flow that says the speed does so
- * at all times. */
+/* What the speed of a particle that enters at a time is, over that of the stream. */
 static double pace_at(const firn_job *job, int32_t index, double time)
 {
     const firn_scene_object *o = &job->scene->object[index];
     double whole, value = o->emit.rate;
     const firn_track *keys = keys_of(o, &whole);
-    const bool by_flow = o->emit.direction_value && o->emit.speed == 0;
-    if (!by_flow && o->emit.speed_keys.count == 0) return 1;
+    if (!says_speed(o) && o->emit.speed_keys.count == 0) return 1;
     if (keys) firn_track_sample(keys, time, &value);
     return value / whole;
 }
@@ -220,7 +250,7 @@ static double flight_time(const firn_job *job, int32_t index, int64_t n, double 
     if (keys_of(&job->scene->object[index], &whole)) {
         return fmax(time - time_of(job, index, part), 0);
     }
-    const double seconds = w->stream.seconds / job->scene->object[index].emit.rate;
+    const double seconds = w->stream.seconds / rate_of(&job->scene->object[index]);
     return fmax(time - w->emission.begin - part * seconds, 0);
 }
 

@@ -99,6 +99,16 @@ firn_status firn_read_emit(const firn_scene *scene, const firn_member *m, firn_s
                                "remove %s",
                                name);
     }
+    if (firn_value_get(e->flow_value, "keys")) {
+        return firn_value_fail(e->flow_value, error,
+                               "flow cannot have keys; give the most, and keys to rate, as rate: "
+                               "{keys: {0: 0, 1: 1}}");
+    }
+    if (firn_value_get(e->direction_value, "keys")) {
+        return firn_value_fail(
+            e->direction_value, error,
+            "direction cannot have keys; put the object into a group that turns");
+    }
     if (e->flow_value) {
         st = read_quantity(e->flow_value, "flow", rates,
                            "a mass or a volume per second, as 2 kg/s or 0.5 l/s", &e->flow, error);
