@@ -327,6 +327,14 @@ FIRN_API firn_particles firn_particles_default(void);
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add(firn_sim *sim, const firn_particles *particles,
                                                   uint64_t *first_id, firn_error *error);
 
+/* The same for many batches, all or none, in the time of one: each call sorts all particles of the sim, so
+ * add a thousand bodies by one call. first_id, when not NULL, receives an id for each batch; *refused, when not
+ * NULL, the number of the batch that is at fault, or -1. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add_batches(firn_sim *sim,
+                                                          const firn_particles *batch,
+                                                          int64_t batches, uint64_t *first_id,
+                                                          int64_t *refused, firn_error *error);
+
 /* Removes the particles for which `keep` returns 0; *removed may be NULL. */
 typedef int firn_keep_function(void *user_data, uint64_t id, const double position[3],
                                uint16_t material, uint16_t object);
