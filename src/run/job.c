@@ -95,12 +95,11 @@ static firn_status body_parts(const firn_scene *scene, const firn_scene_object *
     return FIRN_OK;
 }
 
-/* Gives every body that parts from others a velocity field of its own, as long as there are any; the
- * others share field 0. *count receives for how many objects that matters: 0 if all share one. */
-static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t *count,
+/* Numbers the bodies that part from others; the rest is body 0. *count receives for how many objects that
+ * matters: 0 if all are one. */
+static firn_status choose_bodies(const firn_scene *scene, uint16_t *body, int32_t *count,
                                  firn_error *error)
 {
-    enum { BODIES = 127 };
     int32_t apart = 0;
     *count = 0;
     for (int32_t i = 0; i < scene->object_count; i++) {
@@ -111,7 +110,7 @@ static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t
             bool parts = false;
             const firn_status st = body_parts(scene, &scene->object[i], &parts, error);
             if (st != FIRN_OK) return st;
-            body[i] = parts ? (uint8_t)(1 + apart++ % BODIES) : 0;
+            body[i] = parts ? (uint16_t)(1 + apart++ % UINT16_MAX) : 0;
         }
         if (body[i] != body[0]) *count = scene->object_count;
     }
@@ -129,12 +128,12 @@ static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t
 }
 
 /* Frictions of pairs of objects as those of their bodies. */
-static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body, firn_contact *out,
+static firn_status choose_contacts(const firn_scene *scene, const uint16_t *body, firn_contact *out,
                                    firn_error *error)
 {
     for (int32_t i = 0; i < scene->contact_count; i++) {
         const firn_scene_contact *c = &scene->contact[i];
-        const uint8_t one = body[c->object[0]], other = body[c->object[1]];
+        const uint16_t one = body[c->object[0]], other = body[c->object[1]];
         const char *first = scene->object[c->object[0]].name,
                    *second = scene->object[c->object[1]].name;
         if (one == other) {
@@ -149,7 +148,7 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body,
                                            "apart");
         }
         for (int32_t k = 0; k < i; k++) {
-            const uint8_t *before = out[k].body;
+            const uint16_t *before = out[k].body;
             if ((before[0] == one && before[1] == other) ||
                 (before[0] == other && before[1] == one)) {
                 return firn_value_fail(c->where, error,
@@ -248,7 +247,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
     firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
     firn_heat_source *sources = calloc((size_t)scene->heat.source_count + 1, sizeof *sources);
-    uint8_t *body = calloc((size_t)scene->object_count + 1, 1);
+    uint16_t *body = calloc((size_t)scene->object_count + 1, sizeof *body);
     firn_status st = job->object && contacts && colliders && sources && body
                          ? firn_variants_make(&job->variants, scene, error)
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");

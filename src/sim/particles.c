@@ -8,11 +8,6 @@ firn_particles firn_particles_default(void) { return (firn_particles){.stamp = F
 
 /* ---- adding ---- */
 
-int32_t firn_sim_body(const firn_sim *sim, uint16_t object)
-{
-    return object < sim->def.object_count ? sim->def.object_bodies[object] : 0;
-}
-
 /* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for
  * all x of a block), so that the same scene moved by whole blocks gives the same numbers. False
  * when out of reach. */
@@ -206,14 +201,20 @@ static void commit_bins(firn_sim *sim)
     sim->generation++;
 }
 
-/* Of particles first to end - 1, for contact between bodies. */
-static void note_densities(firn_sim *sim, int64_t first, int64_t end)
+firn_status firn_sim_sort(firn_sim *sim, uint64_t *key, int64_t count, firn_error *error)
 {
-    const firn_store *s = &sim->store;
-    for (int64_t i = first; i < end; i++) {
-        real *most = &sim->body_density[firn_sim_body(sim, s->object[i])];
-        if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
+    firn_store *s = &sim->store;
+    for (int64_t i = 0; i < count; i++) {
+        key[i] = firn_key_in_layer(sim->from, key[i], firn_layers_wanted(sim, s->object[i]));
     }
+    const firn_status st =
+        firn_store_bin(s, sim->at, s->order[s->current], count, key, s->order[s->current ^ 1],
+                       key + count, sim->allocator, error);
+    if (st != FIRN_OK) return st;
+    firn_layers_use(sim);
+    sim->layers.moved = 0;
+    commit_bins(sim);
+    return FIRN_OK;
 }
 
 /* Checks all batches, and counts their particles. */
@@ -255,25 +256,29 @@ firn_status firn_sim_add_batches(firn_sim *sim, const firn_particles *batch, int
 
     uint64_t *key = firn_store_key_scratch(s, after);
     firn_store_keys(s, sim->from, key);
-    uint32_t *list = s->order[s->current], *order = s->order[s->current ^ 1];
+    firn_layers_look(sim, false);
+    uint32_t *list = s->order[s->current];
     int64_t to = before;
     for (int64_t b = 0; b < batches; b++) {
         for (int64_t i = 0; i < batch[b].count; i++, to++) {
-            int32_t coord[3];
+            int32_t coord[3], cell[3] = {0};
             write_particle(sim, batch + b, i, to, coord);
-            key[to] = firn_block_key(sim->from, firn_sim_body(sim, s->object[to]), coord);
+            key[to] = firn_block_key(sim->from, 0, coord);
             list[to] = (uint32_t)to;
+            for (int a = 0; a < s->dim; a++) {
+                cell[a] = FIRN_BLOCK * coord[a] + (int32_t)s->record[to * FIRN_RECORD + a];
+            }
+            firn_layers_note(sim, to, cell);
         }
     }
-    st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);
+    (void)firn_layers_choose(sim);
+    st = firn_sim_sort(sim, key, after, error);
     if (st != FIRN_OK) return st;
     for (int64_t b = 0; b < batches; b++) {
         if (first_id) first_id[b] = s->next_id;
         s->next_id += (uint64_t)batch[b].count;
     }
-    note_densities(sim, before, after);
     s->count = after;
-    commit_bins(sim);
     return FIRN_OK;
 }
 
@@ -292,8 +297,8 @@ firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
     if (st != FIRN_OK) return st;
     firn_grid_sum(sim, false);
     firn_sim_run_pass(sim, &pass, sim->kernels->plain_weigh);
-    memset(sim->body_density, 0, sizeof sim->body_density);
-    note_densities(sim, 0, sim->store.count);
+    firn_layers_look(sim, true);
+    firn_layers_use(sim);
     sim->generation++;
     return FIRN_OK;
 }
@@ -399,7 +404,10 @@ static firn_status write_at(firn_sim *sim, firn_field field, int64_t count, cons
                 ((real *)to)[c] = (real)(value - less);
         }
     }
-    if (field == FIRN_MASS || field == FIRN_VOLUME) note_densities(sim, 0, sim->store.count);
+    if (field == FIRN_MASS || field == FIRN_VOLUME) {
+        firn_layers_look(sim, false);
+        firn_layers_use(sim);
+    }
     sim->generation++;
     return FIRN_OK;
 }
