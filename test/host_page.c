@@ -24,7 +24,7 @@ int main(void)
 {
     const firn_material_def jelly = firn_material_def_default();
     const firn_collider_def ground = firn_collider_def_default();
-    const uint8_t body = 0;
+    const uint16_t body = 0;
     static double position[40 * 40][2];
     firn_particles block = firn_particles_default();
     for (; block.count < 40 * 40; block.count++) {

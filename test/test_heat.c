@@ -129,7 +129,7 @@ static void insulated_heat_is_kept(void **state)
 static void blocks_in_contact_reach_the_temperature_of_their_mixture(void **state)
 {
     (void)state;
-    static const uint8_t fields[] = {0, 1};
+    static const uint16_t fields[] = {0, 1};
     for (int apart = 0; apart < 2; apart++) {
         world w = world_default(2, 0.01);
         w.def.heat.enabled = 1;

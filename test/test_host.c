@@ -365,7 +365,7 @@ static void momentum_lost_is_momentum_taken(void **state)
 static void steps_taken_back_take_their_reactions_back(void **state)
 {
     (void)state;
-    static const uint8_t bodies[2] = {0, 1};
+    static const uint16_t bodies[2] = {0, 1};
     for (int d = 2; d <= 3; d++)
         for (size_t p = 0; p < PATHS; p++) {
             world w = yard(d, both_paths[p]);
@@ -399,7 +399,7 @@ static void steps_taken_back_take_their_reactions_back(void **state)
 static firn_hash drive(int d, firn_path path, int threads, int cut, firn_reaction *last)
 {
     world w = yard(d, path);
-    const uint8_t bodies[2] = {0, 1};
+    const uint16_t bodies[2] = {0, 1};
     w.def.object_bodies = bodies;
     w.def.object_count = 2;
     w.def.threads = threads;
@@ -538,7 +538,7 @@ static void a_new_object_has_the_body_it_is_given(void **state)
     (void)state;
     for (int d = 2; d <= 3; d++) {
         world w = yard(d, FIRN_PATH_AUTO);
-        const uint8_t first = 0;
+        const uint16_t first = 0;
         w.def.object_bodies = &first;
         w.def.object_count = 1;
         firn_sim *sim = make_yard(&w);
@@ -550,11 +550,11 @@ static void a_new_object_has_the_body_it_is_given(void **state)
         assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
         bool found = false;
         for (int32_t b = 0; b < sim->from->count; b++) {
-            found |= sim->from->bin[b].count && firn_directory_body(sim->from, b) == 5;
+            found |= sim->from->bin[b].count && firn_directory_layer(sim->from, b) == firn_sim_layer(sim, 9);
         }
         assert_true(found);
         REFUSED(firn_sim_set_body(sim, 9, 6, &error), "has particles");
-        REFUSED(firn_sim_set_body(sim, 8, 128, &error), "from 0 to 127");
+        REFUSED(firn_sim_set_body(sim, 8, 65536, &error), "from 0 to 65535");
         int64_t removed = 0;
         assert_ok(firn_sim_remove_object(sim, 9, &removed, &error));
         assert_int_equal(removed, brick_count(d, &more));

@@ -487,7 +487,7 @@ static void the_same_wall_twice_rubs_once(void **state)
  * own or the same ones. */
 static double restitution(int d, bool own_nodes, firn_integrator integrator)
 {
-    static const uint8_t own[2] = {0, 1};
+    static const uint16_t own[2] = {0, 1};
     world w = stiff_world(d, FIRN_PATH_AUTO, 1);
     w.def.integrator = integrator;
     w.material[0].young = 1e7;

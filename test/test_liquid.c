@@ -247,7 +247,7 @@ static void what_projection_does_not_serve_is_refused(void **state)
     for (int i = 0; i < 4; i++) {
         world w = tank_world(2, 8);
         static const char *const word[] = {"law", "transfer", "integrator", "object_bodies"};
-        static const uint8_t bodies[] = {0, 1};
+        static const uint16_t bodies[] = {0, 1};
         if (i == 0) w.material[0] = firn_material_def_preset(firn_preset_find("sand"));
         if (i == 1) w.def.transfer = FIRN_AFLIP;
         if (i == 2) w.def.integrator = FIRN_IMPLICIT;
@@ -262,7 +262,7 @@ static void what_projection_does_not_serve_is_refused(void **state)
         assert_non_null(strstr(error.message, word[i]));
         assert_non_null(strstr(error.message, "projection"));
     }
-    static const uint8_t together[] = {0, 0};
+    static const uint16_t together[] = {0, 0};
     for (int d = 2; d <= 3; d++) { /* nor later */
         world w = tank_world(d, 8);
         w.def.object_bodies = together;

@@ -469,6 +469,50 @@ static void compressed_liquid_does_not_move_apart(void **state)
     }
 }
 
+static void batches_added_at_once_are_those_added_one_by_one(void **state)
+{
+    (void)state;
+    enum { BATCHES = 40, COUNT = 30, BAD = 23 };
+    for (int d = 2; d <= 3; d++) {
+        random_state = 5;
+        world w = world_default(d, 0.05);
+        static double x[BATCHES][COUNT * 3];
+        firn_particles batch[BATCHES];
+        uint64_t first[BATCHES], id[BATCHES];
+        firn_sim *one = world_create(&w), *many = world_create(&w);
+        for (int b = 0; b < BATCHES; b++) {
+            for (int i = 0; i < COUNT * d; i++) x[b][i] = uniform(0, 1);
+            batch[b] = firn_particles_default();
+            batch[b].count = b % 8 == 3 ? 0 : COUNT;
+            batch[b].position = x[b];
+            batch[b].each_volume = 1e-5;
+            batch[b].each_object = (uint16_t)b;
+            assert_ok(firn_sim_add(one, batch + b, first + b, &error));
+        }
+        const double good = x[BAD][d];
+        int64_t refused = 0;
+        x[BAD][d] = INFINITY;
+        const firn_status st = firn_sim_add_batches(many, batch, BATCHES, id, &refused, NULL);
+        assert_int_equal(st, FIRN_INVALID);
+        assert_int_equal(refused, BAD);
+        assert_int_equal(firn_sim_count(many), 0);
+        x[BAD][d] = good;
+        assert_ok(firn_sim_add_batches(many, batch, BATCHES, id, &refused, &error));
+        assert_int_equal(refused, -1);
+        for (int step = 0; step < 2; step++) {
+            firn_hash a, b;
+            assert_ok(firn_sim_hash(one, &a, &error));
+            assert_ok(firn_sim_hash(many, &b, &error));
+            assert_memory_equal(&a, &b, sizeof a);
+            assert_ok(firn_sim_advance(one, 0.01, NULL, &error));
+            assert_ok(firn_sim_advance(many, 0.01, NULL, &error));
+        }
+        assert_memory_equal(id, first, sizeof id);
+        firn_sim_destroy(one);
+        firn_sim_destroy(many);
+    }
+}
+
 static void generation_changes_when_state_does(void **state)
 {
     (void)state;
@@ -591,6 +635,7 @@ int main(void)
         cmocka_unit_test(a_turning_body_needs_no_gradients),
         cmocka_unit_test(volumes_from_the_grid_are_those_of_a_uniform_filling),
         cmocka_unit_test(compressed_liquid_does_not_move_apart),
+        cmocka_unit_test(batches_added_at_once_are_those_added_one_by_one),
         cmocka_unit_test(generation_changes_when_state_does),
     };
     return cmocka_run_group_tests_name("particles", tests, NULL, NULL);

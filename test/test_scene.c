@@ -1360,8 +1360,7 @@ static void objects_of_a_body_share_a_velocity_field(void **state)
     assert_no_complaints();
 }
 
-/* Beyond 127 bodies that part, bodies share fields, but the objects of one stay together. */
-static void many_bodies_keep_their_objects_together(void **state)
+static void every_body_that_parts_has_a_number(void **state)
 {
     (void)state;
     static char text[20000];
@@ -1377,7 +1376,7 @@ static void many_bodies_keep_their_objects_together(void **state)
     read_scene(text, &scene);
     assert_ok(firn_job_init(&job, &scene, &options, &error));
     for (uint16_t i = 0; i < 260; i++) {
-        assert_int_equal(firn_sim_body(job.sim, i), 1 + i % 130 % 127);
+        assert_int_equal(firn_sim_body(job.sim, i), 1 + i % 130);
     }
     firn_job_deinit(&job);
     firn_scene_free(&scene);
@@ -1652,6 +1651,44 @@ static void file_names_take_the_name_of_the_scene(void **state)
     (void)size_of_file(path, "fine.0001.fine.csv");
     (void)size_of_file(path, "fine.csv");
     assert_int_equal(count_entries(path), 4);
+}
+
+static void an_included_entry_is_changed_by_its_name(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    fresh_folder("override", folder);
+    write_file(folder, "base.yaml",
+               "firn: 1\nmaterials: {m: {}, n: {}}\nobjects:\n"
+               "  - {name: a, material: m, shape: {box: {}}, velocity: [1, 0, 0]}\n"
+               "  - {name: b, material: m, shape: {box: {}}, emit: {start: 1, end: 2}}\n"
+               "  - {shape: {sphere: {}}, material: m}\n"
+               "colliders:\n  - {name: ground, shape: {plane: {}}, friction: 0.7}\n");
+    write_file(folder, "shot.yaml",
+               "include: base.yaml\nobjects:\n"
+               "  - {name: new, material: m, shape: {box: {}}}\n"
+               "  - {name: b, material: n, emit: {end: 3}, velocity: [0, -2, 0]}\n"
+               "colliders:\n  - {name: ground, boundary: sticky}\n");
+    in_folder(folder, "shot.yaml", path);
+    firn_tree tree;
+    firn_scene scene = {0};
+    assert_ok(firn_tree_read(&tree, path, &error));
+    assert_ok(firn_scene_read(&scene, &tree, &error));
+    static const char *const name[] = {"a", "b", NULL, "new"};
+    assert_int_equal(scene.object_count, 4);
+    for (int i = 0; i < 4; i++) {
+        if (name[i]) assert_string_equal(scene.object[i].name, name[i]);
+        if (!name[i]) assert_null(scene.object[i].name);
+    }
+    const firn_scene_object *b = &scene.object[1];
+    assert_string_equal(b->material, "n");
+    assert_true(b->shape.def.shape == FIRN_BOX);
+    assert_true(b->emit.start == 0 && b->emit.end == 3 && b->velocity[1] == -2);
+    assert_true(scene.object[0].velocity[0] == 1);
+    assert_int_equal(scene.collider_count, 1);
+    assert_true(scene.collider[0].def.friction == 0.7);
+    assert_true(scene.collider[0].def.boundary == FIRN_STICKY);
+    firn_scene_free(&scene);
 }
 
 typedef enum damage { FLIP, CUT, EMPTY, FOREIGN, OLDER, DAMAGES } damage;
@@ -2099,6 +2136,7 @@ int main(void)
         cmocka_unit_test(what_begins_inside_a_paddle_is_left_behind),
         cmocka_unit_test(what_begins_inside_a_collider_that_holds_is_carried),
         cmocka_unit_test(file_names_take_the_name_of_the_scene),
+        cmocka_unit_test(an_included_entry_is_changed_by_its_name),
         cmocka_unit_test(damaged_checkpoints_are_passed_over_with_the_reason),
         cmocka_unit_test(one_number_scales_all_axes),
         cmocka_unit_test(a_run_from_the_start_forgets_the_states_of_the_one_before),
@@ -2107,7 +2145,7 @@ int main(void)
         cmocka_unit_test(outputs_that_cannot_be_written_stop_before_the_first_step),
         cmocka_unit_test(elastic_objects_part_and_others_merge),
         cmocka_unit_test(objects_of_a_body_share_a_velocity_field),
-        cmocka_unit_test(many_bodies_keep_their_objects_together),
+        cmocka_unit_test(every_body_that_parts_has_a_number),
         cmocka_unit_test(the_creature_stays_in_one_piece),
         cmocka_unit_test(a_disk_without_room_is_refused_before_the_first_step),
         cmocka_unit_test(a_plan_brackets_what_files_take),

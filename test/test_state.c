@@ -20,7 +20,7 @@ static void *filled(void *user_data, void *block, size_t old_size, size_t new_si
 
 static firn_sim *make(world *w, int dimension, kind k, firn_path path, unsigned char *fill)
 {
-    static const uint8_t bodies[2] = {0, 1};
+    static const uint16_t bodies[2] = {0, 1};
     *w = two_law_world(dimension, path, NULL);
     w->def.heat.enabled = k == WARM;
     if (k == BODIES) {

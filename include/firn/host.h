@@ -111,7 +111,7 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add_material(firn_sim *sim,
                                                            const firn_material_def *def,
                                                            int32_t *material, firn_error *error);
 
-/* Says which body (0 to 127) the particles of an object belong to, before there are any. In 3D the def
+/* Says which body (0 to 65535) the particles of an object belong to, before there are any. In 3D the def
  * must have had object_bodies, if only one. With pressure projection all are in body 0. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_body(firn_sim *sim, uint16_t object, int32_t body,
                                                        firn_error *error);

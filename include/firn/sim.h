@@ -118,7 +118,7 @@ typedef int firn_step_hook(void *user_data, const struct firn_report *report);
 /* Friction between two bodies, in place of the def's contact_friction. The first that
  * names a pair counts. */
 typedef struct firn_contact {
-    uint8_t body[2];
+    uint16_t body[2];
     double friction; /* Coulomb's coefficient, from 0 to 1e6 */
 } firn_contact;
 
@@ -243,8 +243,9 @@ typedef struct firn_sim_def {
     void *step_user_data;
 
     /* Particles of one body share a velocity field: they stick together where they touch. Different
-     * bodies push and rub, and part again. In 3D, bodies take reach: 2^20 cells are left. */
-    const uint8_t *object_bodies; /* of objects 0, 1, ...: a body from 0 to 127; of others: 0 */
+     * bodies push and rub, and part again. In 3D, bodies take reach: 2^20 cells are left. At most 127 bodies
+     * other than 0 can be near each other; any beyond that stick to some. */
+    const uint16_t *object_bodies; /* of objects 0, 1, ...: a body; of others: 0 */
     const firn_contact *contacts; /* pairs that contact_friction is not for */
     int32_t object_count, contact_count;
 
@@ -328,6 +329,14 @@ FIRN_API firn_particles firn_particles_default(void);
 /* Adds all or none. *first_id, when not NULL, receives the id of the first; the rest follow on. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add(firn_sim *sim, const firn_particles *particles,
                                                   uint64_t *first_id, firn_error *error);
+
+/* The same for many batches, all or none, in the time of one: each call sorts all particles of the sim, so
+ * add a thousand bodies by one call. first_id, when not NULL, receives an id for each batch; *refused, when not
+ * NULL, the number of the batch that is at fault, or -1. */
+FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add_batches(firn_sim *sim,
+                                                          const firn_particles *batch,
+                                                          int64_t batches, uint64_t *first_id,
+                                                          int64_t *refused, firn_error *error);
 
 /* Removes the particles for which `keep` returns 0; *removed may be NULL. */
 typedef int firn_keep_function(void *user_data, uint64_t id, const double position[3],
@@ -501,7 +510,7 @@ typedef enum firn_cell_class {
 /* A node of the current particles' grid, which the call computes: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
-    int32_t body;
+    int32_t layer; /* of velocities: bodies that are near each other have different ones */
     double mass; /* kg */
     double velocity[3];
     double force[3]; /* N, internal */

@@ -35,7 +35,7 @@ static uint64_t spread2(uint64_t x)
 /* Added to block numbers to make them positive. */
 static int32_t bias(const firn_directory *d) { return 1 << (d->axis_bits - 1); }
 
-static int32_t key_body(const firn_directory *d, uint64_t key)
+static int32_t key_layer(const firn_directory *d, uint64_t key)
 {
     return (int32_t)(key >> (d->dim * d->axis_bits));
 }
@@ -47,27 +47,27 @@ static uint64_t axis_bits(const firn_directory *d, int axis, int32_t coord)
     return (d->dim == 3 ? spread3(biased) : spread2(biased)) << (d->dim - 1 - axis);
 }
 
-static uint64_t body_bits(const firn_directory *d, int32_t body)
+static uint64_t layer_bits(const firn_directory *d, int32_t layer)
 {
-    return (uint64_t)body << (d->dim * d->axis_bits);
+    return (uint64_t)layer << (d->dim * d->axis_bits);
 }
 
-uint64_t firn_block_key(const firn_directory *d, int32_t body, const int32_t coord[3])
+uint64_t firn_block_key(const firn_directory *d, int32_t layer, const int32_t coord[3])
 {
-    uint64_t key = body_bits(d, body);
+    uint64_t key = layer_bits(d, layer);
     for (int a = 0; a < d->dim; a++) key |= axis_bits(d, a, coord[a]);
     return key;
 }
 
-int32_t firn_directory_body(const firn_directory *d, int32_t block)
+int32_t firn_directory_layer(const firn_directory *d, int32_t block)
 {
-    return key_body(d, d->key[block]);
+    return key_layer(d, d->key[block]);
 }
 
-void firn_corner_keys(const firn_directory *d, int32_t body, const int32_t near[3],
+void firn_corner_keys(const firn_directory *d, int32_t layer, const int32_t near[3],
                       const int32_t far[3], uint64_t *key)
 {
-    key[0] = body_bits(d, body);
+    key[0] = layer_bits(d, layer);
     for (int a = 0, corners = 1; a < d->dim; a++, corners *= 2) {
         const uint64_t low = axis_bits(d, a, near[a]), high = axis_bits(d, a, far[a]);
         for (int n = corners - 1; n >= 0; n--) {
@@ -98,10 +98,15 @@ static uint64_t compact2(uint64_t x)
     return (x | x >> 16) & 0x1fffff;
 }
 
-/* The key without its body. */
+/* The key without its layer. */
 static uint64_t key_place(const firn_directory *d, uint64_t key)
 {
     return key & ((1ull << (d->dim * d->axis_bits)) - 1);
+}
+
+uint64_t firn_key_in_layer(const firn_directory *d, uint64_t key, int32_t layer)
+{
+    return key_place(d, key) | layer_bits(d, layer);
 }
 
 static void key_coord(const firn_directory *d, uint64_t key, int32_t coord[3])
@@ -118,16 +123,16 @@ static void key_coord(const firn_directory *d, uint64_t key, int32_t coord[3])
  * first). */
 static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key)
 {
-    const uint64_t body = body_bits(d, firn_directory_body(d, block));
+    const uint64_t layer = layer_bits(d, firn_directory_layer(d, block));
     uint64_t bits[3][3];
     for (int a = 0; a < d->dim; a++) {
         for (int o = 0; o < 3; o++) bits[a][o] = axis_bits(d, a, d->coord[block][a] + o - 1);
     }
     if (d->dim == 2) {
-        for (int n = 0; n < 9; n++) key[n] = body | bits[0][n / 3] | bits[1][n % 3];
+        for (int n = 0; n < 9; n++) key[n] = layer | bits[0][n / 3] | bits[1][n % 3];
     } else {
         for (int n = 0; n < 27; n++) {
-            key[n] = body | bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
+            key[n] = layer | bits[0][n / 9] | bits[1][n / 3 % 3] | bits[2][n % 3];
         }
     }
 }
@@ -136,7 +141,7 @@ static void neighbour_keys(const firn_directory *d, int32_t block, uint64_t *key
 
 static uint32_t hash_key(uint64_t key, uint32_t mask)
 {
-    key ^= key >> 32; /* bodies are in the uppermost bits */
+    key ^= key >> 32; /* layers are in the uppermost bits */
     return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & mask;
 }
 
@@ -349,11 +354,11 @@ static uint8_t reach_in(const firn_directory *d, int32_t block, int n)
     return (uint8_t)reach;
 }
 
-/* Links the blocks of different bodies at the same place into rings. `hash` is free to use. */
+/* Links the blocks of different layers at the same place into rings. `hash` is free to use. */
 static void link_peers(firn_directory *d, int32_t *hash, uint32_t mask)
 {
     d->meeting_count = 0;
-    if (!d->count || key_body(d, d->key[0]) == key_body(d, d->key[d->count - 1])) return;
+    if (!d->count || key_layer(d, d->key[0]) == key_layer(d, d->key[d->count - 1])) return;
     memset(hash, -1, ((size_t)mask + 1) * sizeof *hash);
     for (int32_t b = 0; b < d->count; b++) {
         const uint64_t place = key_place(d, d->key[b]);
@@ -475,7 +480,7 @@ firn_status firn_directory_build(firn_directory *d, const firn_directory *from, 
         key_coord(d, set.key[i], near);
         for (int a = 0; a < 3; a++) far[a] = near[a] + 1;
         uint64_t key[8];
-        firn_corner_keys(d, key_body(d, set.key[i]), near, far, key);
+        firn_corner_keys(d, key_layer(d, set.key[i]), near, far, key);
         for (int n = 1; n < corners; n++) {
             if (!(n & ~set.reach[i])) key_set_add(&set, key[n], 0);
         }

@@ -6,11 +6,11 @@
  * that the blocks of a superblock are neighbours in memory and every pass has one fixed order.
  * Nothing has a fixed extent but the key: 21 bits of block number per axis, 2^22 cells either way.
  *
- * Bodies. Objects that can separate belong to different bodies, which have velocities of their own
- * where they touch: blocks of different bodies are different blocks, wherever they are. The body is
- * in the key's upper bits, so that the blocks of a body are neighbours in memory and passes treat
- * all bodies alike; in 3D with bodies, 19 bits are left per axis. Blocks at the same place are
- * linked (see peer).
+ * Layers. Bodies that can separate have velocities of their own where they touch, and are then in
+ * different layers of the grid (see sim/layers.c): blocks of different layers are different blocks,
+ * wherever they are. The layer is in the key's upper bits, so that the blocks of a layer are
+ * neighbours in memory and passes treat all layers alike; in 3D with layers, 19 bits are left per
+ * axis. Blocks at the same place are linked (see peer).
  *
  * Bins. A pass moves particles by less than a cell, so those of a block end in one of the 6^DIM
  * cells that are its own or border it. The pass leaves them sorted by that cell (a "shifted" cell:
@@ -32,8 +32,8 @@ enum {
     FIRN_MAX_SHIFTED = 216, /* shifted cells in 3D */
     FIRN_MAX_NEIGHBOURS = 27,
     FIRN_AXIS_BITS = 21,      /* of a block number in the key */
-    FIRN_BODY_AXIS_BITS = 19, /* the same in 3D where there are bodies */
-    FIRN_MAX_BODIES = 128,
+    FIRN_LAYER_AXIS_BITS = 19, /* the same in 3D where there are layers */
+    FIRN_MAX_LAYERS = 128,
     FIRN_ARENA = 12,  /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */
     FIRN_STENCIL = 4, /* nodes per axis that a particle reaches, at most */
 };
@@ -71,8 +71,8 @@ typedef struct firn_directory {
     uint8_t *reach; /* of the bin: bit dim - 1 - a where some that are still within the block along
                        axis a reach nodes of the next block */
     uint8_t *near_collider; /* set by the grid update */
-    int32_t *peer; /* the next block of another body at the same place, around a ring; -1: none */
-    /* Rings of such blocks, by their first; none where there are no bodies. */
+    int32_t *peer; /* the next block of another layer at the same place, around a ring; -1: none */
+    /* Rings of such blocks, by their first; none where there is one layer. */
     int32_t *meeting;
     int32_t meeting_count;
     /* Superblocks, in key order. */
@@ -85,24 +85,26 @@ typedef struct firn_directory {
     firn_pool pool, bin_pool;
 } firn_directory;
 
-uint64_t firn_block_key(const firn_directory *d, int32_t body, const int32_t coord[3]);
+uint64_t firn_block_key(const firn_directory *d, int32_t layer, const int32_t coord[3]);
+/* That of the same place in another layer. */
+uint64_t firn_key_in_layer(const firn_directory *d, uint64_t key, int32_t layer);
 
-/* The body of a block. */
-int32_t firn_directory_body(const firn_directory *d, int32_t block);
+/* The layer of a block. */
+int32_t firn_directory_layer(const firn_directory *d, int32_t block);
 
 /* Cells from the origin, per axis, within which particles can be. */
 static inline int32_t firn_directory_reach(const firn_directory *d) { return 2 << d->axis_bits; }
 
-/* The keys of the 2^dim blocks of a body at near[a] or far[a] along each axis a: far where bit
+/* The keys of the 2^dim blocks of a layer at near[a] or far[a] along each axis a: far where bit
  * dim - 1 - a of the index is set. */
-void firn_corner_keys(const firn_directory *d, int32_t body, const int32_t near[3],
+void firn_corner_keys(const firn_directory *d, int32_t layer, const int32_t near[3],
                       const int32_t far[3], uint64_t *key);
 
 /* The block of that key, or -1. */
 int32_t firn_directory_find(const firn_directory *d, uint64_t key);
 int32_t firn_directory_find_super(const firn_directory *d, uint64_t super_key);
 
-/* The blocks of its body around one, itself in the middle, -1 where there is none: the offset along
+/* The blocks of its layer around one, itself in the middle, -1 where there is none: the offset along
  * axis 0 changes slowest. Returns how many, 3^dim. */
 int firn_directory_neighbours(const firn_directory *d, int32_t block,
                               int32_t out[FIRN_MAX_NEIGHBOURS]);

@@ -65,7 +65,7 @@ bool firn_walk_next(firn_walk *w)
         if (bin->cell[cell] == bin->cell[cell + 1]) continue;
         w->at = bin->start + bin->cell[cell];
         w->end = bin->start + bin->cell[cell + 1];
-        w->body = firn_directory_body(w->d, w->block);
+        w->layer = firn_directory_layer(w->d, w->block);
         firn_bin_cell_block(w->d, w->block, cell, w->coord);
     }
     w->particle = w->order[w->at++];
@@ -75,7 +75,7 @@ bool firn_walk_next(firn_walk *w)
 void firn_store_keys(const firn_store *s, const firn_directory *d, uint64_t *key)
 {
     firn_walk w = firn_store_walk(s, d);
-    while (firn_walk_next(&w)) key[w.particle] = firn_block_key(d, w.body, w.coord);
+    while (firn_walk_next(&w)) key[w.particle] = firn_block_key(d, w.layer, w.coord);
 }
 
 /* The shifted cell, in its own block, of a record. */

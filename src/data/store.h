@@ -64,7 +64,7 @@ static inline real *firn_store_gradient(const firn_store *s, int64_t i)
 firn_status firn_store_reserve(firn_store *s, int64_t capacity, const firn_allocator *allocator,
                                firn_error *error);
 
-/* All particles in list order, with the coordinates and the body of their blocks:
+/* All particles in list order, with the coordinates and the layer of their blocks:
  *   firn_walk w = firn_store_walk(s, d);
  *   while (firn_walk_next(&w)) ... w.particle, w.coord ... */
 typedef struct firn_walk {
@@ -73,7 +73,7 @@ typedef struct firn_walk {
     int32_t block, cell; /* the cell after the one under way */
     uint32_t at, end;    /* in that cell, of order */
     int32_t coord[3];
-    int32_t body;
+    int32_t layer;
     uint32_t particle; /* record index */
 } firn_walk;
 firn_walk firn_store_walk(const firn_store *s, const firn_directory *d);

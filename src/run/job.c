@@ -95,12 +95,11 @@ static firn_status body_parts(const firn_scene *scene, const firn_scene_object *
     return FIRN_OK;
 }
 
-/* Gives every body that parts from others a velocity field of its own, as long as there are any; the
- * others share field 0. *count receives for how many objects that matters: 0 if all share one. */
-static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t *count,
+/* Numbers the bodies that part from others; the rest is body 0. *count receives for how many objects that
+ * matters: 0 if all are one. */
+static firn_status choose_bodies(const firn_scene *scene, uint16_t *body, int32_t *count,
                                  firn_error *error)
 {
-    enum { BODIES = 127 };
     int32_t apart = 0;
     *count = 0;
     for (int32_t i = 0; i < scene->object_count; i++) {
@@ -111,7 +110,7 @@ static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t
             bool parts = false;
             const firn_status st = body_parts(scene, &scene->object[i], &parts, error);
             if (st != FIRN_OK) return st;
-            body[i] = parts ? (uint8_t)(1 + apart++ % BODIES) : 0;
+            body[i] = parts ? (uint16_t)(1 + apart++ % UINT16_MAX) : 0;
         }
         if (body[i] != body[0]) *count = scene->object_count;
     }
@@ -129,12 +128,12 @@ static firn_status choose_bodies(const firn_scene *scene, uint8_t *body, int32_t
 }
 
 /* Frictions of pairs of objects as those of their bodies. */
-static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body, firn_contact *out,
+static firn_status choose_contacts(const firn_scene *scene, const uint16_t *body, firn_contact *out,
                                    firn_error *error)
 {
     for (int32_t i = 0; i < scene->contact_count; i++) {
         const firn_scene_contact *c = &scene->contact[i];
-        const uint8_t one = body[c->object[0]], other = body[c->object[1]];
+        const uint16_t one = body[c->object[0]], other = body[c->object[1]];
         const char *first = scene->object[c->object[0]].name,
                    *second = scene->object[c->object[1]].name;
         if (one == other) {
@@ -149,7 +148,7 @@ static firn_status choose_contacts(const firn_scene *scene, const uint8_t *body,
                                            "apart");
         }
         for (int32_t k = 0; k < i; k++) {
-            const uint8_t *before = out[k].body;
+            const uint16_t *before = out[k].body;
             if ((before[0] == one && before[1] == other) ||
                 (before[0] == other && before[1] == one)) {
                 return firn_value_fail(c->where, error,
@@ -249,7 +248,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
     firn_contact *contacts = calloc((size_t)scene->contact_count + 1, sizeof *contacts);
     firn_collider_def *colliders = calloc((size_t)scene->collider_count + 1, sizeof *colliders);
     firn_heat_source *sources = calloc((size_t)scene->heat.source_count + 1, sizeof *sources);
-    uint8_t *body = calloc((size_t)scene->object_count + 1, 1);
+    uint16_t *body = calloc((size_t)scene->object_count + 1, sizeof *body);
     firn_status st = job->object && contacts && colliders && sources && body
                          ? firn_variants_make(&job->variants, scene, error)
                          : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -568,7 +567,8 @@ static void find_misplaced(firn_job *job, int32_t index, firn_batch *b)
     }
 }
 
-firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
+/* Gives particles of an object what the engine needs of them, all but their velocities. */
+static firn_status complete(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -582,9 +582,13 @@ firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error
         const int32_t threads = firn_sim_get_info(job->sim).threads;
         st = firn_variants_apply(&job->variants, &job->sources, index, threads, b, error);
     }
-    if (st != FIRN_OK) return st;
-    if (firn_sim_time(job->sim) == 0)
+    if (st == FIRN_OK && firn_sim_time(job->sim) == 0)
         find_misplaced(job, index, b); /* later hosts may move colliders */
+    return st;
+}
+
+static firn_particles particles_of(const firn_job *job, int32_t index, const firn_batch *b)
+{
     firn_particles p = firn_particles_default();
     p.count = b->count;
     p.position = b->position;
@@ -598,29 +602,88 @@ firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error
     p.enthalpy = b->enthalpy;
     p.concentration = b->concentration;
     p.material = b->material;
-    p.each_material = (uint16_t)o->material_index;
+    p.each_material = (uint16_t)job->scene->object[index].material_index;
     p.each_object = (uint16_t)index;
-    firn_error inner = {0};
+    return p;
+}
+
+/* What the sim refuses of an object's particles is wrong in the scene. */
+static firn_status refuse(const firn_job *job, int32_t index, const char *message,
+                          firn_error *error)
+{
+    const firn_scene_object *o = &job->scene->object[index];
+    const firn_value *file = firn_value_get(o->where, "particles");
+    return firn_value_fail(file ? file : o->where, error, "%s%s%s", file ? file->text : "",
+                           file ? ": " : "", message);
+}
+
+/* Particles of an object are in the sim. */
+static void note_added(firn_job *job, int32_t index, firn_batch *b, uint64_t first_id)
+{
     firn_job_object *w = &job->object[index];
-    st = firn_sim_add(job->sim, &p, &w->first_id, &inner);
-    if (st == FIRN_INVALID) {
-        const firn_value *file = firn_value_get(o->where, "particles");
-        return firn_value_fail(file ? file : o->where, error, "%s%s%s", file ? file->text : "",
-                               file ? ": " : "", inner.message);
-    }
-    if (st != FIRN_OK) {
-        if (error) *error = inner;
-        return st;
-    }
     warn_of_coarse(job, index, b);
     warn_of_spacing(job, index, b);
+    w->first_id = first_id;
     w->particles += b->count;
     w->dropped += b->dropped;
-    if (o->particles) {
-        w->carried = b->carried;
-        b->carried = (firn_points){0};
+    if (!job->scene->object[index].particles) return;
+    w->carried = b->carried;
+    b->carried = (firn_points){0};
+}
+
+firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
+{
+    firn_status st = complete(job, index, b, error);
+    if (st != FIRN_OK) return st;
+    const firn_particles p = particles_of(job, index, b);
+    uint64_t first_id;
+    firn_error inner = {0};
+    st = firn_sim_add(job->sim, &p, &first_id, &inner);
+    if (st == FIRN_OK) note_added(job, index, b, first_id);
+    if (st == FIRN_INVALID) return refuse(job, index, inner.message, error);
+    if (st != FIRN_OK && error) *error = inner;
+    return st;
+}
+
+/* ---- objects that are filled one after the other, and added together ---- */
+
+/* Each call of the sim sorts all its particles, which thousands of small objects would have it do as often. */
+typedef struct filled {
+    firn_batch batch;
+    int32_t object;
+} filled;
+
+typedef struct queue {
+    filled *filled;
+    int64_t count, particles;
+} queue;
+
+static firn_status add_queue(firn_job *job, queue *q, firn_error *error)
+{
+    const size_t n = (size_t)q->count + 1;
+    firn_particles *p = malloc(n * sizeof *p);
+    uint64_t *first_id = malloc(n * sizeof *first_id);
+    int64_t refused = -1;
+    firn_error inner = {0};
+    firn_status st =
+        p && first_id ? FIRN_OK : firn_fail(&inner, FIRN_NO_MEMORY, "out of memory for objects");
+    for (int64_t i = 0; st == FIRN_OK && i < q->count; i++)
+        p[i] = particles_of(job, q->filled[i].object, &q->filled[i].batch);
+    if (st == FIRN_OK) st = firn_sim_add_batches(job->sim, p, q->count, first_id, &refused, &inner);
+    for (int64_t i = 0; i < q->count; i++) {
+        filled *f = &q->filled[i];
+        if (st == FIRN_OK) note_added(job, f->object, &f->batch, first_id[i]);
+        firn_batch_free(&f->batch);
     }
-    return FIRN_OK;
+    if (refused >= 0) {
+        st = refuse(job, q->filled[refused].object, inner.message, error);
+    } else if (st != FIRN_OK && error) {
+        *error = inner;
+    }
+    q->count = q->particles = 0;
+    free(p);
+    free(first_id);
+    return st;
 }
 
 /* Whether a batch brings velocities that are not all the same. */
@@ -632,8 +695,8 @@ static bool moves_within(const firn_batch *b, int dim)
     return false;
 }
 
-/* Fills an object and adds that. */
-static firn_status fill_object(firn_job *job, int32_t index, firn_error *error)
+/* Fills an object and puts it into the queue, which has room for one more. */
+static firn_status fill_object(firn_job *job, int32_t index, queue *q, firn_error *error)
 {
     const firn_scene_object *o = &job->scene->object[index];
     const int dim = (int)job->scene->dimension;
@@ -649,8 +712,34 @@ static firn_status fill_object(firn_job *job, int32_t index, firn_error *error)
     find_center(&b, dim, center);
     job->object[index].turning = moves_within(&b, dim);
     if (st == FIRN_OK) st = firn_job_velocities(o, dim, center, &b, error);
-    if (st == FIRN_OK && b.count > 0) st = firn_job_add(job, index, &b, error);
-    firn_batch_free(&b);
+    if (st == FIRN_OK && b.count > 0) st = complete(job, index, &b, error);
+    if (st != FIRN_OK || b.count == 0) {
+        firn_batch_free(&b);
+        return st;
+    }
+    q->filled[q->count++] = (filled){b, index};
+    q->particles += b.count;
+    return FIRN_OK;
+}
+
+/* Fills all objects that emit, or all that do not. What waits to be added is at most a fourth of what the sim
+ * has, or little. */
+static firn_status fill_objects(firn_job *job, bool emit, firn_error *error)
+{
+    enum { LITTLE = 65536 };
+    const firn_scene *scene = job->scene;
+    queue q = {.filled = malloc(((size_t)scene->object_count + 1) * sizeof *q.filled)};
+    if (!q.filled) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for objects");
+    firn_status st = FIRN_OK;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        if (scene->object[i].emits != emit) continue;
+        st = fill_object(job, i, &q, error);
+        if (st == FIRN_OK && q.particles > LITTLE && q.particles > firn_sim_count(job->sim) / 4)
+            st = add_queue(job, &q, error);
+    }
+    if (st == FIRN_OK && q.count > 0) st = add_queue(job, &q, error);
+    for (int64_t i = 0; i < q.count; i++) firn_batch_free(&q.filled[i].batch);
+    free(q.filled);
     return st;
 }
 
@@ -662,10 +751,8 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
     const firn_scene *scene = job->scene;
     firn_status st = open_sources(job, error);
     bool later = scene->sink_count > 0; /* whether sources are needed again */
-    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
-        later = later || scene->object[i].emits;
-        if (!scene->object[i].emits) st = fill_object(job, i, error);
-    }
+    for (int32_t i = 0; i < scene->object_count; i++) later = later || scene->object[i].emits;
+    if (st == FIRN_OK) st = fill_objects(job, false, error);
     if (!later) firn_sources_close(&job->sources);
     if (st == FIRN_OK && scene->simulation.volumes == 1) {
         st = firn_sim_estimate_volumes(job->sim, error);
@@ -683,11 +770,7 @@ firn_status firn_job_fill(firn_job *job, firn_error *error)
 
 firn_status firn_job_try_emitters(firn_job *job, firn_error *error)
 {
-    firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
-        if (job->scene->object[i].emits) st = fill_object(job, i, error);
-    }
-    return st;
+    return fill_objects(job, true, error);
 }
 
 typedef struct keeper {

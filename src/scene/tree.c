@@ -26,14 +26,77 @@ static firn_status parse_map(const char *file, const firn_bytes *bytes, int *val
 
 /* ---- includes ---- */
 
-/* Entries that `into` does not have are moved over from `from`; maps are merged, and lists of an
- * included file come first. False: no memory. */
+/* The first child, which is then nobody's. */
+static firn_value *take_first(firn_value *from)
+{
+    firn_value *c = from->child;
+    from->child = c->next;
+    c->next = NULL;
+    return c;
+}
+
+static const char *name_of(const firn_value *entry)
+{
+    const firn_value *name = firn_value_get(entry, "name");
+    return name && name->kind == FIRN_SCALAR ? name->text : NULL;
+}
+
+/* What an entry does not say, it has from the included one of its name. False: no memory. */
+static bool inherit(firn_value *into, firn_value *from)
+{
+    while (from->child) {
+        firn_value *c = take_first(from);
+        if (!firn_value_get(into, c->key) && firn_value_append(into, c)) continue;
+        const bool known = firn_value_get(into, c->key);
+        firn_value_free(c);
+        if (!known) return false;
+    }
+    return true;
+}
+
+enum { TAKEN = -1 }; /* line of an entry whose content has gone elsewhere */
+
+/* Entries of the included list come first, with what `mine` says of those it has by name. False: no memory. */
+static bool join(firn_value *mine, firn_value *included)
+{
+    firn_names named = {0};
+    bool fine = true;
+    for (firn_value *c = mine->child; c && fine; c = c->next) {
+        const char *name = name_of(c);
+        fine = !name || firn_names_find(&named, name) || firn_names_add(&named, name, c);
+    }
+    for (firn_value *c = included->child; c && fine; c = c->next) {
+        const char *name = name_of(c);
+        firn_value *same = name ? firn_names_find(&named, name) : NULL;
+        if (!same || same->line == TAKEN) continue;
+        firn_value swap = *c, *next = same->next;
+        *c = *same;
+        c->next = swap.next;
+        *same = swap;
+        same->next = next;
+        same->line = TAKEN;
+        fine = inherit(c, same);
+    }
+    firn_names_free(&named);
+    firn_value rest = {.child = mine->child};
+    mine->child = included->child;
+    mine->last = included->last;
+    mine->count = included->count;
+    included->child = NULL;
+    while (rest.child) {
+        firn_value *c = take_first(&rest);
+        if (c->line != TAKEN && firn_value_append(mine, c)) continue;
+        firn_value_free(c);
+    }
+    return fine;
+}
+
+/* Entries that `into` does not have are moved over from `from`; maps are merged, and lists are joined.
+ * False: no memory. */
 static bool merge(firn_value *into, firn_value *from)
 {
     while (from->child) {
-        firn_value *c = from->child;
-        from->child = c->next;
-        c->next = NULL;
+        firn_value *c = take_first(from);
         firn_value *mine = firn_value_get(into, c->key);
         bool kept = true;
         if (!mine) {
@@ -41,12 +104,8 @@ static bool merge(firn_value *into, firn_value *from)
             if (kept) continue;
         } else if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP) {
             kept = merge(mine, c);
-        } else if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST && c->child) {
-            c->last->next = mine->child;
-            if (!mine->last) mine->last = c->last;
-            mine->child = c->child;
-            mine->count += c->count;
-            c->child = NULL;
+        } else if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST) {
+            kept = join(mine, c);
         }
         firn_value_free(c);
         if (!kept) return false;

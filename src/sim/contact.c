@@ -17,11 +17,11 @@ typedef struct member {
     int32_t beside[6]; /* below and above along each axis, -1: none */
     bool asked;        /* whether these are known */
     uint64_t mass;     /* nodes that have some, a bit each */
-    real full;         /* kg on a node within its body */
+    real full;         /* kg on a node within its bodies */
 } member;
 
 typedef struct ring {
-    member member[FIRN_MAX_BODIES];
+    member member[FIRN_MAX_LAYERS];
     int32_t count;
     uint64_t shared; /* nodes where several of them have mass */
 } ring;
@@ -52,14 +52,14 @@ static void open_ring(const firn_sim *sim, int64_t number, ring *r)
 static void find_beside(const firn_sim *sim, member *m)
 {
     const firn_directory *d = sim->at;
-    const int32_t body = firn_directory_body(d, m->block);
+    const int32_t layer = firn_directory_layer(d, m->block);
     for (int f = 0; f < 2 * d->dim; f++) {
         int32_t coord[3];
         memcpy(coord, d->coord[m->block], sizeof coord);
         coord[f / 2] += f % 2 ? 1 : -1;
-        m->beside[f] = firn_directory_find(d, firn_block_key(d, body, coord));
+        m->beside[f] = firn_directory_find(d, firn_block_key(d, layer, coord));
     }
-    m->full = sim->body_density[body] * (real)pow(sim->def.cell_size, d->dim);
+    m->full = sim->layers.density[layer] * (real)pow(sim->def.cell_size, d->dim);
     m->asked = true;
 }
 
@@ -88,8 +88,8 @@ static void find_growth(const firn_sim *sim, member *m, int n, real grows[3])
 }
 
 /* Who has mass on a node, and how it grows there; returns how many. */
-static int32_t gather_node(const firn_sim *sim, ring *r, int n, member *who[FIRN_MAX_BODIES],
-                           real grows[FIRN_MAX_BODIES][3])
+static int32_t gather_node(const firn_sim *sim, ring *r, int n, member *who[FIRN_MAX_LAYERS],
+                           real grows[FIRN_MAX_LAYERS][3])
 {
     int32_t count = 0;
     for (int32_t i = 0; i < r->count; i++) {
@@ -106,8 +106,9 @@ static real *node_of(const firn_sim *sim, const firn_pool *channel, const member
     return firn_grid_channel(sim, channel, m->block) + n * FIRN_NODE;
 }
 
-static double pair_friction(const firn_sim *sim, int32_t body_a, int32_t body_b)
+static double pair_friction(const firn_sim *sim, int32_t layer_a, int32_t layer_b)
 {
+    const int32_t body_a = sim->layers.alone[layer_a], body_b = sim->layers.alone[layer_b];
     for (int32_t i = 0; i < sim->def.contact_count; i++) {
         const firn_contact *c = &sim->def.contacts[i];
         if ((c->body[0] == body_a && c->body[1] == body_b) ||
@@ -167,18 +168,18 @@ static void resolve_ring(void *context, int64_t number, int32_t thread)
     firn_sim *sim = context;
     const firn_directory *d = sim->at;
     ring r;
-    member *who[FIRN_MAX_BODIES];
-    real grows[FIRN_MAX_BODIES][3];
+    member *who[FIRN_MAX_LAYERS];
+    real grows[FIRN_MAX_LAYERS][3];
     open_ring(sim, number, &r);
     for (uint64_t left = r.shared; left; left &= left - 1) {
         const int n = __builtin_ctzll(left);
         const int32_t count = gather_node(sim, &r, n, who, grows);
         for (int32_t i = 0; i < count; i++) {
-            const int32_t body = firn_directory_body(d, who[i]->block);
+            const int32_t layer = firn_directory_layer(d, who[i]->block);
             real *a = node_of(sim, &sim->grid.velocity, who[i], n);
             for (int32_t k = i + 1; k < count; k++) {
-                const int32_t other = firn_directory_body(d, who[k]->block);
-                meet(d->dim, (real)pair_friction(sim, body, other), a, grows[i],
+                const int32_t other = firn_directory_layer(d, who[k]->block);
+                meet(d->dim, (real)pair_friction(sim, layer, other), a, grows[i],
                      node_of(sim, &sim->grid.velocity, who[k], n), grows[k]);
             }
         }
@@ -202,8 +203,8 @@ static void approach_ring(void *context, int64_t number, int32_t thread)
     firn_sim *sim = context;
     const int32_t dim = sim->store.dim;
     ring r;
-    member *who[FIRN_MAX_BODIES];
-    real grows[FIRN_MAX_BODIES][3], most = 0;
+    member *who[FIRN_MAX_LAYERS];
+    real grows[FIRN_MAX_LAYERS][3], most = 0;
     open_ring(sim, number, &r);
     for (uint64_t left = r.shared; left; left &= left - 1) {
         const int n = __builtin_ctzll(left);

@@ -128,11 +128,6 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
             "contacts is NULL but contact_count is %d; give them, or set it to 0",
             def->contact_count);
     }
-    for (int32_t i = 0; i < def->object_count; i++) {
-        if (def->object_bodies[i] < FIRN_MAX_BODIES) continue;
-        return firn_fail_field(error, FIRN_INVALID, "object_bodies[%d] %d must be below %d", i,
-                               def->object_bodies[i], FIRN_MAX_BODIES);
-    }
     for (int32_t i = 0; i < def->contact_count; i++) {
         const firn_contact *c = &def->contacts[i];
         if (!(c->friction >= 0 && c->friction <= 1e6)) { /* as contact_friction */
@@ -140,12 +135,10 @@ static firn_status check_contacts(const firn_sim_def *def, firn_error *error)
                                    "contacts[%d].friction %g must be from 0 to 1e6", i,
                                    c->friction);
         }
-        if (c->body[0] >= FIRN_MAX_BODIES || c->body[1] >= FIRN_MAX_BODIES ||
-            c->body[0] == c->body[1]) {
-            return firn_fail_field(
-                error, FIRN_INVALID,
-                "contacts[%d] is of bodies %d and %d; give two different ones below %d", i,
-                c->body[0], c->body[1], FIRN_MAX_BODIES);
+        if (c->body[0] == c->body[1]) {
+            return firn_fail_field(error, FIRN_INVALID,
+                                   "contacts[%d] is of body %d twice; give two different ones", i,
+                                   c->body[0]);
         }
     }
     return FIRN_OK;
@@ -478,7 +471,11 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
         }
     }
     firn_reaction_reset(sim);
-    return st;
+    int32_t bodies = 1;
+    for (int32_t i = 0; i < def->object_count; i++) {
+        if (def->object_bodies[i] >= bodies) bodies = def->object_bodies[i] + 1;
+    }
+    return st == FIRN_OK ? firn_layers_reserve(sim, bodies, error) : st;
 }
 
 firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error *error)
@@ -515,7 +512,7 @@ firn_status firn_sim_create(const firn_sim_def *def, firn_sim **out, firn_error 
     /* Only in 3D do bodies take bits from the axes. */
     for (int i = 0; i < 4; i++) {
         sim->directory[i].axis_bits =
-            def->object_count && def->dimension == 3 ? FIRN_BODY_AXIS_BITS : FIRN_AXIS_BITS;
+            def->object_count && def->dimension == 3 ? FIRN_LAYER_AXIS_BITS : FIRN_AXIS_BITS;
         sim->directory[i].stencil = sim->def.spline == FIRN_QUADRATIC ? 3 : 4;
     }
     if (st == FIRN_OK) {
@@ -562,6 +559,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->shear_pool,
         &sim->posed_pool,
         &sim->body_pool,
+        &sim->layers.body,
         &sim->contact_pool,
         &sim->slot_pool,
         &sim->reaction_pool,

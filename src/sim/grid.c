@@ -141,7 +141,7 @@ void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int
         far[a] = 2 * o[a][1].super;
     }
     uint64_t key[8];
-    firn_corner_keys(at, firn_directory_body(at, (int32_t)block), near, far, key);
+    firn_corner_keys(at, firn_directory_layer(at, (int32_t)block), near, far, key);
     /* The rows are scattered over eight arenas: they are all asked for before the first is used. */
     const real *arena[8];
     const uint64_t *touched = sim->grid.touched.data;

@@ -337,16 +337,15 @@ firn_status firn_sim_add_material(firn_sim *sim, const firn_material_def *def, i
 firn_status firn_sim_set_body(firn_sim *sim, uint16_t object, int32_t body, firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
-    if (body < 0 || body >= FIRN_MAX_BODIES) {
-        return firn_fail(error, FIRN_INVALID, "body %d must be from 0 to %d", body,
-                         FIRN_MAX_BODIES - 1);
+    if (body < 0 || body > UINT16_MAX) {
+        return firn_fail(error, FIRN_INVALID, "body %d must be from 0 to %d", body, UINT16_MAX);
     }
     if (body == firn_sim_body(sim, object)) return FIRN_OK;
     if (sim->def.pressure == FIRN_PRESSURE_PROJECTION) {
         return firn_fail(error, FIRN_UNSUPPORTED,
                          "body %d: with pressure projection no object separates from others", body);
     }
-    if (sim->from->axis_bits != FIRN_BODY_AXIS_BITS && sim->store.dim == 3) {
+    if (sim->from->axis_bits != FIRN_LAYER_AXIS_BITS && sim->store.dim == 3) {
         return firn_fail(error, FIRN_INVALID,
                          "the sim was created without bodies; give its def object_bodies");
     }
@@ -359,13 +358,14 @@ firn_status firn_sim_set_body(firn_sim *sim, uint16_t object, int32_t body, firn
     }
     const int32_t before = sim->def.object_count,
                   after = before > object ? before : (int32_t)object + 1;
-    const firn_status st =
-        firn_pool_reserve_slack(sim->allocator, &sim->body_pool, (size_t)after, error);
+    firn_status st = firn_pool_reserve_slack(sim->allocator, &sim->body_pool,
+                                             (size_t)after * sizeof(uint16_t), error);
     sim->def.object_bodies = sim->body_pool.data;
+    if (st == FIRN_OK) st = firn_layers_reserve(sim, body + 1, error);
     if (st != FIRN_OK) return st;
-    uint8_t *bodies = sim->body_pool.data;
-    memset(bodies + before, 0, (size_t)(after - before));
-    bodies[object] = (uint8_t)body;
+    uint16_t *bodies = sim->body_pool.data;
+    memset(bodies + before, 0, (size_t)(after - before) * sizeof *bodies);
+    bodies[object] = (uint16_t)body;
     sim->def.object_count = after;
     return FIRN_OK;
 }

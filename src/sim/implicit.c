@@ -103,7 +103,7 @@ typedef struct implicit_job {
     double goal;  /* of the residual */
     double most;  /* about the largest eigenvalue of the system over the mass */
     int32_t axis; /* of a loop under way */
-    double free_mass[FIRN_MAX_BODIES], drift[FIRN_MAX_BODIES]; /* by body: kg, or 0; m/s */
+    double free_mass[FIRN_MAX_LAYERS], drift[FIRN_MAX_LAYERS]; /* by layer: kg, or 0; m/s */
     bool solved; /* velocity_moved is no longer the guess, in which light nodes are right too */
 } implicit_job;
 
@@ -253,18 +253,18 @@ static void weigh_block(void *context, int64_t block, int32_t thread)
     partial(job->sim)[block] = sum;
 }
 
-/* The masses of bodies that are at no wall. */
-static void weigh_bodies(implicit_job *job)
+/* The masses of layers that are at no wall. */
+static void weigh_layers(implicit_job *job)
 {
     const firn_sim *sim = job->sim;
     memset(job->free_mass, 0, sizeof job->free_mass);
     run(job, weigh_block);
     for (int32_t b = 0; b < sim->at->count; b++) {
-        job->free_mass[firn_directory_body(sim->at, b)] += partial(sim)[b];
+        job->free_mass[firn_directory_layer(sim->at, b)] += partial(sim)[b];
     }
     for (int32_t b = 0; b < sim->at->count; b++) {
         int32_t walls;
-        if (firn_walls_of(sim, b, &walls)) job->free_mass[firn_directory_body(sim->at, b)] = 0;
+        if (firn_walls_of(sim, b, &walls)) job->free_mass[firn_directory_layer(sim->at, b)] = 0;
     }
 }
 
@@ -317,7 +317,7 @@ static void shift_block(void *context, int64_t block, int32_t thread)
     (void)thread;
     const implicit_job *job = context;
     const block_view v = view_block(job->sim, block);
-    const real drift = (real)job->drift[firn_directory_body(job->sim->at, (int32_t)block)];
+    const real drift = (real)job->drift[firn_directory_layer(job->sim->at, (int32_t)block)];
     real *z = job->out + block * v.nodes * FIRN_NODE + job->axis;
     for (int n = 0; n < v.nodes; n++) {
         if (v.old[n][3] > 0) z[n * FIRN_NODE] -= drift;
@@ -339,9 +339,9 @@ static void correct(void *context, const real *r, real *z)
         memset(job->drift, 0, sizeof job->drift);
         run(job, momentum_block);
         for (int32_t b = 0; b < sim->at->count; b++) {
-            const int32_t body = firn_directory_body(sim->at, b);
-            const double mass = job->free_mass[body];
-            if (mass > 0) job->drift[body] += partial(sim)[b] / mass;
+            const int32_t layer = firn_directory_layer(sim->at, b);
+            const double mass = job->free_mass[layer];
+            if (mass > 0) job->drift[layer] += partial(sim)[b] / mass;
         }
         run(job, shift_block);
     }
@@ -354,13 +354,13 @@ static bool wants_coarse(const implicit_job *job)
     int32_t low[3] = {0}, high[3] = {0};
     if (job->most < COARSE_FROM) return false;
     for (int32_t b = 0; b < d->count; b++) {
-        const bool first = b == 0 || firn_directory_body(d, b) != firn_directory_body(d, b - 1);
+        const bool first = b == 0 || firn_directory_layer(d, b) != firn_directory_layer(d, b - 1);
         for (int a = 0; a < d->dim; a++) {
             if (first || d->coord[b][a] < low[a]) low[a] = d->coord[b][a];
             if (first || d->coord[b][a] > high[a]) high[a] = d->coord[b][a];
         }
         const bool last =
-            b + 1 == d->count || firn_directory_body(d, b) != firn_directory_body(d, b + 1);
+            b + 1 == d->count || firn_directory_layer(d, b) != firn_directory_layer(d, b + 1);
         int32_t longest = 0, second = 0;
         for (int a = 0; a < d->dim && last; a++) {
             const int32_t length = high[a] - low[a];
@@ -556,8 +556,8 @@ static void closing_block(void *context, int64_t block, int32_t thread)
         int32_t above[3];
         memcpy(above, d->coord[block], sizeof above);
         above[a]++;
-        const int32_t body = firn_directory_body(d, (int32_t)block),
-                      next = firn_directory_find(d, firn_block_key(d, body, above));
+        const int32_t layer = firn_directory_layer(d, (int32_t)block),
+                      next = firn_directory_find(d, firn_block_key(d, layer, above));
         const uint32_t crowd = d->population[block] + (next >= 0 ? d->population[next] : 0);
         if (crowd < (uint32_t)v.nodes) continue;
         for (int n = 0; n < v.nodes; n++) {
@@ -780,7 +780,7 @@ firn_status firn_implicit_solve(firn_sim *sim, double dt, double crossing, firn_
         (void)apply(&job, sim->grid.velocity_moved.data, sim->grid.image.data);
         run(&job, residual_block);
         if (coarse) {
-            weigh_bodies(&job);
+            weigh_layers(&job);
             firn_coarse_setup(&sim->implicit.coarse, def->cell_size, job.squared);
         }
         s = solve(&system, sim, job.goal, &st, error);

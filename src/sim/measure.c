@@ -115,7 +115,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
         for (int n = 0; n < nodes; n++, velocity += FIRN_NODE, force += FIRN_NODE) {
             if (!(velocity[3] > 0)) continue;
             firn_grid_node node = {.mass = (double)velocity[3],
-                                   .body = firn_directory_body(sim->at, b)};
+                                   .layer = firn_directory_layer(sim->at, b)};
             if (projected) node.cell_class = class_of(sim, b, n);
             for (int a = dim - 1, rest = n; a >= 0; a--, rest /= FIRN_BLOCK) {
                 node.index[a] = FIRN_BLOCK * sim->at->coord[b][a] + rest % FIRN_BLOCK;

@@ -8,11 +8,6 @@ firn_particles firn_particles_default(void) { return (firn_particles){.stamp = F
 
 /* ---- adding ---- */
 
-int32_t firn_sim_body(const firn_sim *sim, uint16_t object)
-{
-    return object < sim->def.object_count ? sim->def.object_bodies[object] : 0;
-}
-
 /* Block and place in it of a position. Rounded to 2^-21 of a cell (which x + 1 keeps exactly for
  * all x of a block), so that the same scene moved by whole blocks gives the same numbers. False
  * when out of reach. */
@@ -85,20 +80,17 @@ static firn_status check_one(const firn_sim *sim, int64_t i, int material, const
     return FIRN_OK;
 }
 
-static firn_status check_particles(const firn_sim *sim, const firn_particles *p, firn_error *error)
+static firn_status check_particles(const firn_sim *sim, const firn_particles *p, int64_t before,
+                                   firn_error *error)
 {
     const int32_t dim = sim->store.dim;
-    if (!p) {
-        return firn_fail(error, FIRN_INVALID,
-                         "particles is NULL; start from firn_particles_default()");
-    }
     firn_status st = firn_check_stamp(p->stamp, "firn_particles", NULL, error);
     if (st != FIRN_OK) return st;
     if (p->count < 0) {
         return firn_fail(error, FIRN_INVALID, "count %lld must not be negative",
                          (long long)p->count);
     }
-    if (p->count > FIRN_STORE_MOST - sim->store.count) {
+    if (p->count > FIRN_STORE_MOST - before) {
         return firn_fail(error, FIRN_INVALID, "count %lld is too many; one sim holds at most %lld",
                          (long long)p->count, (long long)FIRN_STORE_MOST);
     }
@@ -153,13 +145,13 @@ static firn_status check_particles(const firn_sim *sim, const firn_particles *p,
     return st;
 }
 
-/* Writes particle `i` of the batch to slot `to`, beyond what is visible yet. */
-static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, int64_t to)
+/* Writes particle `i` of the batch to slot `to`, beyond what is visible yet, and says in which block it is. */
+static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, int64_t to,
+                           int32_t coord[3])
 {
     firn_store *s = &sim->store;
     const int32_t dim = s->dim, dd = dim * dim;
     real *r = s->record + to * FIRN_RECORD, local[3];
-    int32_t coord[3];
     memset(r, 0, FIRN_RECORD * sizeof *r);
     locate(sim, p->position + i * dim, coord, local);
     for (int a = 0; a < dim; a++) {
@@ -179,7 +171,7 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     const double volume = p->volume ? p->volume[i] : p->each_volume;
     s->volume[to] = (real)volume;
     s->mass[to] = (real)(p->mass ? p->mass[i] : sim->materials[s->material[to]].density * volume);
-    s->id[to] = s->next_id + (uint64_t)i;
+    s->id[to] = s->next_id + (uint64_t)(to - s->count);
     if (!s->heat) return;
     real *heat = s->heat + to * FIRN_HEAT_RECORD;
     const firn_heat_curve *curve = firn_heat_curve_of(sim, to);
@@ -212,51 +204,91 @@ static void commit_bins(firn_sim *sim)
     sim->generation++;
 }
 
-/* Of particles first to end - 1, for contact between bodies. */
-static void note_densities(firn_sim *sim, int64_t first, int64_t end)
+firn_status firn_sim_sort(firn_sim *sim, uint64_t *key, int64_t count, firn_error *error)
 {
-    const firn_store *s = &sim->store;
-    for (int64_t i = first; i < end; i++) {
-        real *most = &sim->body_density[firn_sim_body(sim, s->object[i])];
-        if (s->mass[i] / s->volume[i] > *most) *most = s->mass[i] / s->volume[i];
+    firn_store *s = &sim->store;
+    for (int64_t i = 0; i < count; i++) {
+        key[i] = firn_key_in_layer(sim->from, key[i], firn_layers_wanted(sim, s->object[i]));
     }
+    const firn_status st =
+        firn_store_bin(s, sim->at, s->order[s->current], count, key, s->order[s->current ^ 1],
+                       key + count, sim->allocator, error);
+    if (st != FIRN_OK) return st;
+    firn_layers_use(sim);
+    sim->layers.moved = 0;
+    commit_bins(sim);
+    return FIRN_OK;
 }
 
-firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
-                         firn_error *error)
+/* Checks all batches, and counts their particles. */
+static firn_status check_batches(const firn_sim *sim, const firn_particles *batch, int64_t batches,
+                                 int64_t *total, int64_t *refused, firn_error *error)
 {
+    *total = 0;
+    for (int64_t i = 0; i < batches; i++) {
+        const firn_status st = check_particles(sim, batch + i, sim->store.count + *total, error);
+        if (st != FIRN_OK) {
+            if (refused) *refused = i;
+            return st;
+        }
+        *total += batch[i].count;
+    }
+    return FIRN_OK;
+}
+
+firn_status firn_sim_add_batches(firn_sim *sim, const firn_particles *batch, int64_t batches,
+                                 uint64_t *first_id, int64_t *refused, firn_error *error)
+{
+    if (refused) *refused = -1;
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;
+    if (batches < 0 || (batches > 0 && !batch)) {
+        return firn_fail(error, FIRN_INVALID,
+                         "particles is NULL; start from firn_particles_default()");
+    }
     firn_store *s = &sim->store;
-    firn_status st = check_particles(sim, p, error);
+    int64_t total;
+    firn_status st = check_batches(sim, batch, batches, &total, refused, error);
     if (st != FIRN_OK) return st;
-    const int64_t before = s->count, after = before + p->count;
-    /* Exactly what a first batch needs; those that come later are likely to be followed by more. */
+    const int64_t before = s->count, after = before + total;
+    /* Exactly what a first call needs; those that come later are likely to be followed by more. */
     const int64_t slack = before > 0 && after > s->capacity ? after / 8 : 0;
     const int64_t wanted = after + slack < FIRN_STORE_MOST ? after + slack : FIRN_STORE_MOST;
     if (wanted > s->capacity) sim->generation++; /* views move, also when only some arrays grow */
     st = firn_store_reserve(s, wanted, sim->allocator, error);
     if (st != FIRN_OK) return st;
-    for (int64_t i = 0; i < p->count; i++) write_particle(sim, p, i, before + i);
 
     uint64_t *key = firn_store_key_scratch(s, after);
     firn_store_keys(s, sim->from, key);
-    uint32_t *list = s->order[s->current], *order = s->order[s->current ^ 1];
-    for (int64_t i = 0; i < p->count; i++) {
-        int32_t coord[3];
-        real local[3];
-        locate(sim, p->position + i * s->dim, coord, local);
-        key[before + i] =
-            firn_block_key(sim->from, firn_sim_body(sim, s->object[before + i]), coord);
-        list[before + i] = (uint32_t)(before + i);
+    firn_layers_look(sim, false);
+    uint32_t *list = s->order[s->current];
+    int64_t to = before;
+    for (int64_t b = 0; b < batches; b++) {
+        for (int64_t i = 0; i < batch[b].count; i++, to++) {
+            int32_t coord[3], cell[3] = {0};
+            write_particle(sim, batch + b, i, to, coord);
+            key[to] = firn_block_key(sim->from, 0, coord);
+            list[to] = (uint32_t)to;
+            for (int a = 0; a < s->dim; a++) {
+                cell[a] = FIRN_BLOCK * coord[a] + (int32_t)s->record[to * FIRN_RECORD + a];
+            }
+            firn_layers_note(sim, to, cell);
+        }
     }
-    st = firn_store_bin(s, sim->at, list, after, key, order, key + after, sim->allocator, error);
+    (void)firn_layers_choose(sim);
+    st = firn_sim_sort(sim, key, after, error);
     if (st != FIRN_OK) return st;
-    if (first_id) *first_id = s->next_id;
-    note_densities(sim, before, after);
+    for (int64_t b = 0; b < batches; b++) {
+        if (first_id) first_id[b] = s->next_id;
+        s->next_id += (uint64_t)batch[b].count;
+    }
     s->count = after;
-    s->next_id += (uint64_t)p->count;
-    commit_bins(sim);
     return FIRN_OK;
+}
+
+firn_status firn_sim_add(firn_sim *sim, const firn_particles *p, uint64_t *first_id,
+                         firn_error *error)
+{
+    return firn_sim_add_batches(sim, p, 1, first_id, NULL, error);
 }
 
 firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
@@ -268,8 +300,8 @@ firn_status firn_sim_estimate_volumes(firn_sim *sim, firn_error *error)
     if (st != FIRN_OK) return st;
     firn_grid_sum(sim, false);
     firn_sim_run_pass(sim, &pass, sim->kernels->plain_weigh);
-    memset(sim->body_density, 0, sizeof sim->body_density);
-    note_densities(sim, 0, sim->store.count);
+    firn_layers_look(sim, true);
+    firn_layers_use(sim);
     sim->generation++;
     return FIRN_OK;
 }
@@ -375,7 +407,10 @@ static firn_status write_at(firn_sim *sim, firn_field field, int64_t count, cons
                 ((real *)to)[c] = (real)(value - less);
         }
     }
-    if (field == FIRN_MASS || field == FIRN_VOLUME) note_densities(sim, 0, sim->store.count);
+    if (field == FIRN_MASS || field == FIRN_VOLUME) {
+        firn_layers_look(sim, false);
+        firn_layers_use(sim);
+    }
     sim->generation++;
     return FIRN_OK;
 }

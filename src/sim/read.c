@@ -341,7 +341,8 @@ firn_status firn_sim_hash(firn_sim *sim, firn_hash *hash, firn_error *error)
     hash_word(&h, bits_of(sim->time));
     hash_word(&h, bits_of(sim->dt_next));
     hash_word(&h, (uint64_t)s->count);
-    for (int f = 0; f < FIRN_MAX_BODIES; f++) hash_word(&h, bits_of((double)sim->body_density[f]));
+    const int32_t bodies = sim->layers.count > 128 ? sim->layers.count : 128; /* as it always was */
+    for (int32_t i = 0; i < bodies; i++) hash_word(&h, bits_of(firn_layers_density(sim, i)));
     if (s->count) {
         const uint32_t *by_id = firn_sim_id_order(sim);
         uint64_t *key = firn_store_key_scratch(s, s->count);

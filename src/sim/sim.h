@@ -168,6 +168,27 @@ typedef struct firn_nearby {
 } firn_nearby;
 #define FIRN_NEARBY_KEPT(colliders) (34 * (size_t)((colliders) + 1) * sizeof(int32_t))
 
+/* A body, see layers.c. */
+typedef struct firn_body {
+    int32_t low[3], high[3]; /* cells, around its particles when last looked at */
+    int32_t next;
+    real density; /* kg/m3, of the densest particle it has had. Part of the state, as is its layer */
+    real weighed; /* the same, and `wanted` its layer, once firn_layers_use has been called */
+    uint8_t layer, wanted;
+    bool there; /* it has particles */
+    bool alone; /* it shares its layer with no other */
+    bool placed;
+} firn_body;
+
+typedef struct firn_layers {
+    firn_pool body; /* firn_body, `count` of them */
+    int32_t count;
+    bool shared;  /* by several bodies, any of them */
+    double moved; /* cells by which particles may have moved since boxes were found. Part of the state */
+    real density[FIRN_MAX_LAYERS];  /* kg/m3, the highest of its bodies */
+    int32_t alone[FIRN_MAX_LAYERS]; /* the body that has it for itself, or -1 */
+} firn_layers;
+
 struct firn_sim {
     firn_sim_def def; /* pointers are into the copies below */
     firn_material_def *materials;
@@ -203,7 +224,7 @@ struct firn_sim {
     firn_project project;
     firn_heat heat;
 
-    real body_density[FIRN_MAX_BODIES]; /* kg/m3, of the densest particle each body has had */
+    firn_layers layers;
     double time;
     int32_t told;   /* 1 + the integrator that the log knows AUTO to have taken */
     bool advancing; /* hooks are being called */
@@ -462,10 +483,34 @@ static inline const firn_heat_curve *firn_heat_curve_of(const firn_sim *sim, int
     return (const firn_heat_curve *)sim->heat.curve.data + sim->store.material[particle];
 }
 
+/* ---- layers.c ---- */
+
+/* The body that particles of an object belong to, and the layer it has. */
+int32_t firn_sim_body(const firn_sim *sim, uint16_t object);
+int32_t firn_sim_layer(const firn_sim *sim, uint16_t object);
+double firn_layers_density(const firn_sim *sim, int32_t body); /* kg/m3, see firn_body */
+
+firn_status firn_layers_reserve(firn_sim *sim, int32_t count, firn_error *error); /* bodies */
+
+/* Finds boxes and densities from the particles; `afresh` forgets densities of before. firn_layers_note adds
+ * a particle that is not in the bins yet. */
+void firn_layers_look(firn_sim *sim, bool afresh);
+void firn_layers_note(firn_sim *sim, int64_t particle, const int32_t cell[3]);
+/* Then, which layers bodies should have; true if some have others. */
+bool firn_layers_choose(firn_sim *sim);
+int32_t firn_layers_wanted(const firn_sim *sim, uint16_t object);
+/* And takes what was found over. */
+void firn_layers_use(firn_sim *sim);
+
+/* Whether bodies of one layer have come near each other since boxes were found. */
+bool firn_layers_are_crowded(firn_sim *sim);
+/* Gives those another layer. Before every step; not with a pass under way. */
+firn_status firn_layers_update(firn_sim *sim, firn_error *error);
+
 /* ---- particles.c ---- */
 
-/* The body that particles of an object belong to. */
-int32_t firn_sim_body(const firn_sim *sim, uint16_t object);
+/* Makes bins of the first `count` particles, whose keys these are but for the layers that bodies want. */
+firn_status firn_sim_sort(firn_sim *sim, uint64_t *key, int64_t count, firn_error *error);
 
 /* World position of the particle at record index i, of the block at coord. */
 void firn_sim_position(const firn_sim *sim, const int32_t coord[3], int64_t i, double out[3]);

@@ -16,8 +16,8 @@ static const char MAGIC[8] = "FIRNSIM";
 typedef struct header {
     char magic[8];
     uint32_t version, real_bytes;
-    int32_t dim, spline, axis_bits, explicit_left, heat, unused;
-    double cell_size;
+    int32_t dim, spline, axis_bits, explicit_left, heat, bodies;
+    double cell_size, moved;
     int64_t count;
     uint64_t next_id;
     int32_t blocks, limit_next;
@@ -26,6 +26,12 @@ typedef struct header {
     double gravity[3];
     int32_t gravity_set, colliders; /* of the latter, how many the host has changed */
 } header;
+
+/* What the state has of a firn_body. */
+typedef struct saved_body {
+    double density;
+    int32_t layer, unused;
+} saved_body;
 
 /* A collider that the host has changed; of one it added, the def and its keys follow. */
 typedef struct changed_collider {
@@ -235,7 +241,9 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
                 .axis_bits = d->axis_bits,
                 .explicit_left = sim->explicit_left,
                 .heat = s->has_heat,
+                .bodies = sim->layers.count,
                 .cell_size = sim->def.cell_size,
+                .moved = sim->layers.moved,
                 .count = s->count,
                 .next_id = s->next_id,
                 .blocks = d->count,
@@ -247,8 +255,12 @@ firn_status firn_sim_save(const firn_sim *sim, firn_write_function *write, void 
     for (int32_t i = 0; i < sim->def.collider_count; i++) h.colliders += is_changed(&sim->slots[i]);
     memcpy(h.gravity, sim->def.gravity, sizeof h.gravity);
     memcpy(h.magic, MAGIC, sizeof h.magic);
-    bool fine = write(user_data, &h, sizeof h) == 0 &&
-                write(user_data, sim->body_density, sizeof sim->body_density) == 0;
+    bool fine = write(user_data, &h, sizeof h) == 0;
+    for (int32_t i = 0; fine && i < h.bodies; i++) {
+        const firn_body *b = (const firn_body *)sim->layers.body.data + i;
+        const saved_body saved = {(double)b->density, b->layer, 0};
+        fine = write(user_data, &saved, sizeof saved) == 0;
+    }
 #define SAVE(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = write(user_data, (array), (bytes)) == 0;
 #define SAVE_SIDE(type, name, ...) SAVE(s->name, n * sizeof(type))
@@ -275,7 +287,7 @@ static bool bins_are_sound(const firn_store *s, const firn_directory *d, uint8_t
     int64_t total = 0;
     for (int32_t b = 0; b < d->count; b++) {
         const firn_bin *bin = &d->bin[b];
-        if (firn_directory_body(d, b) >= FIRN_MAX_BODIES) return false;
+        if (firn_directory_layer(d, b) >= FIRN_MAX_LAYERS) return false;
         if (bin->cell[0] != 0 || bin->cell[cells] != bin->count) return false;
         for (int c = 0; c < cells; c++) {
             if (bin->cell[c] > bin->cell[c + 1]) return false;
@@ -368,11 +380,36 @@ static firn_status check_header(const firn_sim *sim, const header *h, firn_error
         !(h->time >= 0) || !(h->time + sim->def.dt_min > h->time) || /* or time stands still */
         !isfinite(h->dt_next) || h->dt_next < 0 || h->limit_next < 0 ||
         h->limit_next >= FIRN_LIMIT_COUNT || h->plain_steps < 0 || h->plain_steps > INT64_MAX / 2 ||
-        h->explicit_left < -1 || h->colliders < 0 || !isfinite(h->gravity[0]) ||
+        h->explicit_left < -1 || h->colliders < 0 || h->bodies < 1 || h->bodies > UINT16_MAX + 1 ||
+        !(h->moved >= 0) || !isfinite(h->moved) || !isfinite(h->gravity[0]) ||
         !isfinite(h->gravity[1]) || !isfinite(h->gravity[2])) {
         return firn_fail(error, FIRN_INVALID, "the state is damaged: its header makes no sense");
     }
     return FIRN_OK;
+}
+
+/* Into a sim without particles. */
+static bool load_bodies(firn_sim *sim, int32_t count, firn_read_function *read, void *user_data)
+{
+    for (int32_t i = 0; i < count; i++) {
+        saved_body saved;
+        firn_body *b = (firn_body *)sim->layers.body.data + i;
+        if (read(user_data, &saved, sizeof saved) != 0) return false;
+        if (!(saved.density >= 0) || !isfinite(saved.density)) return false;
+        if (saved.layer < 0 || saved.layer >= (i ? FIRN_MAX_LAYERS : 1)) return false;
+        b->density = (real)saved.density;
+        b->layer = (uint8_t)saved.layer;
+    }
+    return true;
+}
+
+static void forget_bodies(firn_sim *sim)
+{
+    for (int32_t i = 0; i < sim->layers.count; i++) {
+        firn_body *b = (firn_body *)sim->layers.body.data + i;
+        b->density = 0;
+        b->layer = 0;
+    }
 }
 
 firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_data,
@@ -393,13 +430,11 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     firn_status st = check_header(sim, &h, error);
     if (st == FIRN_OK) st = firn_store_reserve(s, h.count, sim->allocator, error);
     if (st == FIRN_OK) st = firn_directory_reserve(d, h.blocks, sim->allocator, error);
+    if (st == FIRN_OK) st = firn_layers_reserve(sim, h.bodies, error);
     if (st != FIRN_OK) return st;
 
     const size_t n = (size_t)h.count, dd = (size_t)(s->dim * s->dim), blocks = (size_t)h.blocks;
-    real density[FIRN_MAX_BODIES];
-    bool fine = read(user_data, density, sizeof density) == 0;
-    for (int f = 0; fine && f < FIRN_MAX_BODIES; f++)
-        fine = density[f] >= 0 && isfinite(density[f]);
+    bool fine = load_bodies(sim, h.bodies, read, user_data);
 #define LOAD(array, bytes)                                                                         \
     if (fine && (bytes) > 0) fine = read(user_data, (array), (bytes)) == 0;
 #define LOAD_SIDE(type, name, ...) LOAD(s->name, n * sizeof(type))
@@ -409,6 +444,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     firn_pool keys = {0};
     if (fine && blocks) {
         st = firn_pool_reserve(sim->allocator, &keys, blocks * sizeof(uint64_t), error);
+        if (st != FIRN_OK) forget_bodies(sim);
         if (st != FIRN_OK) return st;
         fine = read(user_data, keys.data, blocks * sizeof(uint64_t)) == 0;
     }
@@ -421,6 +457,7 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
             fine = read(user_data, &d->bin[b], bin_bytes(s->dim)) == 0;
     }
     firn_pool_free(sim->allocator, &keys);
+    if (st != FIRN_OK) forget_bodies(sim);
     if (st != FIRN_OK) return st;
     s->count = h.count;
     s->next_id = h.next_id;
@@ -442,11 +479,11 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     firn_walk w = firn_store_walk(s, d);
     while (fine && st == FIRN_OK && firn_walk_next(&w)) {
         fine = is_in_cell(s, w.particle, w.cell - 1);
-        if (w.body == firn_sim_body(sim, s->object[w.particle])) continue;
+        if (w.layer == firn_sim_layer(sim, s->object[w.particle])) continue;
         st = firn_fail(error, FIRN_INVALID,
-                       "the state has object %d in body %d and the sim has it in body %d: the "
+                       "object %d is of body %d in the sim and of another one in the state: the "
                        "same objects must be able to separate",
-                       s->object[w.particle], w.body, firn_sim_body(sim, s->object[w.particle]));
+                       s->object[w.particle], firn_sim_body(sim, s->object[w.particle]));
     }
     if (st == FIRN_OK && !fine) {
         st = firn_fail(error, FIRN_INVALID, "the state is cut short or damaged");
@@ -456,10 +493,10 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
         s->count = 0;
         s->next_id = 0;
         d->count = d->super_count = 0;
+        forget_bodies(sim);
         return st;
     }
     for (int32_t b = 0; b < d->count; b++) firn_directory_count_leaving(d, b);
-    memcpy(sim->body_density, density, sizeof density);
     sim->at = sim->from;
     sim->from = d;
     sim->time = sim->reaction_from = h.time;
@@ -473,6 +510,9 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     sim->explicit_left = h.explicit_left;
     sim->limit_next = (firn_limit)h.limit_next;
     sim->plain_steps = h.plain_steps;
+    firn_layers_look(sim, false);
+    firn_layers_use(sim);
+    sim->layers.moved = h.moved;
     sim->generation++;
     return FIRN_OK;
 }

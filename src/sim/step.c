@@ -261,6 +261,7 @@ static void begin_report(firn_sim *sim)
 static void count_step(firn_sim *sim, firn_dt step)
 {
     sim->time += step.dt;
+    sim->layers.moved += step.dt * sim->grid.max_speed / sim->def.cell_size;
     sim->report.steps++;
     sim->report.dt = step.dt;
     sim->report.limit = step.limit;
@@ -408,7 +409,8 @@ static firn_status advance_by(step_function *step, firn_sim *sim, double seconds
         sim->lightest = fmin(sim->lightest, (double)sim->store.mass[i]);
     }
     do {
-        firn_status st = step(sim, end - sim->time, error);
+        firn_status st = firn_layers_update(sim, error);
+        if (st == FIRN_OK) st = step(sim, end - sim->time, error);
         if (st == FIRN_OK) st = ask_hook(sim, error);
         if (st != FIRN_OK) return st;
     } while (!single && end - sim->time > TIME_LEFT * seconds);
@@ -849,13 +851,15 @@ firn_status firn_sim_reserve(firn_sim *sim, int64_t particles, int32_t blocks, f
     return st;
 }
 
-static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
+/* Steps up to `end`, or until bodies need other layers. */
+static firn_status fused_steps(firn_sim *sim, double end, bool single, firn_error *error)
 {
-    const double end = sim->time + seconds;
+    const double seconds = end - sim->time;
     firn_dt step;
     firn_status st = open_fused(sim, seconds, &step, error);
     if (st != FIRN_OK) return st;
     for (int passes = 0; !single && end - sim->time - step.dt > TIME_LEFT * seconds; passes++) {
+        if (firn_layers_are_crowded(sim)) break;
         if (passes % REORDER_EVERY == 0) {
             double mark = seconds_now();
             st = take_snapshot(sim, &step, error);
@@ -890,11 +894,22 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
     }
     sim->snapshot.from = sim->snapshot.at = NULL;
     close_fused(sim, &step);
-    if (st != FIRN_OK) return st;
+    return st;
+}
+
+static firn_status fused_advance(firn_sim *sim, double seconds, bool single, firn_error *error)
+{
+    const double end = sim->time + seconds;
+    do {
+        firn_status st = firn_layers_update(sim, error);
+        if (st == FIRN_OK) st = fused_steps(sim, end, single, error);
+        if (st != FIRN_OK) return st;
+    } while (!single && end - sim->time > TIME_LEFT * seconds);
     if (!single) sim->time = end;
     reserve_spares(sim);
     return FIRN_OK;
 }
+
 
 /* ---- the calls ---- */
 

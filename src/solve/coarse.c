@@ -456,7 +456,7 @@ firn_status firn_coarse_reserve(firn_coarse *m, const firn_directory *d, double 
     for (int32_t b = 0; b < d->count; b++) {
         memcpy(place[b], d->coord[b], sizeof d->coord[b]);
         if (dim == 2) place[b][2] = 0;
-        place[b][3] = firn_directory_body(d, b);
+        place[b][3] = firn_directory_layer(d, b);
     }
     for (int n = 1; n < m->levels; n++) {
         const firn_coarse_level *l = &m->level[n - 1];

@@ -811,7 +811,7 @@ LANE_INLINE void find_corners(const firn_directory *d, int32_t block, int32_t co
     const int32_t *near = d->coord[block];
     const int32_t far[3] = {near[0] + 1, near[1] + 1, near[2] + 1};
     uint64_t key[CORNERS];
-    firn_corner_keys(d, firn_directory_body(d, block), near, far, key);
+    firn_corner_keys(d, firn_directory_layer(d, block), near, far, key);
     corner[0] = block;
     for (int n = 1; n < CORNERS; n++) corner[n] = firn_directory_find(d, key[n]);
 }
