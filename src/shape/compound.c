@@ -47,15 +47,16 @@ struct firn_compound {
 
 /* ---- distances ---- */
 
-/* How far a point is outside of the box around a node, at least. */
+/* The square of how far a point is outside of the box around a node; 0 within. */
 static double outside(const node *o, int d, const double p[3])
 {
     double square = 0;
     for (int a = 0; a < 2 + d; a++) {
-        const double away = fmax(fmax(o->low[d][a] - p[a], p[a] - o->high[d][a]), 0);
-        square += away * away;
+        const double below = o->low[d][a] - p[a], above = p[a] - o->high[d][a];
+        const double away = below > above ? below : above;
+        if (away > 0) square += away * away;
     }
-    return sqrt(square);
+    return square;
 }
 
 static void enter(const node *k, const double p[3], double q[3])
@@ -90,9 +91,9 @@ static double ask(const firn_compound *c, int32_t i, int d, bool shells, const d
         const node *o = &c->node[part];
         const bool first = part == i + 1;
         /* Those that are too far off to matter are not asked. */
-        const double away = first ? 0 : outside(o, d, q);
-        if (away > 0 && k->join == FIRN_UNION && away >= least) continue;
-        if (away > 0 && o->cut && -away <= least) continue;
+        const double away = first ? 0 : outside(o, d, q), square = least * least;
+        if (away > 0 && k->join == FIRN_UNION && (least <= 0 || away >= square)) continue;
+        if (away > 0 && o->cut && (least >= 0 || away >= square)) continue;
         const double sign = o->cut ? -1 : 1, e = sign * ask(c, part, d, true, q, m);
         if (!first && (k->join == FIRN_UNION ? e >= least : e <= least)) continue;
         least = e;
