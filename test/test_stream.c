@@ -392,13 +392,14 @@ static void a_spread_stream_is_even_over_its_cone(void **state)
 
 /* ---- from surfaces ---- */
 
-/* A cube of edge 0.4 around [0, 1, 0] as an OBJ file. */
-static void write_cube(const char *path)
+/* A cube around [0, 1, 0] as an OBJ file. */
+static void write_cube(const char *path, double edge)
 {
+    const double h = 0.5 * edge;
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     for (int i = 0; i < 8; i++) {
-        fprintf(f, "v %g %g %g\n", i & 1 ? 0.2 : -0.2, i & 2 ? 1.2 : 0.8, i & 4 ? 0.2 : -0.2);
+        fprintf(f, "v %g %g %g\n", i & 1 ? h : -h, i & 2 ? 1 + h : 1 - h, i & 4 ? h : -h);
     }
     fputs("f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n", f);
     fclose(f);
@@ -421,7 +422,7 @@ static void a_surface_gives_evenly_along_its_normals(void **state)
         {"disc: {center: [0, 1], radius: 0.2}", 2, 2 * pi * 0.2, 0.01},
         {"rectangle: {center: [0, 1], size: [0.4, 0.4]}", 2, 1.6, 0.02},
     };
-    write_cube("/tmp/test_stream_cube.obj");
+    write_cube("/tmp/test_stream_cube.obj", 0.4);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const int dim = cases[k].dim;
         char emitter[300];
@@ -457,6 +458,52 @@ static void a_surface_gives_evenly_along_its_normals(void **state)
         firn_scene_destroy(scene);
     }
     unlink("/tmp/test_stream_cube.obj");
+}
+
+/* A cube that grows: the flow stays what it is, the amount too, and what enters does so at the surface of its time,
+ * with the speed of that added. */
+static void a_surface_that_moves_gives_the_same_flow(void **state)
+{
+    (void)state;
+    enum { FRAMES = 7 };
+    const double fps = 24, rate = 0.02 * fps; /* m/s, of each side */
+    char path[100];
+    for (int f = 1; f <= FRAMES; f++) {
+        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
+        write_cube(path, 0.2 + 0.04 * (f - 1));
+    }
+    firn_scene *scene = scene_of(
+        "material: m, inherit: 1, shape: {mesh: {file: /tmp/test_stream_grow.$F4.obj}}, emit: "
+        "{direction: outward, flow: 20 kg/s, amount: 4 kg}",
+        FREE);
+    firn_job *job = job_of(scene, 1);
+    assert_ok(firn_job_fill(job, &error));
+    for (int f = 1; f < FRAMES; f++) {
+        double one = 0;
+        assert_ok(firn_job_advance(job, f / fps, NULL, &error));
+        assert_near(mass_of(job, &one), fmin(20 * f / fps, 4), one + 1e-9);
+        double *x = read_field(job, FIRN_POSITION, 3), *v = read_field(job, FIRN_VELOCITY, 3);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        for (int64_t i = 0; i < n; i++) {
+            const double at[3] = {x[3 * i], x[3 * i + 1] - 1, x[3 * i + 2]};
+            double out = 0, speed = 0;
+            for (int a = 0; a < 3; a++) {
+                if (fabs(at[a]) <= out) continue;
+                out = fabs(at[a]);
+                speed = copysign(1, at[a]) * v[3 * i + a];
+            }
+            assert_true(out > 0.1 + rate * f / fps - 0.001); /* the surface is never faster */
+            assert_true(f > 1 || speed > 0.9 * rate);
+        }
+        free(x);
+        free(v);
+    }
+    firn_job_destroy(job);
+    firn_scene_destroy(scene);
+    for (int f = 1; f <= FRAMES; f++) {
+        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
+        unlink(path);
+    }
 }
 
 /* ---- how even ---- */
@@ -654,6 +701,7 @@ int main(void)
         cmocka_unit_test(the_flow_is_told),
         cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
         cmocka_unit_test(a_surface_gives_evenly_along_its_normals),
+        cmocka_unit_test(a_surface_that_moves_gives_the_same_flow),
         cmocka_unit_test(a_stream_has_no_pucks_and_no_gaps),
         cmocka_unit_test(no_part_of_a_stream_repeats_another),
         cmocka_unit_test(frames_do_not_show),

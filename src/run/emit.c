@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/track.h"
 #include "collider/collider.h"
 
 static const double rounding = 1e-6; /* particles: those due at a time itself have entered */
@@ -161,10 +160,12 @@ static double time_of(const firn_job *job, int32_t index, double layers)
     const firn_track *keys = keys_of(o, &whole);
     const double seconds = w->stream.seconds / rate_of(o);
     if (!keys) return low + layers * seconds;
-    while (isfinite(high = firn_track_next_key(keys, low, INFINITY))) {
-        if (layers_by(job, index, high) >= layers) break;
-        low = high;
+    int32_t k = 0;
+    while (k < keys->count &&
+           (keys->times[k] <= low || layers_by(job, index, keys->times[k]) < layers)) {
+        low = fmax(low, keys->times[k++]);
     }
+    high = k < keys->count ? keys->times[k] : INFINITY;
     if (isinf(high)) { /* from the last key on */
         const double left = layers - fmax(layers_by(job, index, low), 0);
         firn_track_sample(keys, low, &value);
@@ -254,6 +255,24 @@ static double flight_time(const firn_job *job, int32_t index, int64_t n, double 
     return fmax(time - w->emission.begin - part * seconds, 0);
 }
 
+/* Takes particles [first, first + b->count) of the layer along with the mesh, from when the layer began. */
+static firn_status carry(const firn_job *job, int32_t index, int64_t first, firn_batch *b,
+                         firn_error *error)
+{
+    const firn_job_object *w = &job->object[index];
+    if (!firn_sources_moves(&job->sources, index)) return FIRN_OK;
+    double *velocity = malloc((3 * (size_t)b->count + 1) * sizeof *velocity);
+    if (!velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_status st =
+        firn_sources_velocities(&job->sources, index, b->count, b->position, velocity, error);
+    for (int64_t i = 0; i < 3 * b->count; i++) {
+        const double part = ((double)(first + i / 3) + 0.5) / w->stream.count;
+        b->position[i] += velocity[i] * (time_of(job, index, part) - w->emission.begin);
+    }
+    free(velocity);
+    return st;
+}
+
 /* Where particles [first, first + b->count) of the layer enter, and how fast. */
 static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batch *b,
                           firn_error *error)
@@ -291,7 +310,8 @@ static firn_status let_in(firn_job *job, int32_t index, int64_t first, firn_batc
     double center[3];
     for (int a = 0; a < 3; a++) center[a] = 0.5 * (region->low[a] + region->high[a]);
     memset(o.velocity, 0, sizeof o.velocity); /* the stream's own are instead of it */
-    const firn_status st = firn_sources_inherit(&job->sources, index, b, error);
+    firn_status st = firn_sources_inherit(&job->sources, index, b, error);
+    if (st == FIRN_OK) st = carry(job, index, first, b, error);
     for (int64_t i = 0; i < b->count * dim && b->velocity; i++) own[i] += b->velocity[i];
     free(b->velocity);
     b->velocity = own;
@@ -371,7 +391,20 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
     return st;
 }
 
-static firn_status emit(firn_job *job, int32_t index, double time, firn_error *error)
+/* Ends a layer where it is, to go on with one from where the mesh has moved to. */
+static void cut_layer(firn_job *job, int32_t index)
+{
+    const firn_stream *s = &job->object[index].stream;
+    firn_emission *e = &job->object[index].emission;
+    const double next = time_of(job, index, (double)e->within / s->count);
+    if (e->within == 0 || !isfinite(next)) return;
+    e->layer++;
+    e->begin = next;
+    e->given += (double)e->within * s->volume;
+    e->within = 0;
+}
+
+static firn_status emit(firn_job *job, int32_t index, double time, bool all, firn_error *error)
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -411,6 +444,8 @@ static firn_status emit(firn_job *job, int32_t index, double time, firn_error *e
         e->given += w->stream.count * w->stream.volume;
         e->within = 0;
     }
+    const bool stale = all && w->stream.count > 0 && firn_sources_moves(&job->sources, index);
+    if (st == FIRN_OK && stale) cut_layer(job, index);
     return st;
 }
 
@@ -428,7 +463,7 @@ firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error 
         const double next = firn_emitters_next(job, i);
         /* Where it stops for one, thin streams give what they have, too, or many would stop it often. */
         const bool due = all || next <= time * (1 + 1e-9) || is_thin(job, i);
-        if (!isinf(next) && due) st = emit(job, i, time, error);
+        if (!isinf(next) && due) st = emit(job, i, time, all, error);
     }
     return st;
 }

@@ -1,8 +1,8 @@
 /* Streams that leave a surface along its normals.
  *
- * Places are even over a thin band on both sides of the surface and then go to the surface: on flat parts that is
- * even to the last digit, and where it curves with radius R, what the band has too much outside it lacks inside, but
- * for (band / R)^2 / 3. Only distances are asked for, so that every shape, mesh and set of voxels will do. */
+ * Places are even over a thin band on both sides of the surface and then go to the nearest point of it. On flat parts
+ * that is even; where the surface curves with radius R, what the band has too much outside it lacks inside, but for
+ * (band / R)^2 / 3. Only distances are asked for, so that every shape, mesh and set of voxels will do. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

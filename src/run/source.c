@@ -367,18 +367,16 @@ static firn_status fill_region(const firn_sources *sources, int32_t index, bool 
 }
 
 /* The velocity of the mesh's nearest point, within the part of its motion that the time belongs to. */
-firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, firn_batch *b,
-                                 firn_error *error)
+firn_status firn_sources_velocities(const firn_sources *sources, int32_t index, int64_t count,
+                                    const double *position, double *velocity, firn_error *error)
 {
     const firn_source *s = &sources->object[index];
-    const double part_of_it = sources->scene->object[index].inherit;
-    if (part_of_it == 0 || b->count == 0) return FIRN_OK;
+    memset(velocity, 0, 3 * (size_t)count * sizeof *velocity);
+    if (!firn_prop_moves(&s->prop)) return FIRN_OK;
     const double speed = s->prop.shape->mesh.speed;
     const firn_prop_part part =
         firn_prop_part_at(&s->prop, (s->time - s->prop.first) / speed); /* loops leave no trace */
     const double seconds = part.end - part.begin;
-    b->velocity = calloc(3 * (size_t)b->count + 1, sizeof *b->velocity);
-    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     if (!isfinite(seconds)) return FIRN_OK; /* it stands still */
     firn_polygons at = {0};
     double *next = NULL;
@@ -386,9 +384,9 @@ firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, fir
     if (st == FIRN_OK) st = firn_prop_next(&s->prop, &part, &at, &next, error);
     /* Where the faces change at this very time, nothing says how they move. */
     const bool alike = st == FIRN_OK && firn_polygons_alike(&at, &s->polygons);
-    for (int64_t i = 0; i < b->count && alike; i++) {
+    for (int64_t i = 0; i < count && alike; i++) {
         double p[3], v[3] = {0};
-        firn_affine_to_local(&s->region.affine, b->position + 3 * i, p);
+        firn_affine_to_local(&s->region.affine, position + 3 * i, p);
         const firn_mesh_hit hit = firn_mesh_nearest(s->mesh, p, INFINITY, -1, 0);
         for (int c = 0; c < 3; c++) {
             const int64_t k = s->mesh->source[s->mesh->triangle[3 * (int64_t)hit.triangle + c]];
@@ -398,11 +396,24 @@ firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, fir
         }
         for (int a = 0; a < 3; a++) {
             const double *row = s->region.affine.matrix[a];
-            b->velocity[3 * i + a] = part_of_it * (row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+            velocity[3 * i + a] = row[0] * v[0] + row[1] * v[1] + row[2] * v[2];
         }
     }
     free(next);
     firn_polygons_free(&at);
+    return st;
+}
+
+firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, firn_batch *b,
+                                 firn_error *error)
+{
+    const double part_of_it = sources->scene->object[index].inherit;
+    if (part_of_it == 0 || b->count == 0) return FIRN_OK;
+    b->velocity = calloc(3 * (size_t)b->count + 1, sizeof *b->velocity);
+    if (!b->velocity) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    const firn_status st =
+        firn_sources_velocities(sources, index, b->count, b->position, b->velocity, error);
+    for (int64_t i = 0; i < 3 * b->count; i++) b->velocity[i] *= part_of_it;
     return st;
 }
 

@@ -57,6 +57,9 @@ const firn_region *firn_sources_region(const firn_sources *sources, int32_t inde
 bool firn_sources_moves(const firn_sources *sources, int32_t index);
 /* How far apart its particles are, m. */
 double firn_sources_separation(const firn_sources *sources, int32_t index);
+/* The velocity of the mesh of an object at places, m/s: zero unless it moves. */
+firn_status firn_sources_velocities(const firn_sources *sources, int32_t index, int64_t count,
+                                    const double *position, double *velocity, firn_error *error);
 /* Gives particles their part of the velocity of the mesh that they are in. */
 firn_status firn_sources_inherit(const firn_sources *sources, int32_t index, firn_batch *b,
                                  firn_error *error);
