@@ -69,6 +69,9 @@ footsteps           | 76 |
 figure              | 40 |
 trampoline          | 7 |
 emitter             | 60 |
+sprinkler           | 24 |
+hose                | 36 |
+toys                | 36 |
 forces              | 20 |
 particles           | 12 |
 sink                | 12 |
