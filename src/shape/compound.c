@@ -687,7 +687,9 @@ static firn_compound *make(int64_t nodes, int64_t points)
 firn_status firn_compound_create(const firn_compound_def *def, firn_compound **out,
                                  firn_error *error)
 {
+    FIRN_REQUIRE(out, error);
     *out = NULL;
+    FIRN_REQUIRE(def, error);
     extent e = {.nodes = 1};
     firn_status st = firn_check_stamp(def->stamp, "firn_compound_def", "compound", error);
     if (st != FIRN_OK) return st;
