@@ -202,7 +202,7 @@ static float absorbed_for(float c)
 
 /* `colored`: particles have colours of their own, and light in them is that of a grey body. */
 static void make_layer(const firn_look *look, int32_t object, bool colored, double height_voxels,
-                       double spacing, firn_cloud_layer *out)
+                       firn_cloud_layer *out)
 {
     *out = (firn_cloud_layer){.look = look, .object = object};
     out->color = v3_of(look->color);
@@ -220,17 +220,31 @@ static void make_layer(const firn_look *look, int32_t object, bool colored, doub
                  clear / depth);
     out->absorb = v3_along(out->absorb, v3(absorbed_for(c.x), absorbed_for(c.y), absorbed_for(c.z)),
                            out->scatter);
-    /* Of the binomial passes, whose variance is 1/2 each. */
-    const double sigma = 0.7 * look->smooth * spacing;
-    out->passes = (float)round(2 * sigma * sigma);
-    /* That of a step smoothed by kernel and passes, and as much again for particles that weigh more. */
-    out->slope = 0.6f / sqrtf(0.5f * out->passes + 1);
+}
+
+/* How much each layer is smoothed. One that is an object fewer than LARGE particles across keeps its shape: it
+ * is smoothed by no more than a part of its size. */
+static void choose_passes(firn_cloud *cloud)
+{
+    const double LARGE = 10;
+    int64_t count[LAYERS_MOST] = {0};
+    for (int64_t i = 0; i < cloud->count; i++) count[cloud_key_layer(cloud->key[i])]++;
+    for (int32_t l = 0; l < cloud->layer_count; l++) {
+        firn_cloud_layer *layer = &cloud->layer[l];
+        const double across = cbrt((double)count[l]);
+        const double part = layer->look->by_object && across < LARGE ? across / LARGE : 1;
+        /* Of the binomial passes, whose variance is 1/2 each. */
+        const double sigma = 0.7 * part * layer->look->smooth * (double)cloud->spacing;
+        layer->passes = (float)round(2 * sigma * sigma);
+        /* That of a step smoothed by kernel and passes, and as much again for particles that weigh more. */
+        layer->slope = 0.6f / sqrtf(0.5f * layer->passes + 1);
+    }
 }
 
 typedef struct layer_finder {
     const firn_render_input *input;
     const firn_column *material, *object;
-    double height, spacing;
+    double height;
     firn_cloud *cloud;
     int32_t last;
 } layer_finder;
@@ -264,7 +278,7 @@ static int32_t find_layer(layer_finder *f, int64_t i)
     }
     if (cloud->layer_count == LAYERS_MOST) return f->last = LAYERS_MOST - 1;
     f->last = cloud->layer_count++;
-    make_layer(look, object, cloud->color != NULL, f->height, f->spacing, &cloud->layer[f->last]);
+    make_layer(look, object, cloud->color != NULL, f->height, &cloud->layer[f->last]);
     return f->last;
 }
 
@@ -437,9 +451,9 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
                            .material = find(points, "material", 1),
                            .object = find(points, "object", 1),
                            .height = height / out->voxel,
-                           .spacing = (double)out->spacing,
                            .cloud = out};
     gather(input, options->up, &layers, out);
+    choose_passes(out);
     firn_status st = sort_cloud(out, error);
     if (st != FIRN_OK) firn_cloud_free(out);
     return st;
