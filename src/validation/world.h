@@ -35,7 +35,7 @@ typedef struct firn_world {
     firn_case_run *run;
     firn_sim_def def;
     firn_material_def material[2];
-    firn_collider_def collider[2];
+    firn_collider_def collider[3];
     firn_sim *sim;
     int64_t count; /* particles */
     int64_t steps; /* taken */
