@@ -328,7 +328,6 @@ static void a_drop_flies_as_a_whole(void **state)
     for (int d = 2; d <= 3; d++) {
         world w = tank_world(d, 8);
         w.def.collider_count = 0;
-        w.material[0].surface_tension = 0; /* which pulls a drop along by 3e-5 of this speed */
         firn_sim *sim = world_create(&w);
         const brick b = {
             .cells = {6, 6, 6}, .per_axis = 2, .jitter = 0.25, .velocity = {1, 0.5, 0}};
@@ -343,6 +342,26 @@ static void a_drop_flies_as_a_whole(void **state)
     }
 }
 
+/* A floor that slips pushes along its normal alone, and walls far away not at all. */
+static void heaps_on_a_slipping_floor_run_out_to_all_sides_alike(void **state)
+{
+    (void)state;
+    for (int d = 2; d <= 3; d++) {
+        world w = tank_world(d, 100);
+        firn_sim *sim = world_create(&w);
+        const brick b = {.low = {44, 0, 44}, .cells = {7, 6, 5}, .per_axis = 2, .jitter = 0.25};
+        random_state = 31;
+        brick_add(sim, &w, &b);
+        assert_ok(firn_sim_advance(sim, 0.3, NULL, &error));
+        const firn_totals t = totals_of(sim);
+        print_message("%dD: mean velocity along the floor %.1e %.1e m/s\n", d,
+                      t.momentum[0] / t.mass, t.momentum[2] / t.mass);
+        for (int a = 0; a < d; a += 2) assert_close(t.momentum[a] / t.mass, 0, 1e-5);
+        assert_true(t.kinetic / t.mass > 0.1);
+        firn_sim_destroy(sim);
+    }
+}
+
 /* A particle alone weighs little on each face, and nothing slows it. */
 static void spray_goes_as_far_as_its_speed_says(void **state)
 {
@@ -351,7 +370,7 @@ static void spray_goes_as_far_as_its_speed_says(void **state)
         const int d = 2 + i % 2;
         world w = tank_world(d, 8);
         w.def.collider_count = 0;
-        w.def.crossing = 2 + i / 2;
+        w.def.crossing = 2 + i / 2 * 2;
         w.def.gravity[1] = 0;
         w.def.dt_max = 0.05;
         firn_sim *sim = world_create(&w);
@@ -365,6 +384,37 @@ static void spray_goes_as_far_as_its_speed_says(void **state)
         assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
         double *after = read_all(sim, d, FIRN_POSITION);
         for (int a = 0; a < d; a++) assert_close(after[a], x[a] + 0.2 * v[a], 1e-5);
+        free(after);
+        firn_sim_destroy(sim);
+    }
+}
+
+/* Nor does its own C, even if that says that it is slower wherever it goes. */
+static void spray_does_not_hover(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const int d = 2 + i % 2;
+        world w = tank_world(d, 8);
+        w.def.crossing = 2 + i / 2 * 2;
+        w.def.gravity[1] = 0;
+        w.def.dt_max = 0.05;
+        firn_sim *sim = world_create(&w);
+        const double speed = 3, x[3] = {4.2 * CELL, 90.1 * CELL, 4.3 * CELL}, v[3] = {0, -speed, 0};
+        double C[9] = {0};
+        C[d + 1] = -2 * speed / (w.def.crossing * CELL); /* stops it in half a step */
+        firn_particles p = firn_particles_default();
+        p.count = 1;
+        p.position = x;
+        p.velocity = v;
+        p.velocity_gradient = C;
+        p.each_volume = pow(CELL / 2, d);
+        assert_ok(firn_sim_add(sim, &p, NULL, &error));
+        assert_ok(firn_sim_advance(sim, 0.2, NULL, &error));
+        double *after = read_all(sim, d, FIRN_POSITION);
+        print_message("%dD, %g cells a step: falls by %.2f of its speed times the time\n", d,
+                      w.def.crossing, (x[1] - after[1]) / (0.2 * speed));
+        assert_at_most(after[1], x[1] - 0.49 * 0.2 * speed);
         free(after);
         firn_sim_destroy(sim);
     }
@@ -660,7 +710,9 @@ int main(void)
         cmocka_unit_test(auto_projects_liquids),
         cmocka_unit_test(drops_on_a_floor_slide_on),
         cmocka_unit_test(a_drop_flies_as_a_whole),
+        cmocka_unit_test(heaps_on_a_slipping_floor_run_out_to_all_sides_alike),
         cmocka_unit_test(spray_goes_as_far_as_its_speed_says),
+        cmocka_unit_test(spray_does_not_hover),
         cmocka_unit_test(a_material_that_nothing_is_of_changes_nothing),
         cmocka_unit_test(a_drop_is_pressed_by_its_surface),
         cmocka_unit_test(tension_comes_back_when_weight_goes),

@@ -62,6 +62,8 @@ ball                | 14 |
 colliders           | 36 |
 conveyor            | 28 |
 snow_conveyor       | 60 |
+cup                 | 36 |
+hourglass_3d        | 44 |
 plough              | 48 |
 footsteps           | 76 |
 figure              | 40 |

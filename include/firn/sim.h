@@ -207,7 +207,7 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
     X(CHOICE(firn_shear), shear, "", FIRN_SHEAR_AUTO, 0, 0,                                        \
       "with pressure projection: implicit lets neither viscosity nor stiffness limit the step",    \
       "use a firn_shear", NULL)                                                                    \
-    X(REAL, crossing, "", 2, 1e-6, 3,                                                              \
+    X(REAL, crossing, "", 2, 1e-6, 4,                                                              \
       "cells a particle may cross in a step with pressure projection, in place of courant",        \
       "the default is 2", NULL)                                                                    \
     X(REAL, dt_implicit, "s", 4e-3, FIRN_ABOVE_0, FIRN_FINITE, "largest automatic implicit step",  \

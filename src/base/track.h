@@ -19,6 +19,6 @@ int32_t firn_curve_before(const firn_curve *curve, double time);
 double firn_curve_between(const firn_curve *curve, int32_t k, double s, double *rate);
 
 /* The first time after `from`, up to `to`, at which a track jumps or bends; INFINITY: none. */
-double firn_track_next_key(const firn_track *track, double from, double to);
+FIRN_API double firn_track_next_key(const firn_track *track, double from, double to);
 
 #endif

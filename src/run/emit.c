@@ -370,7 +370,7 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
-    const double *gravity = scene->simulation.def.gravity;
+    const firn_sim_def *def = &scene->simulation.def;
     const int dim = (int)scene->dimension;
     firn_batch b = {.count = last - first};
     firn_status st = let_in(job, index, first, &b, error);
@@ -379,6 +379,11 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
         double *gradient = b.velocity_gradient ? &b.velocity_gradient[i * dim * dim] : NULL;
         if (o->rides) {
             ride(scene, o, time - flown, &b.position[i * dim], &b.velocity[i * dim], gradient);
+        }
+        double gravity[3];
+        memcpy(gravity, def->gravity, sizeof gravity);
+        if (def->gravity_keys.count && flown > 0) {
+            firn_track_mean(&def->gravity_keys, time - flown, time, gravity);
         }
         for (int a = 0; a < dim; a++) {
             double *x = &b.position[i * dim + a], *v = &b.velocity[i * dim + a];

@@ -88,6 +88,12 @@ static firn_status read_temperature(const firn_param *row, const firn_value *v, 
         return firn_value_fail(v, error, "%s %s is %g K and must be from %g to %g K", row->name,
                                shown(v, text, sizeof text), *out, row->least, row->most);
     }
+    if (computed && wrong[0]) {
+        return firn_value_fail(v, error,
+                               "%s %s must be a temperature; an expression is in kelvin, as "
+                               "293.15 + 10: %s",
+                               row->name, shown(v, text, sizeof text), wrong);
+    }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
     if (!end || end == v->text || !isfinite(number) || (bare && v->quoted) ||

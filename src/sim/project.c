@@ -626,7 +626,7 @@ firn_status firn_project_open(firn_sim *sim, firn_error *error)
     if (st != FIRN_OK) return st;
     run(&job, classify_task);
     if (sim->project.tension > 0) firn_project_surface(sim);
-    return FIRN_OK;
+    return firn_project_bodies(sim, error);
 }
 
 /* Solves for x, books what it took, and applies it to the channels under way. */
@@ -673,6 +673,7 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
     }
     const double divergence = run_most(&job, finish_task);
     extend(&job);
+    firn_project_keep_momentum(sim, dt, job.keep, job.body);
     sim->grid.max_speed = run_most(&job, speed_task);
     sim->grid.finite = isfinite(sim->grid.max_speed);
     find_frame(&job);
@@ -698,8 +699,9 @@ firn_status firn_project_solve(firn_sim *sim, double dt, double crossing, firn_l
 
 void firn_project_free(firn_project *p, const firn_allocator *allocator)
 {
-    firn_pool *pools[] = {&p->block,   &p->staggered, &p->wall,  &p->x,           &p->b,
-                          &p->partial, &p->link,      &p->shear, &p->shear_vector};
+    firn_pool *pools[] = {
+        &p->block, &p->staggered, &p->wall,         &p->x,    &p->b,          &p->partial,
+        &p->link,  &p->shear,     &p->shear_vector, &p->body, &p->body_number};
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) firn_pool_free(allocator, pools[i]);
     firn_multigrid_free(&p->solver, allocator);
 }

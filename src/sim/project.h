@@ -156,6 +156,15 @@ int32_t firn_project_nearest(const firn_sim *sim, int64_t block, const double po
  * walls' velocities or, for displacements, to walls at rest. */
 void firn_project_mirror(firn_sim *sim, int first, bool moving);
 
+/* ---- project_bodies.c ---- */
+
+/* Finds bodies of liquid, and which of them walls hold along which axes. */
+firn_status firn_project_bodies(firn_sim *sim, firn_error *error);
+
+/* Gives bodies, along axes that no wall holds them along, the mean of their velocities after forces: over dt, with the
+ * acceleration `body`, of which damping leaves the part `keep`. */
+void firn_project_keep_momentum(firn_sim *sim, double dt, double keep, const double body[3]);
+
 /* ---- project_shear.c ---- */
 
 /* Room for implicit shear over the current directory. */

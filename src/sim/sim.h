@@ -99,15 +99,16 @@ typedef struct firn_implicit {
 
 /* What steps with pressure projection need beside arenas; nothing of it outlives the step. */
 typedef struct firn_project {
-    firn_pool block;        /* firn_liquid_block; see project.h */
-    firn_pool staggered;    /* as in firn_pass */
-    firn_pool wall;         /* firn_wall_block, of blocks near colliders */
-    firn_pool x, b;         /* double per cell: solution and right-hand side */
-    firn_pool partial;      /* double per block */
-    firn_pool link;         /* int32_t[6] per block, as in firn_level */
-    firn_pool shear;        /* firn_shear_block */
-    firn_pool shear_vector; /* real per face: see project_shear.c */
-    int32_t wall_count;
+    firn_pool block;             /* firn_liquid_block; see project.h */
+    firn_pool staggered;         /* as in firn_pass */
+    firn_pool wall;              /* firn_wall_block, of blocks near colliders */
+    firn_pool x, b;              /* double per cell: solution and right-hand side */
+    firn_pool partial;           /* double per block */
+    firn_pool link;              /* int32_t[6] per block, as in firn_level */
+    firn_pool shear;             /* firn_shear_block */
+    firn_pool shear_vector;      /* real per face: see project_shear.c */
+    firn_pool body, body_number; /* see project_bodies.c */
+    int32_t wall_count, bodies;
     bool solids;    /* not all materials are liquids of one surface tension */
     double tension; /* N/m, the largest that matters in the step */
     bool shears;    /* some material's shear is solved for */

@@ -414,6 +414,14 @@ LANE_INLINE void gather_faces(const particle_weights *p, const int c, const loca
     if (c == 2) means_of(p, D - 1, local[D - 1], local[2 * D - 1], mean, gradient);
 }
 
+/* The part of the second-order term of a move that counts: over the step it is half as long as the first at most.
+ * The C of a few particles that fly may turn their path back on itself, and nothing then ends their fall. */
+LANE_INLINE real bend_part(real bend2, real speed2, real dt)
+{
+    const real turned2 = dt * dt * bend2;
+    return turned2 > speed2 ? R_SQRT(speed2 / turned2) : 1;
+}
+
 /* Velocity and C of particle l, the way that it goes, and what its volume or its state becomes. */
 LANE_INLINE void gather_particle(const firn_pass *s, firn_lanes *g, int l, uint32_t material,
                                  const local_points *local, surroundings *to)
@@ -437,11 +445,18 @@ LANE_INLINE void gather_particle(const firn_pass *s, firn_lanes *g, int l, uint3
         old[c] = mean[0];
     }
     /* Second order in time: C is the gradient of the velocity, which is steady in the frame. */
+    real bend[D], bend2 = 0, speed2 = 0;
     for (int c = 0; c < D; c++) {
-        real bend = 0;
-        for (int d = 0; d < D; d++) bend += C[c][d] * (v[d] - s->frame[d]);
+        bend[c] = 0;
+        for (int d = 0; d < D; d++) bend[c] += C[c][d] * (v[d] - s->frame[d]);
+        bend2 += bend[c] * bend[c];
+        speed2 += (v[c] - s->frame[c]) * (v[c] - s->frame[c]);
+    }
+    const real part = bend_part(bend2, speed2, whole);
+    for (int c = 0; c < D; c++) {
         to->y[c][l] =
-            x[c] + (dt * (v[c] + (real)0.5 * dt * bend) + whole * shift[c] * to->loose[l]) / h;
+            x[c] +
+            (dt * (v[c] + (real)0.5 * dt * part * bend[c]) + whole * shift[c] * to->loose[l]) / h;
         const real kept = flip ? s->flip * (g->v[c][l] - old[c]) : 0;
         g->v[c][l] = last ? v[c] + kept : v[c];
         for (int d = 0; d < D; d++) {
@@ -512,13 +527,18 @@ static void drift_block(const firn_pass *s, int32_t block, firn_scratch *scratch
         firn_lanes g;
         load_lanes(&g, s->store, index);
         load_gradient(&g, s->store, index);
-        vr y[D];
+        vr y[D], bend[D], bend2 = v_set(0), speed2 = v_set(0), part;
         for (int c = 0; c < D; c++) {
-            vr bend = v_set(0);
+            bend[c] = v_set(0);
             for (int d = 0; d < D && !flip; d++) {
-                bend += g.C[c * D + d] * (g.v[d] - s->frame[d]);
+                bend[c] += g.C[c * D + d] * (g.v[d] - s->frame[d]);
             }
-            y[c] = g.x[c] + (dt * g.v[c] + bend_time * bend) / h;
+            bend2 += bend[c] * bend[c];
+            speed2 += (g.v[c] - s->frame[c]) * (g.v[c] - s->frame[c]);
+        }
+        for (int l = 0; l < W; l++) part[l] = bend_part(bend2[l], speed2[l], (real)s->dt_step);
+        for (int c = 0; c < D; c++) {
+            y[c] = g.x[c] + (dt * g.v[c] + bend_time * part * bend[c]) / h;
         }
         for (int c = 0; c < D && flip && last; c++) {
             g.v[c] += g.C[c * D];
