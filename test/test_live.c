@@ -249,6 +249,33 @@ static void a_page_that_comes_back_gets_its_text(void **state)
     close_page(p);
 }
 
+/* Copies name the entry that they are made of, and expressions come with their numbers. */
+static void scene_leads_back_to_its_text(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "firn: 1\nresolution: 5 cm\nvariables: {w: 0.2}\nmaterials: {soft: {preset: "
+        "jelly}}\ngroups:\n  - {name: g, scale: 2}\n"
+        "objects:\n  - {name: a, shape: {sphere: {radius: $w / 2}}, translate: [2, 0, 0]}\n"
+        "  - {name: b, shape: {box: {size: [0.2, 0.2, 0.2]}}, instances: {grid: {count: [2, 1, 1], "
+        "spacing: [0.5, 0, 0]}}}\n"
+        "colliders:\n  - {name: p, shape: {plane: {}}}\n"
+        "  - {name: q, group: g, shape: {box: {}}, rotate: [0, 0, 90 deg], "
+        "instances: {list: [{scale: 3}, {translate: [0, 1, 0]}]}, "
+        "keys: {0: {}, 500 ms: {at: [0, 1, 0]}}}\n";
+    page *p = new_page(NULL);
+    if (page_scene(p, "open", text) != FIRN_OK) fail_msg("%s", page_find(p, "error"));
+    page_expect(p, "scene", "'name':'a','material':");
+    page_expect(p, "scene", "'entry':0},{'name':'b[0]'");
+    page_expect(p, "scene", "'entry':1},{'name':'b[1]'");
+    page_expect(p, "scene", "'entry':1}],'colliders':");
+    page_expect(p, "scene", "'entry':0},{'name':'q[0]'");
+    page_expect(p, "scene", "'entry':1,'scale':6},{'name':'q[1]'");
+    page_expect(p, "scene", "'entry':1,'scale':2}],'numbers':{'5 cm':0.05,'$w / 2':0.1,");
+    page_expect(p, "scene", "'90 deg':90,'500 ms':0.5}");
+    close_page(p);
+}
+
 static void meshes_of_colliders_are_sent(void **state)
 {
     (void)state;
@@ -438,6 +465,7 @@ int main(void)
         cmocka_unit_test(points_come_as_columns),
         cmocka_unit_test(a_page_that_comes_back_is_told_everything),
         cmocka_unit_test(a_page_that_comes_back_gets_its_text),
+        cmocka_unit_test(scene_leads_back_to_its_text),
         cmocka_unit_test(meshes_of_colliders_are_sent),
         cmocka_unit_test(sessions_write_no_file),
         cmocka_unit_test(malformed_commands_are_answered_by_errors),

@@ -302,7 +302,8 @@ firn_status firn_place_collider(firn_scene *scene, const firn_member *m, firn_sc
                                 firn_error *error)
 {
     const firn_scene_frame *in;
-    scale_collider(c, m->copy->scale * (m->frame ? m->frame->scale : 1));
+    c->scale = m->copy->scale * (m->frame ? m->frame->scale : 1);
+    scale_collider(c, c->scale);
     if (firn_scene_moves(c) || firn_frame_moves(m->frame)) {
         const firn_status st = frame_of_copy(scene, m, &in, error);
         if (st == FIRN_OK && in) c->def.parent = &in->def;

@@ -6,16 +6,19 @@ import {
   addItem,
   duplicateEntry,
   duplicateItem,
+  parseText,
   removeAt,
   renameKey,
   setValue,
   Raw,
   type Value,
 } from './edit.ts';
-import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
+import {frameOf} from './frames.ts';
+import {anglesOf, multiply, rotation, transposed} from './matrix.ts';
+import {freeName, isFields, readModel, type Item, type ItemKind, type Model} from './model.ts';
 import type {Path} from './path.ts';
-import {moveTo, placeOf} from './place.ts';
-import {add} from '../view/math.ts';
+import {handlesOf, moveInScene, moveTo, placeOf, turnTo} from './place.ts';
+import {add, length, sub} from '../view/math.ts';
 
 export function newScene(dimension: 2 | 3): string {
   return `firn: 1
@@ -179,6 +182,24 @@ export function addShape(
   return {key: lastKey(model, 'objects'), text: addItem(made.text, ['objects'], value)};
 }
 
+export function addGroup(text: string, model: Model): Made {
+  const translate = model.dimension === 2 ? [0, 0] : [0, 0, 0];
+  return {key: lastKey(model, 'groups'), text: addItem(text, ['groups'], {name: freeName(model, 'group'), translate})};
+}
+
+/* Puts a thing into a group, or with "" out of its own, and leaves it where it is in the scene. */
+export function putIntoGroup(text: string, model: Model, item: Item, group: string): string {
+  const path: Path = [...item.path, item.kind === 'group' ? 'parent' : 'group'];
+  const {pivot} = handlesOf(model, item, 0), turn = multiply(frameOf(model, item, 0).turn, rotation(placeOf(item).rotate));
+  text = group === '' ? removeAt(text, path) : setValue(text, path, group);
+  const moved = {...item, group}, frame = frameOf(model, moved, 0);
+  const angles = anglesOf(multiply(transposed(frame.turn), turn));
+  text = moveInScene(text, model, moved, frame, pivot);
+  if (item.kind === 'sink') return text;
+  const {items} = readModel(parseText(text), model.numbers), now = items.find(i => i.key === item.key);
+  return now && length(sub(angles, placeOf(now).rotate)) > 0.1 ? turnTo(text, model, now, angles) : text;
+}
+
 /* An outline drawn by hand. */
 export function addOutline(text: string, model: Model, kind: ItemKind, points: [number, number][]): Made {
   const shape = {polygon: {points: points.map(p => p.map(x => +x.toFixed(4) + 0))}};
@@ -223,7 +244,13 @@ export function followPreset(text: string, model: Model, item: Item, preset: str
   return {text: rename(text, model, item, name), key: `materials.${name}`};
 }
 
-export function remove(text: string, item: Item): string {
+/* Of a group, its members stay, and are in none. */
+export function remove(text: string, model: Model, item: Item): string {
+  if (item.kind === 'group') {
+    for (const i of model.items) {
+      if (i.group === item.name && !i.of) text = removeAt(text, [...i.path, i.kind === 'group' ? 'parent' : 'group']);
+    }
+  }
   return removeAt(text, item.path);
 }
 
@@ -242,7 +269,7 @@ export function duplicate(text: string, model: Model, item: Item): Made {
     },
     add(placeOf(item).pivot, [extent(model, item) * 1.1, 0, 0]),
   );
-  if (item.fields.name !== undefined || (item.kind !== 'sink' && item.kind !== 'source'))
+  if (item.fields.name !== undefined || !['sink', 'source', 'part'].includes(item.kind))
     text = setValue(text, [...copy, 'name'], name);
   return {key: copy.join('.'), text};
 }
@@ -265,6 +292,13 @@ export function rename(text: string, model: Model, item: Item, name: string): st
     return text;
   }
   text = setValue(text, [...item.path, 'name'], name);
+  if (item.kind === 'group') {
+    for (const i of model.items) {
+      if (i.group === item.name && !i.of)
+        text = setValue(text, [...i.path, i.kind === 'group' ? 'parent' : 'group'], name);
+    }
+    return text;
+  }
   const contacts = Array.isArray(model.root.contacts) ? model.root.contacts : [];
   contacts.forEach((c, i) => {
     if (!isFields(c) || !Array.isArray(c.objects)) return;

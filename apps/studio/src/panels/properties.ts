@@ -20,6 +20,8 @@ import {swatchColor} from './colors.ts';
 const AMBIENT = '20C'; /* of scenes that name none */
 const KIND_WORDS: Record<Item['kind'], string> = {
   scene: 'Scene',
+  group: 'Group',
+  part: 'Part',
   object: 'Object',
   emitter: 'Emitter',
   collider: 'Collider',
@@ -786,7 +788,7 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
         key: 'Del',
         off: used,
         run: () => {
-          app.change(remove(doc.text, item), `Delete ${item.name}`);
+          app.change(remove(doc.text, doc.model, item), `Delete ${item.name}`);
           app.select('');
         },
       },

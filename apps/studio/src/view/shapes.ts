@@ -5,15 +5,18 @@ import type {Pose, Vec3} from '../protocol.ts';
 import {add, affine, length, multiply, posed, rotation, scale, sub, upright, type Mat4} from './math.ts';
 
 export type DrawnShape = {
-  name: string;
+  name: string; /* no other has it */
+  item: string; /* the key of what it belongs to in the scene's text */
   kind: 'collider' | 'object' | 'emitter' | 'sink' | 'heat';
   shape: string; /* as in scenes: "sphere", "box", ... */
   params: Record<string, unknown>; /* of the shape, as in scenes; defaults may be left out */
   position: Vec3; /* translate */
   rotation: Vec3; /* degrees about x, then y, then z */
   scale?: Vec3;
+  frame?: Mat4; /* that its place is in; a pose has it already */
   color?: Vec3; /* linear */
   selected: boolean;
+  handled?: boolean; /* handles move it */
   visible: boolean;
   collider?: number; /* number among the scene's colliders, for poses and meshes */
 };
@@ -64,7 +67,8 @@ export function modelOf(s: DrawnShape, pose?: Pose): Mat4 {
   if (pose) return multiply(posed(pose.rotation, pose.position), sized);
   const turned = rotation(s.rotation);
   turned.set(s.position, 12);
-  return multiply(multiply(turned, sized), inner(s));
+  const placed = multiply(multiply(turned, sized), inner(s));
+  return s.frame ? multiply(s.frame, placed) : placed;
 }
 
 /* The middle of a shape in the scene's frame. */
@@ -211,6 +215,7 @@ function flat(s: DrawnShape, reach: number): Vec3[][] {
       const p = pointsOf(s).map(([x, y]): Vec3 => [x, y, 0]);
       return p.length ? [[...p, p[0]!]] : [];
     }
+    case 'group': case 'union': case 'difference': case 'intersection': return [];
     default: return [flatCircle(numberOf(s, 'radius', 0.5))];
   }
 }
@@ -228,7 +233,7 @@ export function formOf(s: DrawnShape, dimension: 2 | 3, reach: number): Form | n
   }
   const radius = numberOf(s, 'radius', 0.5), height = numberOf(s, 'height', 1);
   switch (s.shape) {
-    case 'mesh': return null;
+    case 'mesh': case 'group': case 'union': case 'difference': case 'intersection': return null;
     case 'box': case 'rectangle': case 'inside': return box(scale(vectorOf(s, 'size', [1, 1, 1]), 0.5));
     case 'capsule': return capsuleOf(s);
     case 'cylinder': return cylinder(radius, height);
