@@ -110,6 +110,18 @@ static bool is_plain_shape(const firn_scene_collider *c)
     return c->shape.def.shape != FIRN_POLYGON && c->shape.def.shape != FIRN_MESH;
 }
 
+/* The collider that an entry of the list is, or -1: copies and members of groups have no lines of their own. */
+static int32_t find_alone(const firn_scene *scene, int entry)
+{
+    const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
+    for (; v && entry > 0; entry--) v = v->next;
+    for (int32_t i = 0; i < scene->collider_count && v; i++) {
+        const firn_scene_collider *c = &scene->collider[i];
+        if (c->where == v) return c->group || c->instances_value ? -1 : i;
+    }
+    return -1;
+}
+
 static effect collider_effect(const firn_live *live, const firn_scene *next, const char *path,
                               change *c)
 {
@@ -118,14 +130,10 @@ static effect collider_effect(const firn_live *live, const firn_scene *next, con
     if (sscanf(path, "[%9d].%n", &i, &read) != 1 || read == 0) return RESTARTS;
     const char *rest = path + read;
     const firn_scene *scenes[] = {live->scene, next};
-    for (int k = 0; k < 2; k++) { /* copies have no lines of their own */
-        const firn_scene *s = scenes[k];
-        if (firn_value_count(s->colliders_value) != s->collider_count || i < 0 ||
-            i >= s->collider_count || s->collider[i].group) {
-            return RESTARTS;
-        }
-    }
+    const int32_t at = find_alone(scenes[0], i);
+    if (at < 0 || find_alone(scenes[1], i) != at) return RESTARTS;
     if (live->scene->collider_count != next->collider_count) return RESTARTS;
+    i = at;
     c->index = i;
     c->place = after(rest, "translate") || after(rest, "rotate");
     if (begins(rest, seen)) return CONCERNS_NOTHING;

@@ -59,6 +59,7 @@ export type Param = {
   help: string;
   choices?: string[];
   alias?: string;
+  keys?: boolean; /* it can be {keys: {0: value, 1: value}, interpolation: smooth}, or an expression of time */
 };
 export type Section = {name: string; help: string; shape: boolean; dimensions: number; filled: number; params: Param[]};
 export type Law = {name: string; help: string; params: string[]; melts: boolean; liquid: boolean};

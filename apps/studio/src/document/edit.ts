@@ -193,6 +193,12 @@ export function nodeAt(text: string, path: Path): unknown {
   return node;
 }
 
+/* The same as text on one line. */
+export function sourceAt(text: string, path: Path): string {
+  const node = nodeAt(text, path);
+  return node ? unfolded(text, parseText(text), node) : '{}';
+}
+
 /* Puts a value at a path; what is missing on the way is made. */
 export function setValue(text: string, path: Path, value: Value): string {
   text = owned(text, path);
@@ -347,8 +353,22 @@ export function insertEntry(text: string, path: Path, key: string, value: Value,
   return cut(text, at, at, `${key}: ${flow(value)}\n${' '.repeat(column(text, at))}`);
 }
 
+/* Gives an entry of a map another key, and its place in front of another entry. */
+export function moveEntry(text: string, path: Path, key: string, to: string, before: string | null): string {
+  text = owned(text, [...path, key]);
+  const map = nodeAt(text, path);
+  if (!isMap(map)) return text;
+  const items = map.items as Pair[], at = items.findIndex(p => keyText(p) === key);
+  if (at < 0) return text;
+  const next = items[at + 1] ? keyText(items[at + 1]) : null;
+  if (next === before || before === key) return renameKey(text, [...path, key], new Raw(to));
+  const value = items[at].value;
+  const body = value ? unfolded(text, parseText(text), value) : 'null';
+  return insertEntry(removeAt(text, [...path, key]), path, to, new Raw(body), before);
+}
+
 /* Gives an entry of a map another name. */
-export function renameKey(text: string, path: Path, name: string): string {
+export function renameKey(text: string, path: Path, name: string | Raw): string {
   text = owned(text, path);
   const doc = parseText(text);
   const parent = path.length > 1 ? doc.getIn(path.slice(0, -1), true) : doc.contents;

@@ -76,6 +76,13 @@ export function keyedAt(keys: Key[], interpolation: unknown, time: number): {at:
   };
 }
 
+/* When it has keys of any kind. */
+export function keyTimes(item: Item, model: Model): number[] {
+  const maps = [item.fields.keys, ...Object.values(item.fields).map(v => (isFields(v) ? v.keys : undefined))];
+  const texts = maps.flatMap(m => (isFields(m) ? Object.keys(m) : []));
+  return [...new Set(texts.map(t => timeOf(t, model.numbers)))].filter(Number.isFinite).sort((a, b) => a - b);
+}
+
 /* Whether it has keys: of its place, or in place of any of its values. */
 export const isKeyed = (item: Item): boolean =>
   item.fields.keys !== undefined || Object.values(item.fields).some(v => isFields(v) && isFields(v.keys));

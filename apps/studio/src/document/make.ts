@@ -101,6 +101,9 @@ function shapeValue(model: Model, word: string, at: Vec3, size: number): Value {
   }
 }
 
+/* A part of another shape, half the size of new things. */
+export const shapeFor = (model: Model, word: string, at: Vec3): Value => shapeValue(model, word, at, round(sizeOf(model) / 2));
+
 /* Above what is there, so that it does not overlap. */
 function freePlace(model: Model, size: number): Vec3 {
   let top = 0;

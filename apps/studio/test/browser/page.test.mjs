@@ -179,7 +179,7 @@ claim('an error stands at its line, the scene stays, and mending it goes on', as
 
 claim('scene text that is no YAML is an error with a line', async page => {
   await scene(SQUARE);
-  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 13], [`${SQUARE}firn: 1\n`, 12], [`${SQUARE}seed: &b 1\n`, 12]]) {
+  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 13], [`${SQUARE}firn: 1\n`, 12], [`${SQUARE}seed: *b\n`, 12]]) {
     await page.evaluate(t => window.firn.app.change(t, 'Edit'), text);
     await until(page, () => window.firn.app.state.get('error'));
     assert.equal((await get(page, 'error')).line, line, text.slice(-20));
@@ -190,7 +190,7 @@ claim('scene text that is no YAML is an error with a line', async page => {
 
 claim('a text with a mistake that is opened shows the mistake', async page => {
   const empty = 'firn: 1\nname: nothing\n';
-  for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
+  for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: *b\n`, 3], [`${empty}objekts: []\n`, 3]]) {
     await page.evaluate(t => window.firn.app.open(t, 'Test'), text);
     await until(page, () => window.firn.app.state.get('error'));
     assert.equal((await get(page, 'error')).line, line, text.slice(-20));
