@@ -1,5 +1,5 @@
 /* The page: holds scene, engine, view and state together, and does what panels, tools and keys ask for. */
-import type {Command, SceneInfo} from './protocol.ts';
+import type {Command, SceneInfo, Vec3} from './protocol.ts';
 import {Store} from './store.ts';
 import {firstState, remember, type State, type ToolName} from './app_state.ts';
 import {AppFiles} from './app_files.ts';
@@ -13,7 +13,7 @@ import {setValue} from './document/edit.ts';
 import {newScene, type Made} from './document/make.ts';
 import {isEmptyModel, SCENE, type Item, type ItemKind} from './document/model.ts';
 import {handlesOf} from './document/place.ts';
-import {moves} from './document/frames.ts';
+import {moves, type Frame} from './document/frames.ts';
 import {Dock, playButton} from './dock/dock.ts';
 import {Engine, type FrameEvent, type SceneEvent, type StateEvent} from './engine/engine.ts';
 import {Graphs} from './graphs.ts';
@@ -185,7 +185,7 @@ export class App {
     this.select(made.key);
     const item = this.selected();
     if (!item.shape) return;
-    const [x, y] = this.view.project(handlesOf(this.doc.model, item, this.shownTime()).pivot),
+    const [x, y] = this.view.project(this.handles(item).pivot),
       v = this.viewElement.getBoundingClientRect(),
       s = this.stage.getBoundingClientRect();
     const left = x + v.left - s.left,
@@ -558,6 +558,11 @@ export class App {
   /* s: of what is on screen. */
   shownTime(): number {
     return this.state.get('shown')?.time ?? 0;
+  }
+
+  /* Where an item's handles are on screen, and the frame that drags are taken into. */
+  handles(item = this.selected()): {pivot: Vec3; frame: Frame} {
+    return handlesOf(this.doc.model, item, this.shownTime());
   }
 
   showShapes(): void {

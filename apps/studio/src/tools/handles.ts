@@ -7,7 +7,7 @@ import type {View} from '../view/view.ts';
 import type {Item} from '../document/model.ts';
 import type {Frame} from '../document/frames.ts';
 import {anglesOf, multiply, rotation, transposed, type Matrix} from '../document/matrix.ts';
-import {canScale, handlesOf, moveInScene, placeOf, scaleBy, turnTo} from '../document/place.ts';
+import {canScale, moveInScene, placeOf, scaleBy, turnTo} from '../document/place.ts';
 import {add, length, scale, sub} from '../view/math.ts';
 import {alongAxis, angleAbout, inwards, onPlane} from './screen.ts';
 
@@ -37,7 +37,7 @@ export class HandleDrag {
   ) {
     this.item = app.selected();
     this.text = app.doc.text;
-    const {pivot, frame} = handlesOf(app.doc.model, this.item, app.shownTime());
+    const {pivot, frame} = app.handles(this.item);
     this.pivot = pivot;
     this.frame = frame;
     this.normal = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(view, this.pivot);
