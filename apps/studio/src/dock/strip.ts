@@ -128,13 +128,17 @@ export class Strip {
     }
     const xOf = (frame: number): number => clamp((frame - first) / (last - first), 0, 1) * w;
     g.fillStyle = color('--accent');
+    g.strokeStyle = color('--surface');
+    g.lineWidth = 4;
     for (const k of keys.filter(k => k >= first && k <= last)) {
-      const x = Math.max(4, Math.min(w - 4, xOf(k)));
+      const x = Math.max(5, Math.min(w - 5, xOf(k)));
       g.beginPath();
-      g.moveTo(x, h - 9);
-      g.lineTo(x + 4, h - 5);
-      g.lineTo(x, h - 1);
-      g.lineTo(x - 4, h - 5);
+      g.moveTo(x, h - 12);
+      g.lineTo(x + 5, h - 7);
+      g.lineTo(x, h - 2);
+      g.lineTo(x - 5, h - 7);
+      g.closePath();
+      g.stroke();
       g.fill();
     }
     g.fillStyle = color('--changed');

@@ -60,6 +60,8 @@ export function copiesSection(of: Properties, item: Item): SectionView {
     );
     return view;
   }
+  if (item.kind !== 'group')
+    view.append(el('p', {class: 'hint'}, 'Copies follow what is copied, which is outlined where it is written.'));
   const choice = of.row({name: 'kind', kind: 'text', unit: '', fallback: '', least: 0, most: 0, help: 'how copies stand'}, path, {
     label: 'Stand in',
     choices: kinds.map(k => k.name),

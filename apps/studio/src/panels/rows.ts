@@ -192,7 +192,7 @@ class VectorRow extends Base {
 
   protected show(value: unknown): void {
     const v = vector(value, vector(this.s.base, (this.s.param.name === 'scale' ? [1, 1, 1] : [0, 0, 0]) as Vec3));
-    this.fields.forEach((f, i) => f.set(v[i]));
+    this.fields.forEach((f, i) => (value === undefined ? f.clear() : f.set(v[i])));
   }
 }
 

@@ -106,7 +106,7 @@ const PAGE = {
   'Add an object': ['menu'], 'Add a collider': ['menu'], 'Add an emitter': ['menu'], 'Add a material': ['menu'],
   'Add a group, a sink or a heat source': ['menu'], 'Hide block': ['hidden'], 'Hide ground': ['text'],
   'Find a property': ['find'], 'Fold the properties': ['foldRight'], 'Show the properties': ['foldRight', 'folded'],
-  'Width of the properties': ['width'], 'Duplicate, rename, delete': ['menu', 'block'],
+  'Width of the properties': ['width'], 'Combine with another shape': ['menu', 'block'], 'Duplicate, rename, delete': ['menu', 'block'],
   'Select': ['tool', 'other'], 'Probe': ['tool'], 'Grab': ['tool'], 'Push': ['tool'], 'Cut': ['tool'], 'Heat': ['tool'], 'Emit': ['tool'],
   'Frame': ['scrub', 'stepped'], 'Reset to the start': ['time', 'stepped'], 'Back one frame': ['scrub', 'stepped'], 'Play': ['playing'],
   'Step one frame': ['frame'], 'Step one substep': ['time'], 'A quarter of real time': ['speed'], 'Half of real time': ['speed'],
