@@ -25,7 +25,8 @@ static bool evaluate(const char *text, const char *unit, double *out, char wrong
 {
     char copy[2000];
     snprintf(copy, sizeof copy, "%s", text);
-    const firn_value v = {.text = copy, .variables = &variables};
+    firn_context context = {.variables = &variables};
+    const firn_value v = {.text = copy, .context = &context};
     return firn_expression_value(&v, unit, out, wrong);
 }
 
@@ -120,8 +121,9 @@ static void expressions_end(void **state)
         chain[i] =
             (firn_value){.key = name[i], .text = sum[i], .next = i < 17 ? &chain[i + 1] : NULL};
     }
-    const firn_value map = {.kind = FIRN_MAP, .child = chain, .count = 18},
-                     v = {.text = sum[0], .variables = &map};
+    const firn_value map = {.kind = FIRN_MAP, .child = chain, .count = 18};
+    firn_context context = {.variables = &map};
+    const firn_value v = {.text = sum[0], .context = &context};
     assert_false(firn_expression_value(&v, "", &out, wrong));
     assert_non_null(strstr(wrong, "it is too long"));
 }

@@ -104,6 +104,50 @@ static void colliders_beside_copies_change_at_once(void **state)
     close_page(p);
 }
 
+/* What has keys waits, with whatever takes their place. */
+static void keys_wait_for_a_restart(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "simulation: {gravity: {keys: {0: [0, 0], 1: [0, -9]}}}\nframes: {end: 9}",
+        "simulation: {gravity: [0, -9 * time]}\nframes: {end: 9}",
+        "simulation: {gravity: [0, -9 * time]}\nframes: {end: 12}",
+        "simulation: {contact_friction: {keys: {0: 0}}}\nframes: {end: 9}",
+        "simulation: {gravity: [0, -9]}\nframes: {end: 9}",
+        "camera: {azimuth: 9 * time}\nlight: {sun: {keys: {0: [1, 1, 1]}}}\nframes: {end: 9}"};
+    static const char *const frictions[] = {"friction: {keys: {0: 0, 0.2: 1}}", "friction: time",
+                                            "friction: 0.1", "surface_spin: [0, 0, 90 * time]"};
+    enum { TEXTS = 6, FRICTIONS = 4 };
+    for (int i = 0; i < TEXTS; i++) {
+        char first[4000], then[4000];
+        snprintf(first, sizeof first, "%s", replaced(jelly, "frames: {end: 9}", texts[i]));
+        snprintf(then, sizeof then, "%s",
+                 replaced(first, "friction: 0.5", frictions[i % FRICTIONS]));
+        page *p = open_page(first);
+        page_send(p, "{'do': 'step', 'unit': 'frame'}");
+        page_settle(p);
+        for (int k = 0; k < TEXTS; k++) {
+            page_scene(p, "edit", replaced(then, texts[i], texts[(i + k) % TEXTS]));
+            page_send(p, "{'do': 'step', 'unit': 'frame'}");
+            page_settle(p);
+        }
+        page_scene(p, "edit", first); /* undone: nothing waits */
+        page_expect(p, "scene", "'restart':[]");
+        page_send(p, "{'do': 'restart'}");
+        page_settle(p);
+        assert_null(page_find(p, "error"));
+        close_page(p);
+    }
+    page *p = open_page(replaced(jelly, "friction: 0.5", frictions[0]));
+    page_send(p, "{'do': 'step', 'unit': 'frame'}");
+    page_settle(p);
+    page_scene(p, "edit", jelly);
+    page_expect(p, "scene",
+                "'restart':['colliders[0].friction','colliders[0].friction.keys.0','colliders[0]."
+                "friction.keys.0.2']");
+    close_page(p);
+}
+
 static void a_change_has_the_effect_of_the_host_call(void **state)
 {
     (void)state;
@@ -413,6 +457,7 @@ int main(void)
         cmocka_unit_test(everything_changes_at_once_before_time_begins),
         cmocka_unit_test(later_some_changes_act_and_others_wait),
         cmocka_unit_test(colliders_beside_copies_change_at_once),
+        cmocka_unit_test(keys_wait_for_a_restart),
         cmocka_unit_test(a_change_has_the_effect_of_the_host_call),
         cmocka_unit_test(a_wrong_text_leaves_the_scene_as_it_was),
         cmocka_unit_test(restart_begins_with_the_newest_text),

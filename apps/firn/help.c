@@ -305,7 +305,8 @@ static void print_parameter(const char *called, const firn_param *row, const cha
     char text[512];
     const char *range = firn_row_range(row, text, sizeof text);
     printf("%s, of %s: %s\n", row->name, called, row->help);
-    printf("  kind     %s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit);
+    printf("  kind     %s%s%s%s\n", firn_row_kind(row), row->unit[0] ? " in " : "", row->unit,
+           row->keys ? "; can have keys" : "");
     if (range[0]) {
         printf("  %-9s", row->kind == FIRN_CHOICE ? "words" : "range");
         firn_print_wrapped(11, range);

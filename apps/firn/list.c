@@ -36,12 +36,12 @@ static void print_rows(int32_t section, bool markdown)
     for (int32_t i = 0; firn_section_get_param(section, i, r, value); i++) {
         const char *words = firn_row_range(r, text, sizeof text);
         if (markdown) {
-            printf("| `%s` | %s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r), r->unit,
-                   value, words, r->help, r->alias ? "; also `" : "", r->alias ? r->alias : "",
-                   r->alias ? "`" : "");
+            printf("| `%s` | %s%s | %s | %s | %s | %s%s%s%s |\n", r->name, firn_row_kind(r),
+                   r->keys ? ", keys" : "", r->unit, value, words, r->help,
+                   r->alias ? "; also `" : "", r->alias ? r->alias : "", r->alias ? "`" : "");
         } else {
-            printf("  %-18s %-12s %-10s %-18s %s\n", r->name, r->unit[0] ? r->unit : "-",
-                   value[0] ? value : "-", words, r->help);
+            printf("  %-18s %-12s %-10s %-18s %s%s\n", r->name, r->unit[0] ? r->unit : "-",
+                   value[0] ? value : "-", words, r->help, r->keys ? "; can have keys" : "");
         }
     }
 }
@@ -201,7 +201,9 @@ static const firn_option options[] = {
 static int run(void)
 {
     if (chosen.markdown) {
-        printf("# Scene reference\n\nMade by `firn list --markdown`: do not edit.\n");
+        printf("# Scene reference\n\nMade by `firn list --markdown`: do not edit.\n\n"
+               "What is of the kind `keys`, too, can change in time: `{keys: {0: 0.1, 1.5: 0.8}, "
+               "interpolation: smooth}`\nor an expression of `time` (s) or `$F` (frame).\n");
     }
     const char *wanted = chosen.words.count ? chosen.words.word[0] : NULL;
     bool found = false;

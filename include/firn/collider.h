@@ -36,16 +36,6 @@ typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT
     X(HOLD, hold, "what is inside stays there and moves with it, as if pinned")
 typedef enum firn_boundary { FIRN_BOUNDARIES(FIRN_LIST_ENUM) FIRN_BOUNDARY_COUNT } firn_boundary;
 
-/* How keys are connected: by straight lines; by curves that slow down at the first key, the last one and where
- * a number turns back; or not at all, so that each key holds until the next. */
-#define FIRN_INTERPOLATIONS(X)                                                                     \
-    X(KEYS_LINEAR, linear, "straight from key to key")                                             \
-    X(KEYS_SMOOTH, smooth, "in a curve that stops at the ends and where it turns back")            \
-    X(KEYS_STEP, step, "each key holds until the next")
-typedef enum firn_interpolation {
-    FIRN_INTERPOLATIONS(FIRN_LIST_ENUM) FIRN_INTERPOLATION_COUNT
-} firn_interpolation;
-
 /* The position and rotation of the shape's frame at a time. On top of the rotation comes a turn about the
  * collider's pivot, by `angle` about x, then y, then z. Angles are interpolated as they are written: from 0 to 4 pi
  * is two turns. The rotation goes the shorter way round: less than half a turn from key to key.
@@ -74,20 +64,20 @@ typedef struct firn_collider_motion {
 #define FIRN_COLLIDER_PARAMS(X)                                                                    \
     X(CHOICE(firn_boundary), boundary, "", FIRN_SEPARATE, 0, 0,                                    \
       "what happens to material that touches it", "use a firn_boundary", NULL)                     \
-    X(REAL, friction, "", 0.3, 0, 1e6, "Coulomb coefficient of separate",                          \
+    X(KEYED_REAL, friction, "", 0.3, 0, 1e6, "Coulomb coefficient of separate",                    \
       "use a sticky boundary to hold everything", NULL)                                            \
-    X(REAL, contact_angle, "degrees", 90, 0, 180,                                                  \
+    X(KEYED_REAL, contact_angle, "degrees", 90, 0, 180,                                            \
       "angle at which a liquid's surface meets it; only pressure: projection reads it",            \
       "0 wets, 180 repels; below 20 and above 160 are taken as those", NULL)                       \
-    X(VECTOR, surface_velocity, "m/s", (0, 0, 0), 0, 0,                                            \
+    X(KEYED_VECTOR, surface_velocity, "m/s", (0, 0, 0), 0, 0,                                      \
       "velocity of its surface along itself, as a belt's; turns with the shape", "0 stands still", \
       NULL)                                                                                        \
-    X(VECTOR, surface_spin, "rad/s", (0, 0, 0), 0, 0,                                              \
+    X(KEYED_VECTOR, surface_spin, "rad/s", (0, 0, 0), 0, 0,                                        \
       "spin of its surface about its origin, as a drum's; turns with the shape", "0 stands still", \
       NULL)                                                                                        \
-    X(TEMPERATURE, temperature, "K", 0, 1, 1e5, "of its surface; by default it is insulated",      \
-      "0 C is 273.15 K; 0 is none", NULL)                                                          \
-    X(REAL, transfer, "W/(m2 K)", INFINITY, 0, 1e12,                                               \
+    X(KEYED_TEMPERATURE, temperature, "K", 0, 1, 1e5,                                              \
+      "of its surface; by default it is insulated", "0 C is 273.15 K; 0 is none", NULL)            \
+    X(KEYED_REAL, transfer, "W/(m2 K)", INFINITY, 0, 1e12,                                         \
       "heat transfer to it; by default material that touches it has its temperature",              \
       "INFINITY keeps the surface at its temperature", NULL)                                       \
     X(REAL, voxel, "m", 0, 1e-9, 1e9,                                                              \

@@ -9,5 +9,6 @@
 #include <firn/mesh.h>
 #include <firn/param.h>
 #include <firn/sim.h>
+#include <firn/track.h>
 
 #endif

@@ -8,6 +8,7 @@
 #define FIRN_PARAM_H
 
 #include <firn/base.h>
+#include <firn/track.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,7 @@ typedef struct firn_param {
     const char *alias;          /* another name that scenes accept, or NULL */
     const char *cure;           /* what to do when the value is out of range */
     double value[3];            /* the default; of a choice its index */
+    size_t keys; /* offset in its def of a firn_track in place of it; 0: it cannot be keyed */
 } firn_param;
 
 /* The range in words that follow "must be": "from 0 to 1", "above 0", "one of sticky, slip". */
@@ -47,8 +49,11 @@ FIRN_API const char *firn_param_range(const firn_param *param, char *text, size_
 /* ---- how lists become members ---- */
 
 /* A row of a list is X(kind, name, unit, default, least, most, help, cure, alias). Kinds are REAL,
- * TEMPERATURE, WHOLE, VECTOR and CHOICE(enum type); the default of a vector is in parentheses. */
-#define FIRN_MEMBER(kind, name, ...) FIRN_TYPE_##kind name;
+ * TEMPERATURE, WHOLE, VECTOR and CHOICE(enum type); the default of a vector is in parentheses. Beside one that is
+ * KEYED_REAL, KEYED_TEMPERATURE or KEYED_VECTOR stands a firn_track, as `friction_keys` beside `friction`. */
+#define FIRN_MEMBER(kind, name, ...)                                                               \
+    FIRN_TYPE_##kind name;                                                                         \
+    FIRN_KEYS_##kind(name)
 
 typedef double firn_vector[3];
 #define FIRN_TYPE_REAL double
@@ -56,6 +61,19 @@ typedef double firn_vector[3];
 #define FIRN_TYPE_WHOLE int64_t
 #define FIRN_TYPE_VECTOR firn_vector
 #define FIRN_TYPE_CHOICE(type) type
+#define FIRN_TYPE_KEYED_REAL double
+#define FIRN_TYPE_KEYED_TEMPERATURE double
+#define FIRN_TYPE_KEYED_VECTOR firn_vector
+
+#define FIRN_NO_KEYS(name)
+#define FIRN_KEYS_REAL(name)
+#define FIRN_KEYS_TEMPERATURE(name)
+#define FIRN_KEYS_WHOLE(name)
+#define FIRN_KEYS_VECTOR(name)
+#define FIRN_KEYS_CHOICE(type) FIRN_NO_KEYS
+#define FIRN_KEYS_KEYED_REAL(name) firn_track name##_keys;
+#define FIRN_KEYS_KEYED_TEMPERATURE(name) firn_track name##_keys;
+#define FIRN_KEYS_KEYED_VECTOR(name) firn_track name##_keys;
 
 /* Ends of ranges: the least of numbers above 0, whose inverse is finite, and the most of numbers
  * that must only be finite. */

@@ -127,6 +127,7 @@ typedef struct firn_heat_source {
     firn_collider_def shape; /* its keys move it; what it says of contact is not used */
     double power;            /* W/m3 */
     double begin, end;       /* s */
+    firn_track power_keys;   /* in place of power, unless empty */
 } firn_heat_source;
 
 /* The parameters of heat, as <firn/param.h> explains them. */
@@ -139,16 +140,16 @@ typedef struct firn_heat_source {
       "time of motion between heat steps, at least a step of motion; 0: every 25 steps of motion " \
       "or 8 ms",                                                                                   \
       "0 chooses automatically", NULL)                                                             \
-    X(TEMPERATURE, ambient, "K", 293.15, 1, 1e5,                                                   \
+    X(KEYED_TEMPERATURE, ambient, "K", 293.15, 1, 1e5,                                             \
       "temperature of the air, and of objects that give none", "in kelvin: 0 C is 273.15", NULL)   \
-    X(REAL, transfer, "W/(m2 K)", 0, 0, 1e9,                                                       \
+    X(KEYED_REAL, transfer, "W/(m2 K)", 0, 0, 1e9,                                                 \
       "from the air to free surfaces: 5 to 10 in still air, 100 in wind; 0: none",                 \
       "still air has 5 to 10 W/(m2 K), wind 100", NULL)                                            \
-    X(REAL, emissivity, "", 0, 0, 1,                                                               \
+    X(KEYED_REAL, emissivity, "", 0, 0, 1,                                                         \
       "how well free surfaces radiate to the sky: ice and rock 0.95; 0: none",                     \
       "0 is none, ice has 0.97", NULL)                                                             \
-    X(TEMPERATURE, sky, "K", 293.15, 1, 1e5, "temperature of the sky", "in kelvin: 0 C is 273.15", \
-      NULL)                                                                                        \
+    X(KEYED_TEMPERATURE, sky, "K", 293.15, 1, 1e5, "temperature of the sky",                       \
+      "in kelvin: 0 C is 273.15", NULL)                                                            \
     X(REAL, tolerance, "", 1e-4, 1e-12, 0.1,                                                       \
       "residual at which the solver stops, relative to the start", "the default is 1e-4", NULL)
 
@@ -167,11 +168,12 @@ FIRN_API const firn_param *firn_heat_param(int32_t index);
 #define FIRN_SIM_PARAMS(X)                                                                         \
     X(REAL, cell_size, "m", 0.01, 1e-9, 1e9, "grid cell", "give the grid spacing in metres",       \
       "grid_scale")                                                                                \
-    X(VECTOR, gravity, "m/s2", (0, -9.81, 0), 0, 0,                                                \
+    X(KEYED_VECTOR, gravity, "m/s2", (0, -9.81, 0), 0, 0,                                          \
       "acceleration of everything; along z where z is up", "the Earth has 9.81", NULL)             \
     X(REAL, damping, "1/s", 0, 0, FIRN_FINITE, "velocities decay as exp(-damping t)", "0 is none", \
       NULL)                                                                                        \
-    X(REAL, contact_friction, "", 0.3, 0, 1e6, "between objects that separate", "0 is none", NULL) \
+    X(KEYED_REAL, contact_friction, "", 0.3, 0, 1e6, "between objects that separate", "0 is none", \
+      NULL)                                                                                        \
     X(CHOICE(firn_transfer), transfer, "", FIRN_APIC, 0, 0, "between particles and grid",          \
       "use a firn_transfer", NULL)                                                                 \
     X(CHOICE(firn_spline), spline, "", FIRN_QUADRATIC, 0, 0, "kernel", "use a firn_spline", NULL)  \

@@ -21,7 +21,8 @@ typedef struct firn_posed_collider {
     double run_velocity[3], run_spin[3]; /* m/s, rad/s, world */
     firn_boundary boundary;
     double friction;
-    double contact_angle; /* degrees */
+    double contact_angle;         /* degrees */
+    double temperature, transfer; /* K, or 0; W/(m2 K) */
 } firn_posed_collider;
 
 /* Whether material at it has all of its surface's velocity. */
@@ -34,12 +35,18 @@ static inline bool firn_boundary_holds(firn_boundary boundary)
 firn_status firn_collider_check(const firn_collider_def *def, int dimension, const char *where,
                                 firn_error *error);
 
-/* Keys, points and parents of a checked def: how many bytes they are, and the def moved onto a copy of them.
+/* Keys, tracks, points and parents of a checked def: how many bytes they are, and the def moved onto a copy of them.
  * Returns where the copy ends. `memory` is aligned as double. */
 size_t firn_collider_extra(const firn_collider_def *def);
 void *firn_collider_move(firn_collider_def *def, void *memory);
-/* Points the def at keys, points and parents that are in such memory already. */
+/* Points the def at keys, tracks, points and parents that are in such memory already. */
 void *firn_collider_attach(firn_collider_def *def, void *memory);
+
+/* The last key at or before a time, of a def that has some; or -1. */
+int32_t firn_collider_key_before(const firn_collider_def *def, double time);
+
+/* Whether it has tracks, which need not be its pose's keys. */
+bool firn_collider_is_keyed(const firn_collider_def *def);
 
 /* Where the collider is at a checked def's time, and how fast it moves there. At a key's time the
  * velocity is that of the segment that begins there. Keys say how turns go: firn_pose_key.
@@ -54,7 +61,7 @@ FIRN_API void firn_collider_pose(const firn_collider_def *def, int dimension, do
 /* The same for one that moves with constant velocity and spin, `elapsed` seconds on its way; one that
  * has arrived stands still. */
 void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider_motion *motion,
-                               int dimension, double elapsed, bool moving,
+                               int dimension, double time, double elapsed, bool moving,
                                firn_posed_collider *posed);
 
 /* One that is nowhere: at infinite distance of everything. */

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "base/quaternion.h"
+#include "base/track.h"
 #include "collider/collider.h"
 
 /* --- Rotations ------------------------------------------------------------------------------- */
@@ -33,63 +35,25 @@ static void quaternion_of(const double rotation[4], int dimension, double q[4])
 
 /* --- Keyframes ------------------------------------------------------------------------------- */
 
-/* The last key at or before the time, or -1. */
-static int32_t key_before(const firn_pose_key *keys, int32_t count, double time)
+/* One number of all keys, which is `offset` bytes into each. */
+static firn_curve curve_of(const firn_collider_def *def, size_t offset)
 {
-    int32_t low = -1, high = count; /* keys[low] <= time < keys[high] */
-    while (high - low > 1) {
-        int32_t middle = low + (high - low) / 2;
-        if (keys[middle].time <= time)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The number of a key that is `offset` bytes into it. */
-static double number_of(const firn_pose_key *key, size_t offset)
-{
-    return *(const double *)((const char *)key + offset);
-}
-
-/* The slope at key k of a curve through one number of the keys: 0 at the ends and where the number turns
- * back; elsewhere that from the key before to the one after, at most three times the flatter way beside it, so
- * that the curve never leaves the range between two keys (Fritsch & Carlson 1980). */
-static double slope_at(const firn_pose_key *keys, int32_t count, int32_t k, size_t offset)
-{
-    if (k == 0 || k == count - 1) return 0;
-    const double here = number_of(&keys[k], offset),
-                 before =
-                     (here - number_of(&keys[k - 1], offset)) / (keys[k].time - keys[k - 1].time),
-                 after =
-                     (number_of(&keys[k + 1], offset) - here) / (keys[k + 1].time - keys[k].time);
-    if (before * after <= 0) return 0;
-    const double slope = (number_of(&keys[k + 1], offset) - number_of(&keys[k - 1], offset)) /
-                         (keys[k + 1].time - keys[k - 1].time),
-                 most = 3 * fmin(fabs(before), fabs(after));
-    return fmin(fmax(slope, -most), most);
+    enum { STEP = sizeof(firn_pose_key) / sizeof(double) };
+    _Static_assert(STEP * sizeof(double) == sizeof(firn_pose_key), "keys are doubles");
+    return (firn_curve){.time = &def->keys->time,
+                        .value = (const double *)((const char *)def->keys + offset),
+                        .time_step = STEP,
+                        .value_step = STEP,
+                        .count = def->key_count,
+                        .interpolation = def->interpolation};
 }
 
 /* A number at the part s of the way from key k to the next, and its rate per second. */
 static double interpolate(const firn_collider_def *def, int32_t k, double s, size_t offset,
                           double *rate)
 {
-    const firn_pose_key *keys = def->keys;
-    const double from = number_of(&keys[k], offset), way = number_of(&keys[k + 1], offset) - from,
-                 span = keys[k + 1].time - keys[k].time;
-    if (def->interpolation == FIRN_KEYS_STEP) {
-        *rate = 0;
-        return from;
-    }
-    if (def->interpolation == FIRN_KEYS_LINEAR) {
-        *rate = way / span;
-        return from + s * way;
-    }
-    const double m = span * slope_at(keys, def->key_count, k, offset),
-                 n = span * slope_at(keys, def->key_count, k + 1, offset);
-    *rate = (m + s * (2 * (3 * way - 2 * m - n) + 3 * s * (m + n - 2 * way))) / span;
-    return from + s * (m + s * (3 * way - 2 * m - n + s * (m + n - 2 * way)));
+    const firn_curve curve = curve_of(def, offset);
+    return firn_curve_between(&curve, k, s, rate);
 }
 
 /* What keys say of a time: the frame before it turns by angles, the angles, and their rates. */
@@ -133,6 +97,12 @@ static void pose_still(const double position[3], const double rotation[4], const
     quaternion_of(rotation, dimension, out->turn);
     memcpy(out->position, position, sizeof out->position);
     memcpy(out->angle, angle, sizeof out->angle);
+}
+
+int32_t firn_collider_key_before(const firn_collider_def *def, double time)
+{
+    const firn_curve times = curve_of(def, offsetof(firn_pose_key, time));
+    return firn_curve_before(&times, time);
 }
 
 static void rotate(const double q[4], const double v[3], double out[3])
@@ -191,12 +161,24 @@ static void pose_turned(const firn_collider_def *def, int dimension, double time
     }
 }
 
+/* What tracks say of a time, written over what the def does. */
+static const firn_collider_def *sample(const firn_collider_def *def, double time,
+                                       firn_collider_def *now)
+{
+    if (!firn_collider_is_keyed(def)) return def;
+    *now = *def;
+    firn_params_sample(firn_collider_param, now, time);
+    return now;
+}
+
 static void begin_pose(const firn_collider_def *def, int dimension, firn_posed_collider *posed)
 {
     posed->shape = firn_shape_get(def->shape);
     posed->boundary = def->boundary;
     posed->friction = def->friction;
     posed->contact_angle = def->contact_angle;
+    posed->temperature = def->temperature;
+    posed->transfer = def->transfer;
     posed->values = firn_shape_values_of(def, dimension);
     posed->morph = (firn_morph){.from = NULL};
 }
@@ -241,7 +223,7 @@ static void pose_alone(const firn_collider_def *def, int dimension, double time,
     if (def->key_count == 0) {
         pose_still(def->position, def->rotation, none, dimension, &pose);
     } else {
-        const int32_t k = key_before(def->keys, def->key_count, time);
+        const int32_t k = firn_collider_key_before(def, time);
         if (k >= 0 && k < def->key_count - 1) {
             pose_between(def, dimension, k, time, &pose);
         } else {
@@ -278,26 +260,30 @@ void firn_collider_pose(const firn_collider_def *def, int dimension, double time
         firn_collider_pose_nowhere(posed);
         return;
     }
-    begin_pose(def, dimension, posed);
+    firn_collider_def own;
+    const firn_collider_def *now = sample(def, time, &own);
+    begin_pose(now, dimension, posed);
     pose_alone(def, dimension, time, posed);
     for (const firn_collider_def *up = def->parent; up; up = up->parent) {
         firn_posed_collider frame;
         pose_alone(up, dimension, time, &frame);
         ride(&frame, posed);
     }
-    end_pose(def, dimension, posed);
+    end_pose(now, dimension, posed);
 }
 
 /* --- Motion as a host sets it ------------------------------------------------------------------ */
 
 void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider_motion *m,
-                               int dimension, double elapsed, bool moving,
+                               int dimension, double time, double elapsed, bool moving,
                                firn_posed_collider *posed)
 {
+    firn_collider_def own;
+    const firn_collider_def *now = sample(def, time, &own);
     double from[4], turn[4];
     const double spin[3] = {dimension == 2 ? 0 : m->spin[0], dimension == 2 ? 0 : m->spin[1],
                             m->spin[2]};
-    begin_pose(def, dimension, posed);
+    begin_pose(now, dimension, posed);
     quaternion_of(m->rotation, dimension, from);
     firn_quaternion_exp(spin, elapsed, turn);
     firn_quaternion_multiply(turn, from, posed->turn);
@@ -306,7 +292,7 @@ void firn_collider_pose_moving(const firn_collider_def *def, const firn_collider
         posed->velocity[a] = moving ? m->velocity[a] : 0;
         posed->spin[a] = moving ? spin[a] : 0;
     }
-    end_pose(def, dimension, posed);
+    end_pose(now, dimension, posed);
 }
 
 firn_collider_motion firn_motion_to(const firn_posed_collider *from, int dimension,

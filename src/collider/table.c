@@ -161,21 +161,31 @@ firn_status firn_collider_check(const firn_collider_def *def, int dimension, con
     return st == FIRN_OK ? check_parents(def, where, error) : st;
 }
 
+bool firn_collider_is_keyed(const firn_collider_def *def)
+{
+    const firn_param *p;
+    for (int32_t i = 0; (p = firn_collider_param(i)); i++) {
+        if (p->keys && ((const firn_track *)((const char *)def + p->keys))->count) return true;
+    }
+    return false;
+}
+
 size_t firn_collider_extra(const firn_collider_def *def)
 {
-    return (size_t)def->key_count * sizeof *def->keys +
+    return firn_params_extra(firn_collider_param, def) +
+           (size_t)def->key_count * sizeof *def->keys +
            2 * (size_t)def->point_count * sizeof *def->points +
            (def->parent ? sizeof *def->parent + firn_collider_extra(def->parent) : 0);
 }
 
-/* Keys and points alone. Returns where they end. */
+/* All but the parent. Returns where they end. */
 static void *attach(firn_collider_def *def, void *memory)
 {
     firn_pose_key *keys = memory;
     double *points = (double *)(keys + def->key_count);
     def->keys = keys;
     def->points = points;
-    return points + 2 * (ptrdiff_t)def->point_count;
+    return firn_params_attach(firn_collider_param, def, points + 2 * (ptrdiff_t)def->point_count);
 }
 
 void *firn_collider_attach(firn_collider_def *def, void *memory)
@@ -189,11 +199,12 @@ void *firn_collider_attach(firn_collider_def *def, void *memory)
 
 void *firn_collider_move(firn_collider_def *def, void *memory)
 {
-    const size_t keys = (size_t)def->key_count * sizeof *def->keys;
+    const size_t keys = (size_t)def->key_count * sizeof *def->keys,
+                 points = 2 * (size_t)def->point_count * sizeof *def->points;
     if (keys) memcpy(memory, def->keys, keys);
-    if (def->point_count)
-        memcpy((char *)memory + keys, def->points,
-               2 * (size_t)def->point_count * sizeof *def->points);
+    if (points) memcpy((char *)memory + keys, def->points, points);
+    (void)firn_params_move(firn_collider_param, def,
+                           (double *)(void *)((char *)memory + keys + points));
     void *end = attach(def, memory);
     if (!def->parent) return end;
     firn_collider_def *parent = end;

@@ -12,6 +12,7 @@
 #include <firn/host.h>
 
 #include "base/error.h"
+#include "collider/collider.h"
 #include "live/live.h"
 
 typedef enum effect {
@@ -138,6 +139,9 @@ static effect collider_effect(const firn_live *live, const firn_scene *next, con
     c->place = after(rest, "translate") || after(rest, "rotate");
     if (begins(rest, seen)) return CONCERNS_NOTHING;
     if (firn_prop_moves(&live->job->props.collider[i].prop)) return RESTARTS;
+    for (int k = 0; k < 2; k++) { /* keys belong to their scene */
+        if (firn_collider_is_keyed(&scenes[k]->collider[i].def)) return RESTARTS;
+    }
     if (after(rest, "shape") &&
         !(is_plain_shape(&live->scene->collider[i]) && is_plain_shape(&next->collider[i]))) {
         return RESTARTS;
@@ -156,16 +160,20 @@ static void find_effect(const firn_live *live, const firn_scene *next, change *c
     static const char *const seen[] = {"name",       "camera",          "light",
                                        "output",     "statistics",      "checkpoint",
                                        "frames.end", "frames.playback", NULL};
+    const firn_sim_def *def = &live->scene->simulation.def, *other = &next->simulation.def;
     const char *rest;
     c->effect = RESTARTS;
+    const bool sampled = live->scene->context.sampled || next->context.sampled;
+    if (sampled && strcmp(c->path, "frames.end") == 0) return; /* where expressions end */
     if (begins(c->path, seen) || is_name_of_object(c->path)) {
         c->effect = CONCERNS_NOTHING;
     } else if (strcmp(c->path, "simulation.gravity") == 0) {
-        c->effect = GRAVITY;
+        if (!def->gravity_keys.count && !other->gravity_keys.count) c->effect = GRAVITY;
     } else if (strcmp(c->path, "simulation.damping") == 0) {
         c->effect = DAMPING;
     } else if (strcmp(c->path, "simulation.contact_friction") == 0) {
-        c->effect = FRICTION;
+        const bool keyed = def->contact_friction_keys.count || other->contact_friction_keys.count;
+        if (!keyed) c->effect = FRICTION;
     } else if ((rest = after(c->path, "materials")) && *rest == '.') {
         c->effect = material_effect(live, next, rest + 1, &c->index);
     } else if ((rest = after(c->path, "colliders"))) {

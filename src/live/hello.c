@@ -16,6 +16,7 @@ static void put_param(firn_live_event *e, const firn_param *p, const char *fallb
     firn_event_text(e, "name", p->name);
     firn_event_text(e, "kind", kind_names[p->kind]);
     firn_event_text(e, "unit", p->unit);
+    firn_event_flag(e, "keys", p->keys != 0);
     firn_event_text(e, "fallback", fallback);
     firn_event_number(e, "least", p->least);
     firn_event_number(e, "most", p->most);

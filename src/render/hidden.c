@@ -141,14 +141,16 @@ firn_status firn_renderer_find_side(firn_renderer *renderer, const firn_scene *s
 {
     static const double elevations[] = {0, 25, 50}; /* above the first */
     enum { AROUND = 8, SIDES = 3 * AROUND };
-    const firn_renderer_frame frame = {.scene = scene};
-    const firn_view_camera wish = firn_renderer_wish(renderer, scene);
+    const firn_renderer_frame frame = {.scene = scene, .number = scene->frames.start};
+    const firn_view_camera wish = firn_renderer_wish(renderer, scene, scene->frames.start);
     const double first = wish.elevation;
     firn_camera camera[SIDES];
     firn_view_camera side[SIDES];
     double part[SIDES];
     const int up = scene->up == 1 ? 2 : 1;
-    if (scene->collider_count == 0 || renderer->witnesses.count == 0) return FIRN_OK;
+    const bool moves = wish.position_keys.count || wish.target_keys.count ||
+                       wish.azimuth_keys.count || wish.elevation_keys.count;
+    if (scene->collider_count == 0 || renderer->witnesses.count == 0 || moves) return FIRN_OK;
     int64_t *by = calloc((size_t)scene->collider_count, sizeof *by);
     if (!by) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for the camera");
     camera[0] = firn_renderer_camera(renderer, &frame);

@@ -276,6 +276,11 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     return st;
 }
 
+static double time_of(const firn_scene *scene, int64_t number)
+{
+    return (double)(number - scene->frames.start) / scene->frames.fps;
+}
+
 static firn_posed_collider pose_of(const firn_props *props, int32_t collider, double time)
 {
     const firn_collider_def def = firn_props_collider(props, collider);
@@ -345,11 +350,16 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
             continue;
         }
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
-        enum { BETWEEN = 4 }; /* poses from key to key, which may turn */
-        for (int32_t k = 0; k == 0 || k <= BETWEEN * (def.key_count - 1); k++) {
+        enum { BETWEEN = 4, MOST = 512 }; /* poses from key to key, which may turn; in all */
+        const int32_t poses = def.key_count ? BETWEEN * (def.key_count - 1) : 0;
+        for (int32_t k = 0; k <= poses && k <= MOST; k++) {
             const firn_pose_key *key = def.key_count ? &def.keys[k / BETWEEN] : NULL;
             double time = key ? key->time : 0;
             if (k % BETWEEN) time += (key[1].time - key->time) * (k % BETWEEN) / BETWEEN;
+            if (poses > MOST) { /* close together: those of an expression */
+                const double first = def.keys[0].time, last = def.keys[def.key_count - 1].time;
+                time = first + (last - first) * k / MOST;
+            }
             st = add_collider(renderer, &props, i, time, far, &room, error);
             if (st != FIRN_OK) break;
         }
@@ -497,7 +507,7 @@ firn_status firn_renderer_colliders(const firn_renderer *renderer, const firn_re
     *out = calloc((size_t)(scene ? scene->collider_count : 0) + 1, sizeof **out);
     if (!*out) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for colliders");
     if (!scene) return FIRN_OK;
-    const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
+    const double time = time_of(scene, frame->number);
     const firn_status st =
         firn_props_open(props, scene, time, renderer->options.render.threads, error);
     for (int32_t i = 0; i < scene->collider_count && st == FIRN_OK; i++) {
@@ -518,9 +528,11 @@ static int up_of(const firn_scene *scene)
     return scene && scene->up == 1 && scene->dimension == 3 ? 2 : 1;
 }
 
-firn_view_camera firn_renderer_wish(const firn_renderer *renderer, const firn_scene *scene)
+firn_view_camera firn_renderer_wish(const firn_renderer *renderer, const firn_scene *scene,
+                                    int64_t number)
 {
     firn_view_camera wish = scene ? scene->camera : firn_view_camera_default();
+    if (scene) firn_section_sample(&firn_section_camera, &wish, time_of(scene, number));
     if (renderer->side) {
         wish.azimuth = renderer->side->azimuth;
         wish.elevation = renderer->side->elevation;
@@ -548,7 +560,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
                                        : 0,
                               most);
     /* Arrows need the margin, and more where it is narrow. */
-    const double margin = firn_renderer_wish(renderer, frame->scene).margin;
+    const double margin = firn_renderer_wish(renderer, frame->scene, frame->number).margin;
     const double reach = o->show & ARROW_LAYERS ? firn_layer_arrow_reach(o->render.height) : 0;
     const double across = 2 * fmax(reach - 0.5 * margin * o->render.width, 0) / (1 - margin),
                  upward = 2 * fmax(reach - 0.5 * margin * o->render.height, 0) / (1 - margin);
@@ -562,7 +574,7 @@ firn_flat_window firn_renderer_window(const firn_renderer *renderer,
 firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_renderer_frame *frame)
 {
     const firn_render_options *o = &renderer->options.render;
-    const firn_view_camera wish = firn_renderer_wish(renderer, frame->scene);
+    const firn_view_camera wish = firn_renderer_wish(renderer, frame->scene, frame->number);
     return firn_camera_frame(&wish, renderer->box, renderer->box_count, up_of(frame->scene),
                              (double)o->width / o->height, frame->turn);
 }
@@ -627,9 +639,11 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
 {
     const firn_scene *scene = frame->scene;
     firn_light light = scene ? scene->light : firn_light_default();
+    if (scene) firn_section_sample(&firn_section_light, &light, time_of(scene, frame->number));
     firn_render_options how = renderer->options.render;
     how.up = up_of(scene);
-    how.exposed = firn_renderer_wish(renderer, scene).shutter / (scene ? scene->frames.fps : 24);
+    how.exposed = firn_renderer_wish(renderer, scene, frame->number).shutter /
+                  (scene ? scene->frames.fps : 24);
     const firn_camera camera = firn_renderer_camera(renderer, frame);
     const int32_t look_count = scene ? scene->material_count : 1;
     const int32_t object_count = scene ? scene->object_count : 0;
@@ -686,7 +700,7 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
 static firn_corner free_corner(const firn_renderer *renderer, const firn_renderer_frame *frame)
 {
     const firn_render_options *o = &renderer->options.render;
-    const firn_renderer_frame unturned = {.scene = frame->scene};
+    const firn_renderer_frame unturned = {.scene = frame->scene, .number = frame->number};
     const firn_camera camera = firn_renderer_camera(renderer, &unturned);
     const bool caption = renderer->options.show >> FIRN_LAYER_CAPTION & 1;
     const bool scale = renderer->options.show >> FIRN_LAYER_SCALE & 1;
@@ -756,7 +770,7 @@ static void write_over(const firn_renderer *renderer, const firn_renderer_frame 
         char text[100];
         int used = snprintf(text, sizeof text, "frame %lld", (long long)frame->number);
         if (scene) {
-            const double time = (double)(frame->number - scene->frames.start) / scene->frames.fps;
+            const double time = time_of(scene, frame->number);
             snprintf(text + used, sizeof text - (size_t)used, "   %.3f s", time);
         }
         firn_overlay_caption(image, text);

@@ -42,8 +42,9 @@ void firn_renderer_deinit(firn_renderer *renderer);
 /* Whether its pictures show something of the grid. */
 bool firn_renderer_shows_grid(const firn_renderer *renderer);
 
-/* What a scene, which may be NULL, says of the camera. */
-firn_view_camera firn_renderer_wish(const firn_renderer *renderer, const firn_scene *scene);
+/* What a scene, which may be NULL, says of the camera in a frame. */
+firn_view_camera firn_renderer_wish(const firn_renderer *renderer, const firn_scene *scene,
+                                    int64_t number);
 /* Visible colliders where they are at the frame's time. Their meshes are those of `props`, which is to be
  * closed after them, also on failure. */
 firn_status firn_renderer_colliders(const firn_renderer *renderer, const firn_renderer_frame *frame,

@@ -169,7 +169,8 @@ static firn_heat_def heat_def(const firn_props *props, firn_heat_source *sources
     const firn_scene_heat *h = &props->scene->heat;
     for (int32_t i = 0; i < h->source_count; i++) {
         const firn_scene_heat_source *s = &h->source[i];
-        sources[i] = (firn_heat_source){firn_props_source(props, i), s->power, s->start, s->end};
+        sources[i] = (firn_heat_source){firn_props_source(props, i), s->power, s->start, s->end,
+                                        s->power_keys};
     }
     firn_heat_def def = h->def;
     def.sources = sources;

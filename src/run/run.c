@@ -487,16 +487,24 @@ static void hint_at_degrees(const run *r)
     }
 }
 
-/* Temperatures so low that degrees Celsius may be meant; 77K says that they are not. */
+/* A temperature so low that degrees Celsius may be meant; 77K says that they are not. */
+static void hint_at_low(const run *r, const firn_param *row, const firn_value *v)
+{
+    char *end = NULL, place[FIRN_LOCATION_SIZE];
+    if (v->kind != FIRN_SCALAR || !(strtod(v->text, &end) < 200) || end == v->text || *end) return;
+    note(r, "%s: %s %s is in kelvin: for degrees Celsius write %sC", firn_value_location(v, place),
+         row->name, v->text, v->text);
+}
+
 static void hint_at_kelvin(const run *r, const firn_section *section, const firn_value *map)
 {
     const firn_param *row;
     for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_TEMPERATURE ? firn_value_get(map, row->name) : NULL;
-        char *end = NULL, place[FIRN_LOCATION_SIZE];
-        if (!v || !(strtod(v->text, &end) < 200) || *end) continue;
-        note(r, "%s: %s %s is in kelvin: for degrees Celsius write %sC",
-             firn_value_location(v, place), row->name, v->text, v->text);
+        const firn_value *keys = v ? firn_value_get(v, "keys") : NULL;
+        if (v) hint_at_low(r, row, v);
+        for (const firn_value *k = keys ? keys->child : NULL; k; k = k->next)
+            hint_at_low(r, row, k);
     }
 }
 

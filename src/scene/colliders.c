@@ -32,12 +32,86 @@ static firn_status read_key(const firn_value *v, int dim, double at[3], double d
     return st;
 }
 
-/* Key times are the words of the map. */
-static firn_status read_keys(firn_scene_collider *c, int dim, bool *turns, firn_error *error)
+/* `at` or `rotate` as expressions; NULL is 0. */
+static firn_status read_motion(const firn_value *v, const firn_param *row, int dim, double start[3],
+                               firn_track *track, firn_error *error)
 {
+    if (!v) return FIRN_OK;
+    if (v->kind == FIRN_MAP || (v->kind == FIRN_LIST && firn_value_count(v) < dim)) {
+        return firn_value_fail(
+            v, error,
+            "%s must be %d expressions, as [\"0.2 * sin(2 * pi * time)\", 0, 0]; "
+            "keys have times in front: {0: {%s: [0, 0, 0]}}",
+            row->name, dim, row->name);
+    }
+    return firn_read_keyed(row, v, start, track, error);
+}
+
+/* keys: {at: [...], rotate: [...]}, of expressions of time: a key at each of their samples. */
+static firn_status read_expressions(firn_scene_collider *c, const firn_value *where, int dim,
+                                    bool *turns, firn_error *error)
+{
+    enum { MOST_POSES = 1 << 22 };
+    static const firn_param rows[] = {{.name = "at", .kind = FIRN_VECTOR, .unit = "m"},
+                                      {.name = "rotate", .kind = FIRN_VECTOR, .unit = "degrees"}};
+    static const char *const names[] = {"at", "rotate", NULL};
+    const firn_value *interpolation = firn_value_get(where, "interpolation");
+    double value[2][3] = {{0}};
+    firn_track track[2] = {{0}};
+    for (const firn_value *v = c->keys->child; v; v = v->next) {
+        char near[80];
+        if (strcmp(v->key, names[0]) == 0 || strcmp(v->key, names[1]) == 0) continue;
+        return firn_value_fail(v, error, "keys of expressions have no \"%.60s\"%s", v->key,
+                               firn_nearest(v->key, names, near, sizeof near));
+    }
+    if (interpolation) {
+        return firn_value_fail(interpolation, error,
+                               "interpolation is for keys with times; expressions need none");
+    }
+    for (int i = 0; i < 2; i++) {
+        const firn_status st = read_motion(firn_value_get(c->keys, names[i]), &rows[i], dim,
+                                           value[i], &track[i], error);
+        if (st != FIRN_OK) return st;
+    }
+    const firn_track *long_one = track[0].count > 0 ? &track[0] : &track[1];
+    const int32_t count = long_one->count > 0 ? long_one->count : 1;
+    firn_context *context = c->keys->context;
+    context->poses += count;
+    if (context->poses > MOST_POSES) {
+        return firn_value_fail(c->keys, error,
+                               "the scene's expressions make more than %d keys; use keys with "
+                               "times, or fewer copies",
+                               MOST_POSES);
+    }
+    firn_pose_key *key = calloc((size_t)count, sizeof *key);
+    if (!key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    free(c->key);
+    c->key = key;
+    c->key_count = count;
+    for (int32_t k = 0; k < count; k++) {
+        if (long_one->count > 0) key[k].time = long_one->times[k];
+        for (int a = 0; a < 3; a++) {
+            const ptrdiff_t i = 3 * (ptrdiff_t)k + a;
+            const double degrees = track[1].count ? track[1].values[i] : value[1][a];
+            key[k].position[a] = track[0].count ? track[0].values[i] : value[0][a];
+            key[k].angle[a] = firn_degree * degrees;
+            *turns |= degrees != 0;
+        }
+    }
+    return FIRN_OK;
+}
+
+/* Key times are the words of the map. */
+static firn_status read_keys(firn_scene_collider *c, const firn_value *where, int dim, bool *turns,
+                             firn_error *error)
+{
+    if (firn_value_get(c->keys, "at") || firn_value_get(c->keys, "rotate")) {
+        return read_expressions(c, where, dim, turns, error);
+    }
     if (c->keys->kind != FIRN_MAP || !c->keys->child) {
         return firn_value_fail(c->keys, error,
-                               "keys must be a map of times, as {0: {at: [0, 0, 0]}}");
+                               "keys must be a map of times, as {0: {at: [0, 0, 0]}}, or of "
+                               "expressions, as {at: [0, time, 0]}");
     }
     const int count = firn_value_count(c->keys);
     firn_pose_key *key = calloc((size_t)count, sizeof *key);
@@ -80,7 +154,7 @@ firn_status firn_read_pose(const firn_scene *scene, const firn_value *where, fir
     firn_quaternion_multiply(turn, c->shape.def.rotation, rotation);
     c->key = calloc(1, sizeof *c->key);
     if (!c->key) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
-    if (c->keys) st = read_keys(c, (int)scene->dimension, &turns, error);
+    if (c->keys) st = read_keys(c, where, (int)scene->dimension, &turns, error);
     if (st != FIRN_OK) return st;
     for (int a = 0; a < 3; a++) {
         c->def.spin[a] = firn_degree * c->spin[a];
@@ -144,6 +218,10 @@ static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_e
     firn_status st = firn_read_section(scene, &firn_section_collider, v, c, error);
     if (st == FIRN_OK && !c->shape_value) {
         st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
+    }
+    if (st == FIRN_OK) {
+        c->def.surface_spin_keys = c->surface_spin_keys;
+        st = firn_track_scale(&scene->context, firn_degree, &c->def.surface_spin_keys, error);
     }
     if (st == FIRN_OK) st = firn_read_pose(scene, v, c, error);
     if (st == FIRN_OK) st = check_collider_heat(scene, v, error);

@@ -4,6 +4,7 @@
  *     product  power (('*' | '/') power)*
  *     power    ('-' | '+')* primary ('^' power)?
  *     primary  number unit? | '$' name | name | name '(' sum (',' sum)* ')' | '(' sum ')'
+ * where a name is pi or time, and $F is the number of the frame
  *     unit     word digit? (('/' | ' ') word digit?)*, as in the names of the table below: kg/m3, Pa s
  * Nothing repeats and nothing is allocated; variables may use others, to a depth and a number that are bounded. */
 #include "scene/expression.h"
@@ -16,6 +17,7 @@
 #include <string.h>
 
 enum { BASES = 5, MOST_NESTED = 40, MOST_STEPS = 20000, WORD = 40 };
+enum { MOST_VARYING_STEPS = 20000000 }; /* of all expressions of time in a scene */
 
 typedef struct quantity {
     double value;
@@ -78,7 +80,7 @@ static const unit units[] = {
 
 typedef struct parser {
     const char *at;
-    const firn_value *variables; /* a map, or NULL */
+    firn_context *context; /* may be NULL */
     char *wrong;
     int depth, *steps;
 } parser;
@@ -179,17 +181,30 @@ static bool same_unit(const quantity *a, const quantity *b)
 
 static bool read_sum(parser *p, quantity *out);
 
+static bool read_time(parser *p, bool frame, quantity *out)
+{
+    firn_context *c = p->context;
+    if (!c || !c->can_vary) {
+        return fail(p, "%s is for a whole value that can have keys; see the reference",
+                    frame ? "$F" : "time");
+    }
+    c->varies = true;
+    *out = (quantity){.value = frame ? c->first + c->time * c->fps : c->time};
+    return true;
+}
+
 static bool read_variable(parser *p, quantity *out)
 {
     char word[WORD];
     p->at += look_at_word(p->at, word);
-    const firn_value *v = firn_value_get(p->variables, word);
+    if (strcmp(word, "F") == 0) return read_time(p, true, out);
+    const firn_value *v = firn_value_get(p->context ? p->context->variables : NULL, word);
     if (!word[0]) return fail(p, "a $ needs a name behind it");
     if (!v) {
         return fail(p, "there is no variable \"%s\"; give it under variables", word);
     }
     if (v->kind != FIRN_SCALAR) return fail(p, "variable \"%s\" is no number", word);
-    parser inner = {v->text, p->variables, p->wrong, p->depth + 1, p->steps};
+    parser inner = {v->text, p->context, p->wrong, p->depth + 1, p->steps};
     char why[FIRN_WRONG_SIZE];
     if (!read_sum(&inner, out)) {
         if (strncmp(p->wrong, "variable", 8) != 0 && p->depth == 1) {
@@ -276,6 +291,7 @@ static bool read_primary(parser *p, quantity *out)
         *out = (quantity){.value = PI};
         return true;
     }
+    if (strcmp(word, "time") == 0) return read_time(p, false, out);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         if (strcmp(functions[i].name, word) == 0 && take(p, '('))
             return call(p, &functions[i], out);
@@ -286,6 +302,8 @@ static bool read_primary(parser *p, quantity *out)
 static bool read_power(parser *p, quantity *out)
 {
     if (++*p->steps > MOST_STEPS) return fail(p, "it is too long");
+    if (p->context && p->context->can_vary && ++p->context->steps > MOST_VARYING_STEPS)
+        return fail(p, "the scene's expressions of time take too long; use keys");
     if (p->depth >= MOST_NESTED) return fail(p, "it is nested too deep, or uses itself");
     p->depth++;
     bool fine;
@@ -338,13 +356,12 @@ static bool read_sum(parser *p, quantity *out)
     }
 }
 
-/* The whole text of a scalar. */
-static bool read_all(const firn_value *v, parser *p, quantity *q)
+/* All of the text. */
+static bool read_all(parser *p, quantity *q)
 {
-    int steps = 0;
-    *p = (parser){v->text, v->variables, p->wrong, 0, &steps};
     p->wrong[0] = 0;
-    if (!strpbrk(v->text, "0123456789$") && !strstr(v->text, "pi")) return false; /* a word */
+    if (!strpbrk(p->at, "0123456789$") && !strstr(p->at, "pi") && !strstr(p->at, "time"))
+        return false; /* a word */
     if (!read_sum(p, q)) return false;
     skip_space(p);
     if (*p->at) return fail(p, "\"%.20s\" is not understood", p->at);
@@ -353,12 +370,13 @@ static bool read_all(const firn_value *v, parser *p, quantity *q)
 
 bool firn_expression_any(const firn_value *v, double *out)
 {
+    int steps = 0;
     char wrong[FIRN_WRONG_SIZE], *end = NULL;
-    parser p = {.wrong = wrong};
+    parser p = {v->text, v->context, wrong, 0, &steps};
     quantity q = {0};
     if (v->kind != FIRN_SCALAR) return false;
     (void)strtod(v->text, &end);
-    if (!*end || !read_all(v, &p, &q)) return false;
+    if (!*end || !read_all(&p, &q)) return false;
     *out = q.value * pow(180 / PI, q.power[BASES - 1]);
     return true;
 }
@@ -366,9 +384,10 @@ bool firn_expression_any(const firn_value *v, double *out)
 bool firn_expression_value(const firn_value *v, const char *row_unit, double *out,
                            char wrong[FIRN_WRONG_SIZE])
 {
-    parser p = {.wrong = wrong};
+    int steps = 0;
+    parser p = {v->text, v->context, wrong, 0, &steps};
     quantity q = {0}, row = {.value = 1};
-    if (!read_all(v, &p, &q)) return false;
+    if (!read_all(&p, &q)) return false;
     *out = q.value;
     if (same_unit(&q, &plain)) return true;
     read_unit(strncmp(row_unit, "1/", 2) == 0 ? row_unit + 2 : row_unit, &row);

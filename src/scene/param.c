@@ -62,13 +62,17 @@ static firn_status read_temperature(const firn_param *row, const firn_value *v, 
     char text[80], wrong[FIRN_WRONG_SIZE];
     char *end = NULL;
     for (int i = 0; i < 8 && v->kind == FIRN_SCALAR && v->text[0] == '$'; i++) {
-        const firn_value *variable = firn_value_get(v->variables, v->text + 1);
+        const firn_value *variable =
+            firn_value_get(v->context ? v->context->variables : NULL, v->text + 1);
         if (!variable) break;
         v = variable; /* which may say 80C */
     }
-    if (v->kind == FIRN_SCALAR && strpbrk(v->text, "$*/(") &&
-        firn_expression_value(v, "K", out, wrong) && *out >= row->least && *out <= row->most) {
-        return FIRN_OK;
+    const bool computed =
+        v->kind == FIRN_SCALAR && (strpbrk(v->text, "$*/(") || strstr(v->text, "time"));
+    if (computed && firn_expression_value(v, "K", out, wrong)) {
+        if (*out >= row->least && *out <= row->most) return FIRN_OK;
+        return firn_value_fail(v, error, "%s %s is %g K and must be from %g to %g K", row->name,
+                               shown(v, text, sizeof text), *out, row->least, row->most);
     }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
@@ -141,7 +145,7 @@ static firn_status check_range(const firn_param *row, const firn_value *v, doubl
                            row->unit, row->cure ? "; " : "", row->cure ? row->cure : "");
 }
 
-static firn_status read_row(const firn_param *row, const firn_value *v, void *to, firn_error *error)
+firn_status firn_read_row(const firn_param *row, const firn_value *v, void *to, firn_error *error)
 {
     char text[80];
     firn_status st = FIRN_OK;
@@ -233,7 +237,7 @@ static void read_fallback(const firn_param *row, char *out)
         return;
     }
     firn_error error;
-    (void)read_row(row, &v, out + row->offset, &error);
+    (void)firn_read_row(row, &v, out + row->offset, &error);
 }
 
 const firn_param *firn_section_row(const firn_section *section, int index, size_t *offset)
@@ -279,6 +283,24 @@ const char *firn_row_default(const firn_section *section, const firn_param *row,
     return text;
 }
 
+/* Refuses keys where there can be none, and says where there can. */
+static firn_status check_keys(const firn_section *section, const firn_param *row,
+                              const firn_value *v, firn_error *error)
+{
+    const bool number = row->kind != FIRN_VALUE && row->kind != FIRN_TEXT && row->kind != FIRN_FLAG;
+    if (row->keys || !number || !firn_value_get(v, "keys")) return FIRN_OK;
+    char names[300] = "";
+    size_t used = 0;
+    const firn_param *other;
+    for (int i = 0; (other = firn_section_row(section, i, NULL)) && used < sizeof names; i++) {
+        if (!other->keys) continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s %s", used ? "," : "",
+                                 other->name);
+    }
+    return firn_value_fail(v, error, "%s cannot have keys; of %s, %s%s", row->name, section->name,
+                           used ? "these can:" : "nothing can", names);
+}
+
 firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
                               firn_error *error)
 {
@@ -307,7 +329,12 @@ firn_status firn_section_read(const firn_section *section, const firn_value *map
         if (given >> i & 1u) {
             return firn_value_fail(c, error, "%s is given twice, once as %s", row->name, c->key);
         }
-        firn_status st = read_row(row, c, (char *)out + offset, error);
+        char *to = (char *)out + offset;
+        firn_track *track = (firn_track *)(void *)(to - row->offset + row->keys);
+        firn_status st = check_keys(section, row, c, error);
+        if (st != FIRN_OK) return st;
+        st = row->keys ? firn_read_keyed(row, c, to, track, error)
+                       : firn_read_row(row, c, to, error);
         if (st != FIRN_OK) return st;
         given |= (firn_given)1 << i;
     }

@@ -42,6 +42,19 @@ const char *firn_row_default(const firn_section *section, const firn_param *row,
 /* Whether the scene gave the row of that name. */
 bool firn_section_given(const firn_section *section, const void *data, const char *name);
 
+/* What a row's value is: into `to`. Of a row that can be keyed, *track is empty unless it is; then `to` has the
+ * value at time 0, and the numbers of the track live as long as the scene does. */
+firn_status firn_read_row(const firn_param *row, const firn_value *v, void *to, firn_error *error);
+firn_status firn_read_keyed(const firn_param *row, const firn_value *v, void *to, firn_track *track,
+                            firn_error *error);
+/* Puts a copy with all values times a factor in the place of a track. */
+firn_status firn_track_scale(firn_context *context, double factor, firn_track *track,
+                             firn_error *error);
+void firn_tracks_free(firn_context *context);
+
+/* Sets all that is keyed in a section's struct to its value at a time. */
+void firn_section_sample(const firn_section *section, void *data, double time);
+
 /* Single values, for code that reads on its own; `what` names it in messages. */
 firn_status firn_read_real(const firn_value *v, const char *what, const char *unit, double *out,
                            firn_error *error);

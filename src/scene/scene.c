@@ -12,6 +12,13 @@
 
 /* ---- for all sections ---- */
 
+static firn_status check_three(const firn_scene *scene, const firn_param *row, const firn_value *v,
+                               firn_error *error)
+{
+    if (v->kind != FIRN_LIST || scene->dimension != 3 || firn_value_count(v) == 3) return FIRN_OK;
+    return firn_value_fail(v, error, "%s must be 3 numbers, as the scene is in 3D", row->name);
+}
+
 /* A section whose vectors have as many numbers as the scene has dimensions; flat ones may have a third. */
 firn_status firn_read_section(const firn_scene *scene, const firn_section *section,
                               const firn_value *map, void *out, firn_error *error)
@@ -20,10 +27,12 @@ firn_status firn_read_section(const firn_scene *scene, const firn_section *secti
     const firn_param *row;
     for (int i = 0; st == FIRN_OK && (row = firn_section_row(section, i, NULL)); i++) {
         const firn_value *v = row->kind == FIRN_VECTOR ? firn_value_get(map, row->name) : NULL;
-        if (v && v->kind == FIRN_LIST && scene->dimension == 3 && firn_value_count(v) != 3) {
-            return firn_value_fail(v, error, "%s must be 3 numbers, as the scene is in 3D",
-                                   row->name);
+        const firn_value *keys = v && row->keys ? firn_value_get(v, "keys") : NULL;
+        firn_status all = v ? check_three(scene, row, v, error) : FIRN_OK;
+        for (const firn_value *k = keys ? keys->child : NULL; k && all == FIRN_OK; k = k->next) {
+            all = check_three(scene, row, k, error);
         }
+        if (all != FIRN_OK) return all;
     }
     return st;
 }
@@ -165,6 +174,31 @@ static void stand_for_final(firn_scene *scene)
     }
 }
 
+/* In the frames, so far as they are not too many; what draws the others refuses them. */
+static firn_status check_camera(const firn_scene *scene, firn_error *error)
+{
+    enum { MOST = 1 << 16 };
+    const firn_view_camera *c = &scene->camera;
+    const int64_t first = scene->frames.start, last = scene->frames.end;
+    if (!firn_section_given(&firn_section_camera, c, "position") ||
+        !firn_section_given(&firn_section_camera, c, "target")) {
+        return FIRN_OK;
+    }
+    const bool moves = c->position_keys.count || c->target_keys.count;
+    for (int64_t n = first; n <= last && n - first < (moves ? MOST : 1); n++) {
+        firn_view_camera at = *c;
+        firn_section_sample(&firn_section_camera, &at, (double)(n - first) / scene->frames.fps);
+        bool differ = false;
+        for (int a = 0; a < 3; a++) differ |= at.position[a] != at.target[a];
+        if (differ) continue;
+        char when[40] = "";
+        if (moves) snprintf(when, sizeof when, ", in frame %lld, too", (long long)n);
+        return firn_value_fail(scene->camera_value, error,
+                               "position and target of the camera must differ%s", when);
+    }
+    return FIRN_OK;
+}
+
 static firn_status check_all(firn_scene *scene, firn_error *error)
 {
     const firn_scene_simulation *s = &scene->simulation;
@@ -172,13 +206,8 @@ static firn_status check_all(firn_scene *scene, firn_error *error)
         return firn_value_fail(scene->frames_value, error, "end %lld is before start %lld",
                                (long long)scene->frames.end, (long long)scene->frames.start);
     }
-    const firn_view_camera *c = &scene->camera;
-    if (firn_section_given(&firn_section_camera, c, "position") &&
-        firn_section_given(&firn_section_camera, c, "target") && c->position[0] == c->target[0] &&
-        c->position[1] == c->target[1] && c->position[2] == c->target[2]) {
-        return firn_value_fail(scene->camera_value, error,
-                               "position and target of the camera must differ");
-    }
+    const firn_status seen = check_camera(scene, error);
+    if (seen != FIRN_OK) return seen;
     if (strchr(scene->name, '/')) {
         return firn_value_fail(firn_value_get(scene->tree.root, "name"), error,
                                "name \"%.60s\" must be without a slash: it names files",
@@ -215,7 +244,8 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     *tree = (firn_tree){0};
     const firn_tree owned = scene->tree;
     const firn_value *variables = firn_value_get(owned.root, "variables");
-    if (variables) firn_value_use(owned.root, variables);
+    scene->context.variables = variables;
+    firn_value_use(owned.root, &scene->context);
     firn_status st = firn_section_read(&firn_section_scene, owned.root, scene, error);
     scene->tree = owned;
     if (st == FIRN_OK && !firn_section_given(&firn_section_scene, scene, "firn")) {
@@ -229,6 +259,14 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
     if (st == FIRN_OK && variables && variables->kind != FIRN_MAP) {
         st = firn_value_fail(variables, error, "variables must be a map, as {width: 80 cm}");
     }
+    const firn_value *frame = st == FIRN_OK ? firn_value_get(variables, "F") : NULL;
+    if (frame) {
+        st = firn_value_fail(frame, error,
+                             "$F is the number of the frame; give the variable another name");
+    }
+    scene->context.first = (double)scene->frames.start;
+    scene->context.frames = fmax((double)(scene->frames.end - scene->frames.start), 0);
+    scene->context.fps = scene->frames.fps;
     if (!scene->frames.playback) scene->frames.playback = scene->frames.fps;
     scene->simulation.def = firn_sim_def_default();
     if (st == FIRN_OK) {
@@ -318,6 +356,7 @@ void firn_scene_free(firn_scene *scene)
     free(scene->output);
     firn_names_free(&scene->material_names);
     firn_names_free(&scene->object_names);
+    firn_tracks_free(&scene->context);
     firn_tree_free(&scene->tree);
     *scene = (firn_scene){0};
 }

@@ -187,6 +187,7 @@ typedef struct firn_scene_collider {
     int32_t interpolation;
     double pivot[3];
     double spin[3], surface_spin[3]; /* degrees/s */
+    firn_track surface_spin_keys;
     bool visible;
     double color[3]; /* linear */
     double opacity;
@@ -216,6 +217,7 @@ typedef struct firn_scene_group {
 typedef struct firn_scene_heat_source {
     firn_given given;
     double power, start, end;
+    firn_track power_keys;
     firn_scene_collider body; /* shape and place alone */
 } firn_scene_heat_source;
 
@@ -295,6 +297,7 @@ struct firn_scene {
         collider_count, force_count, sink_count, output_count;
     firn_names material_names, group_names, object_names; /* to the above */
     double cell_size;                                     /* m, as it will be */
+    firn_context context;                                 /* of the tree's values */
     firn_tree tree;
 };
 

@@ -37,41 +37,45 @@
     }
 
 /* Where the shape of a firn_scene_collider is; `of` leads to it. */
-#define PLACE_ROWS(of)                                                                              \
-    {"translate",     FIRN_VECTOR,      "m",  "[0, 0, 0]", ANY,                                     \
-     "after turning", AT(of translate), NULL, NULL},                                                \
-        {"rotate",      FIRN_VECTOR, "degrees",                                                     \
-         "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                         \
-         AT(of rotate), NULL,        NULL},                                                         \
-        {"keys",      FIRN_VALUE,                                                                   \
-         "",          "",                                                                           \
-         ANY,         "times (s) to {at: [x, y, z], rotate: [x, y, z]}; 720 degrees are two turns", \
-         AT(of keys), NULL,                                                                         \
-         NULL},                                                                                     \
-        {"interpolation",                                                                           \
-         FIRN_CHOICE,                                                                               \
-         "",                                                                                        \
-         "linear",                                                                                  \
-         ANY,                                                                                       \
-         "the way from key to key: straight, in a curve, or in jumps",                              \
-         AT(of interpolation),                                                                      \
-         interpolation_words,                                                                       \
-         NULL},                                                                                     \
-        {"pivot",                                                                                   \
-         FIRN_VECTOR,                                                                               \
-         "m",                                                                                       \
-         "[0, 0, 0]",                                                                               \
-         ANY,                                                                                       \
-         "the point that `rotate` of keys and `spin` turn it about, "                               \
-         "where it is before keys move it; by default the origin, and "                             \
-         "for `spin` the shape's own",                                                              \
-         AT(of pivot),                                                                              \
-         NULL,                                                                                      \
-         NULL},                                                                                     \
-    {                                                                                               \
-        "spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,                                         \
-            "turns it without end, from time 0 on, about axes of the world", AT(of spin), NULL,     \
-            NULL                                                                                    \
+#define PLACE_ROWS(of)                                                                             \
+    {"translate",     FIRN_VECTOR,      "m",  "[0, 0, 0]", ANY,                                    \
+     "after turning", AT(of translate), NULL, NULL},                                               \
+        {"rotate",      FIRN_VECTOR, "degrees",                                                    \
+         "[0, 0, 0]",   ANY,         "about the origin: x, then y, then z",                        \
+         AT(of rotate), NULL,        NULL},                                                        \
+        {"keys",                                                                                   \
+         FIRN_VALUE,                                                                               \
+         "",                                                                                       \
+         "",                                                                                       \
+         ANY,                                                                                      \
+         "times (s) to {at: [x, y, z], rotate: [x, y, z]}, or one such map of expressions",        \
+         AT(of keys),                                                                              \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+        {"interpolation",                                                                          \
+         FIRN_CHOICE,                                                                              \
+         "",                                                                                       \
+         "linear",                                                                                 \
+         ANY,                                                                                      \
+         "the way from key to key: straight, in a curve, or in jumps",                             \
+         AT(of interpolation),                                                                     \
+         interpolation_words,                                                                      \
+         NULL},                                                                                    \
+        {"pivot",                                                                                  \
+         FIRN_VECTOR,                                                                              \
+         "m",                                                                                      \
+         "[0, 0, 0]",                                                                              \
+         ANY,                                                                                      \
+         "the point that `rotate` of keys and `spin` turn it about, "                              \
+         "where it is before keys move it; by default the origin, and "                            \
+         "for `spin` the shape's own",                                                             \
+         AT(of pivot),                                                                             \
+         NULL,                                                                                     \
+         NULL},                                                                                    \
+    {                                                                                              \
+        "spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,                                        \
+            "turns it without end, from time 0 on, about axes of the world", AT(of spin), NULL,    \
+            NULL                                                                                   \
     }
 
 #define GROUP_ROW(of)                                                                              \
@@ -385,7 +389,7 @@ static const firn_param heat_source_rows[] = {
     PLACE_ROWS(body.),
     GROUP_ROW(body.),
     {"power", FIRN_REAL, "W/m3", "", -1e18, 1e18,
-     "heat added to the material in the shape; negative cools", AT(power), NULL, NULL},
+     "heat added to the material in the shape; negative cools", AT(power), .keys = AT(power_keys)},
     {"start", FIRN_REAL, "s", "0", NOT_NEGATIVE, "first time", AT(start), NULL, "begin"},
     {"end", FIRN_REAL, "s", "1e9", NOT_NEGATIVE, "last time", AT(end), NULL, NULL},
     END};
@@ -424,7 +428,7 @@ static const firn_param collider_rows[] = {
     PLACE_ROWS(),
     {"surface_spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,
      "spin of its surface about its origin, as a drum's; turns with the shape", AT(surface_spin),
-     NULL, NULL},
+     .keys = AT(surface_spin_keys)},
     {"visible", FIRN_FLAG, "", "true", ANY, "whether pictures show it", AT(visible), NULL, NULL},
     {"color", FIRN_VECTOR, "", "[0.13, 0.14, 0.16]", 0, 1, "in pictures; linear", AT(color), NULL,
      NULL},
@@ -550,21 +554,22 @@ static const firn_param cut_rows[] = {
 #define STRUCT firn_view_camera
 static const firn_param camera_rows[] = {
     {"position", FIRN_VECTOR, "m", "", ANY,
-     "position of the camera; by default everything is in the picture", AT(position), NULL, NULL},
+     "position of the camera; by default everything is in the picture", AT(position),
+     .keys = AT(position_keys)},
     {"target", FIRN_VECTOR, "m", "", ANY, "point that it looks at; by default the centre",
-     AT(target), NULL, NULL},
+     AT(target), .keys = AT(target_keys)},
     {"azimuth", FIRN_REAL, "degrees", "25", -360, 360, "direction of view, without a position",
-     AT(azimuth), NULL, NULL},
+     AT(azimuth), .keys = AT(azimuth_keys)},
     {"elevation", FIRN_REAL, "degrees", "16", -89, 89, "angle above the ground, without a position",
-     AT(elevation), NULL, NULL},
-    {"field_of_view", FIRN_REAL, "degrees", "32", 1, 150, "vertical", AT(field_of_view), NULL,
-     "fov"},
+     AT(elevation), .keys = AT(elevation_keys)},
+    {"field_of_view", FIRN_REAL, "degrees", "32", 1, 150, "vertical", AT(field_of_view),
+     .alias = "fov", .keys = AT(field_of_view_keys)},
     {"margin", FIRN_REAL, "", "0.12", 0, 0.9, "free part around the picture, without a position",
      AT(margin), NULL, NULL},
     {"aperture", FIRN_REAL, "m", "0", NOT_NEGATIVE, "diameter of the lens; 0: everything is sharp",
-     AT(aperture), NULL, NULL},
+     AT(aperture), .keys = AT(aperture_keys)},
     {"focus", FIRN_REAL, "m", "0", NOT_NEGATIVE, "distance that is sharp; 0: the target's",
-     AT(focus), NULL, NULL},
+     AT(focus), .keys = AT(focus_keys)},
     {"shutter", FIRN_REAL, "", "0", 0, 1, "part of a frame that is exposed; 0: no motion blur",
      AT(shutter), NULL, NULL},
     END};
@@ -573,20 +578,22 @@ static const firn_param camera_rows[] = {
 #define STRUCT firn_light
 static const firn_param light_rows[] = {
     {"azimuth", FIRN_REAL, "degrees", "-85", -360, 360,
-     "of the sun, as the camera's; 0 is towards z (-y where z is up)", AT(azimuth), NULL, NULL},
-    {"elevation", FIRN_REAL, "degrees", "36", 1, 90, "of the sun", AT(elevation), NULL, NULL},
+     "of the sun, as the camera's; 0 is towards z (-y where z is up)", AT(azimuth),
+     .keys = AT(azimuth_keys)},
+    {"elevation", FIRN_REAL, "degrees", "36", 1, 90, "of the sun", AT(elevation),
+     .keys = AT(elevation_keys)},
     {"sun", FIRN_VECTOR, "", "[1.6, 1.36, 1.08]", NOT_NEGATIVE, "its colour and strength", AT(sun),
-     NULL, NULL},
+     .keys = AT(sun_keys)},
     {"size", FIRN_REAL, "degrees", "2", 0, 60, "of the sun's disc: softness of shadows", AT(size),
-     NULL, NULL},
+     .keys = AT(size_keys)},
     {"zenith", FIRN_VECTOR, "", "[0.08, 0.16, 0.34]", NOT_NEGATIVE, "colour of the sky above",
-     AT(zenith), NULL, NULL},
+     AT(zenith), .keys = AT(zenith_keys)},
     {"horizon", FIRN_VECTOR, "", "[0.35, 0.4, 0.46]", NOT_NEGATIVE, "colour of the sky below",
-     AT(horizon), NULL, NULL},
-    {"fill", FIRN_REAL, "", "1.2", NOT_NEGATIVE, "strength of the sky's light", AT(fill), NULL,
-     NULL},
-    {"exposure", FIRN_REAL, "stops", "0", -20, 20, "brightness of the picture", AT(exposure), NULL,
-     NULL},
+     AT(horizon), .keys = AT(horizon_keys)},
+    {"fill", FIRN_REAL, "", "1.2", NOT_NEGATIVE, "strength of the sky's light", AT(fill),
+     .keys = AT(fill_keys)},
+    {"exposure", FIRN_REAL, "stops", "0", -20, 20, "brightness of the picture", AT(exposure),
+     .keys = AT(exposure_keys)},
     END};
 #undef STRUCT
 

@@ -42,14 +42,14 @@ firn_value firn_value_of_key(const firn_value *entry)
                         .file = entry->file,
                         .line = entry->line,
                         .column = entry->column,
-                        .variables = entry->variables};
+                        .context = entry->context};
 }
 
-void firn_value_use(firn_value *value, const firn_value *variables)
+void firn_value_use(firn_value *value, firn_context *context)
 {
     for (; value; value = value->next) {
-        value->variables = variables;
-        firn_value_use(value->child, variables);
+        value->context = context;
+        firn_value_use(value->child, context);
     }
 }
 

@@ -22,14 +22,29 @@ typedef struct firn_value {
     const char *file; /* where: of the key, in a map */
     int line, column; /* from 1; line 0: of an option, `file` says it all */
     struct firn_value *child, *next;
-    struct firn_value *last;            /* child */
-    int count;                          /* of children */
-    firn_names names;                   /* of a large map's children; else empty */
-    const struct firn_value *variables; /* the map that $names of its text are in, or NULL */
+    struct firn_value *last;      /* child */
+    int count;                    /* of children */
+    firn_names names;             /* of a large map's children; else empty */
+    struct firn_context *context; /* what its text may refer to, or NULL */
 } firn_value;
 
-/* Gives a tree its variables. */
-void firn_value_use(firn_value *value, const firn_value *variables);
+/* What the values of a scene may refer to, and the tracks made of those that change. */
+typedef struct firn_context {
+    const firn_value *variables; /* the map that $names are in, or NULL */
+    double first, frames, fps;   /* the first frame, which is time 0; how many follow it; 1/s */
+    /* Of the value that is being read: */
+    bool can_vary; /* it may contain `time` and $F... */
+    double time;   /* ...which is this, in s */
+    bool varies;   /* whether it did */
+    int64_t steps; /* taken in all expressions that may */
+    int64_t poses; /* made of all expressions */
+    bool sampled;  /* whether there was one that varies: it ends with the frames */
+    struct firn_known_track *known;
+    int32_t known_count;
+} firn_context;
+
+/* Gives a tree its context. */
+void firn_value_use(firn_value *value, firn_context *context);
 
 /* A new value at the same place as `where`; NULL when there is no memory. */
 firn_value *firn_value_new(firn_value_kind kind, const firn_value *where);

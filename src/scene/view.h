@@ -52,6 +52,9 @@ typedef struct firn_view_camera {
     double aperture;               /* m, diameter of the lens; 0: all is sharp */
     double focus;                  /* m, distance of what is sharp; 0: the target's */
     double shutter;                /* part of a frame that is exposed; 0: no motion blur */
+    /* In place of those: */
+    firn_track position_keys, target_keys, azimuth_keys, elevation_keys, field_of_view_keys,
+        aperture_keys, focus_keys;
 } firn_view_camera;
 
 /* What pictures leave out of a collider: all on the side of a plane that its normal points to. */
@@ -68,6 +71,9 @@ typedef struct firn_light {
     double zenith[3], horizon[3]; /* colours of the sky */
     double fill;                  /* strength of the sky */
     double exposure;              /* stops */
+    /* In place of those: */
+    firn_track azimuth_keys, elevation_keys, sun_keys, size_keys, zenith_keys, horizon_keys,
+        fill_keys, exposure_keys;
 } firn_light;
 
 extern const firn_section firn_section_look, firn_section_cut, firn_section_camera,

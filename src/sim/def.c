@@ -182,6 +182,15 @@ static firn_status check_heat(const firn_sim_def *def, firn_error *error)
         snprintf(where, sizeof where, "heat.sources[%d].shape", i);
         const firn_status st = firn_collider_check(&s->shape, def->dimension, where, error);
         if (st != FIRN_OK) return st;
+        static const firn_param power = {.name = "power",
+                                         .unit = "W/m3",
+                                         .least = -1e18,
+                                         .most = 1e18,
+                                         .cure = "negative cools"};
+        char name[48];
+        snprintf(name, sizeof name, "heat.sources[%d].power_keys", i);
+        const firn_status keys = firn_track_check(&power, &s->power_keys, name, error);
+        if (keys != FIRN_OK) return keys;
         if (!isfinite(s->power) || !(s->end >= s->begin)) {
             return firn_fail_field(
                 error, FIRN_INVALID,
@@ -367,13 +376,30 @@ static firn_status copy_sources(firn_sim *sim, firn_error *error)
     firn_heat_def *heat = &sim->def.heat;
     firn_heat_source *source = sim->heat.source.data;
     size_t size = 0;
-    for (int32_t i = 0; i < heat->source_count; i++) size += firn_collider_extra(&source[i].shape);
+    for (int32_t i = 0; i < heat->source_count; i++) {
+        size += firn_collider_extra(&source[i].shape) + firn_track_extra(&source[i].power_keys);
+    }
     const firn_status st = copy_in(sim, &sim->heat.source_key, NULL, size, error);
     if (st != FIRN_OK) return st;
     void *rest = sim->heat.source_key.data;
-    for (int32_t i = 0; i < heat->source_count && size; i++)
+    for (int32_t i = 0; i < heat->source_count && size; i++) {
         rest = firn_collider_move(&source[i].shape, rest);
+        rest = firn_track_move(&source[i].power_keys, rest);
+    }
     heat->sources = source;
+    return FIRN_OK;
+}
+
+/* Keys of gravity, contact and heat. */
+static firn_status copy_tracks(firn_sim *sim, firn_error *error)
+{
+    firn_sim_def *def = &sim->def;
+    const size_t size =
+        firn_params_extra(firn_sim_param, def) + firn_params_extra(firn_heat_param, &def->heat);
+    const firn_status st = copy_in(sim, &sim->track_pool, NULL, size, error);
+    if (st != FIRN_OK || size == 0) return st;
+    double *rest = firn_params_move(firn_sim_param, def, sim->track_pool.data);
+    (void)firn_params_move(firn_heat_param, &def->heat, rest);
     return FIRN_OK;
 }
 
@@ -433,6 +459,7 @@ static firn_status copy_def(firn_sim *sim, firn_error *error)
     def->object_bodies = sim->body_pool.data;
     def->contacts = sim->contact_pool.data;
     st = copy_sources(sim, error);
+    if (st == FIRN_OK) st = copy_tracks(sim, error);
     if (st != FIRN_OK) return st;
     sim->scratch = sim->scratch_pool.data;
     memset(sim->scratch, 0, (size_t)sim->workers.count * sizeof *sim->scratch);
@@ -529,6 +556,7 @@ void firn_sim_destroy(firn_sim *sim)
         &sim->material_pool,
         &sim->collider_pool,
         &sim->force_pool,
+        &sim->track_pool,
         &sim->constant_pool,
         &sim->law_pool,
         &sim->shear_pool,

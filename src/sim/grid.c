@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "base/track.h"
 #include "sim/sim.h"
 
 enum { NODES = FIRN_MAX_CELLS };
@@ -194,11 +195,17 @@ static double keyed_impulse(const firn_acceleration_key *key, int32_t n, int axi
     return sum + fmax(0, time - key[n - 1].time) * key[n - 1].acceleration[axis];
 }
 
+void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3])
+{
+    memcpy(gravity, sim->def.gravity, sizeof sim->def.gravity);
+    if (sim->def.gravity_keys.count) firn_track_mean(&sim->def.gravity_keys, from, to, gravity);
+}
+
 /* Gravity and keyed forces, averaged over the step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3])
 {
     const int32_t n = sim->def.force_count;
-    memcpy(a, sim->def.gravity, 3 * sizeof *a);
+    firn_sim_gravity(sim, sim->time, sim->time + dt, a);
     for (int c = 0; c < 3 && n > 0 && dt > 0; c++) {
         a[c] += (keyed_impulse(sim->forces, n, c, sim->time + dt) -
                  keyed_impulse(sim->forces, n, c, sim->time)) /
@@ -522,7 +529,7 @@ void firn_sim_pose_collider(const firn_sim *sim, int32_t i, double time, firn_po
         const double elapsed = time - slot->begin, slack = 1e-9;
         const bool moving = time > sim->time ? elapsed <= m->seconds * (1 + slack)
                                              : elapsed < m->seconds * (1 - slack);
-        firn_collider_pose_moving(&sim->colliders[i], m, sim->store.dim,
+        firn_collider_pose_moving(&sim->colliders[i], m, sim->store.dim, time,
                                   fmax(0, fmin(elapsed, m->seconds)), moving, posed);
     }
     if (is_mesh) firn_deform_pose(&slot->deform, time, time <= sim->time, &posed->morph);
@@ -551,25 +558,42 @@ static double approach_limit(const firn_sim *sim, const firn_posed_collider *fro
     return limit;
 }
 
-/* Limits steps by what starts or speeds up within one: at keys of the collider or of what it rides on. */
+/* Limits steps by how a collider moves, and its surface runs, at a later time. */
+static void limit_at(firn_sim *sim, int32_t i, double time, const firn_posed_collider *posed)
+{
+    firn_posed_collider later;
+    firn_collider_pose(&sim->colliders[i], sim->store.dim, time, &later);
+    sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, posed, &later));
+}
+
+/* Limits steps by what starts or speeds up within one: at keys of the collider or of what it rides on, and of its
+ * surface's velocity. */
 static void limit_by_keys(firn_sim *sim, int32_t i, double time, const firn_posed_collider *posed)
 {
     const double end = time + sim->def.dt_max;
     for (const firn_collider_def *def = &sim->colliders[i]; def; def = def->parent) {
-        const int32_t keys = def->key_count;
-        for (int32_t k = 0; k <= keys && keys > 0; k++) {
-            const double start = k < keys ? def->keys[k].time : end;
-            if (start <= time || start > end) continue;
-            firn_posed_collider later;
-            firn_collider_pose(&sim->colliders[i], sim->store.dim, start, &later);
-            sim->collider_dt = fmin(sim->collider_dt, approach_limit(sim, posed, &later));
+        if (def->key_count == 0) continue;
+        for (int32_t k = firn_collider_key_before(def, time) + 1;
+             k < def->key_count && def->keys[k].time <= end; k++) {
+            limit_at(sim, i, def->keys[k].time, posed);
         }
+        limit_at(sim, i, end, posed);
+    }
+    const firn_collider_def *c = &sim->colliders[i];
+    const firn_track *runs[] = {&c->surface_velocity_keys, &c->surface_spin_keys};
+    for (int t = 0; t < 2; t++) {
+        double next = time;
+        while ((next = firn_track_next_key(runs[t], next, end)) <= end)
+            limit_at(sim, i, next, posed);
+        if (runs[t]->count > 0) limit_at(sim, i, end, posed);
     }
 }
 
 void firn_sim_pose_colliders(firn_sim *sim, double time)
 {
     firn_posed_collider *posed = sim->posed_pool.data;
+    const firn_track *friction = &sim->def.contact_friction_keys;
+    if (friction->count) firn_track_sample(friction, time, &sim->def.contact_friction);
     sim->collider_dt = INFINITY;
     for (int32_t i = 0; i < sim->def.collider_count; i++) {
         const firn_collider_slot *slot = &sim->slots[i];

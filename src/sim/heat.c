@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "base/parallel.h"
 #include "sim/sim.h"
 #include "solve/krylov.h"
@@ -77,10 +78,11 @@ typedef enum scalar_kind { HEAT, DYE } scalar_kind;
 typedef struct heat_job {
     firn_sim *sim;
     scalar_kind kind;
-    double dt;        /* s of heat: that of motion times heat.speed */
-    double dt_motion; /* s */
-    double time;      /* s, at the end */
-    int nodes;        /* per block */
+    firn_heat_def heat; /* as it is at the time */
+    double dt;          /* s of heat: that of motion times heat.speed */
+    double dt_motion;   /* s */
+    double time;        /* s, at the end */
+    int nodes;          /* per block */
     int dim;
     double h, face; /* m; h^(dim - 2), m: area of a face over its length */
     heat_node *node;
@@ -167,7 +169,7 @@ static void load_chunk(void *context, int64_t chunk, int32_t thread)
         const warm w = look_at(sim, i);
         const double mass = (double)s->mass[i];
         const real *gradient = record + FIRN_HEAT_ENTHALPY + 1;
-        double weight = mass * w.capacity, value = w.temperature - sim->def.heat.ambient;
+        double weight = mass * w.capacity, value = w.temperature - job->heat.ambient;
         double conductivity = w.conductivity;
         if (job->kind == DYE) {
             weight = mass;
@@ -393,7 +395,7 @@ static void add_surface(const heat_job *job, heat_links *link, int n, double are
 {
     const double G = job->dt * area * transfer;
     link->out[n] += (real)G;
-    link->gain[n] += (real)(G * (temperature - job->sim->def.heat.ambient));
+    link->gain[n] += (real)(G * (temperature - job->heat.ambient));
 }
 
 /* By how much values grow along a direction, per cell, as they were. */
@@ -420,7 +422,7 @@ static double difference_along(const heat_job *job, int64_t block, int n, const 
 static void open_node(const heat_job *job, int64_t block, int n)
 {
     const firn_sim *sim = job->sim;
-    const firn_heat_def *heat = &sim->def.heat;
+    const firn_heat_def *heat = &job->heat;
     const heat_node *node = job->node + block * job->nodes + n;
     heat_links *link = job->link + block;
     const double side = job->face * job->h; /* h^(dim - 1) */
@@ -429,7 +431,7 @@ static void open_node(const heat_job *job, int64_t block, int n)
     const int32_t *near = firn_nearby_of(sim, block, &count);
     for (int32_t i = 0; link->near && i < count; i++) {
         const int32_t k = near[i];
-        const firn_collider_def *c = &sim->colliders[k];
+        const firn_posed_collider *c = (const firn_posed_collider *)sim->posed_pool.data + k;
         double normal[3];
         const double away = cells_from(job, block, n, k, normal);
         inside |= away < 0 && c->boundary != FIRN_HOLD;
@@ -803,7 +805,9 @@ static void heat_sources(heat_job *job)
         const double begin = fmax(q->begin, job->time - job->dt_motion),
                      end = fmin(q->end, job->time);
         if (!(end > begin)) continue;
-        const double heat = q->power * (end - begin) * sim->def.heat.speed; /* J/m3 */
+        double power = q->power;
+        if (q->power_keys.count) firn_track_mean(&q->power_keys, begin, end, &power);
+        const double heat = power * (end - begin) * sim->def.heat.speed; /* J/m3 */
         firn_posed_collider posed;
         firn_collider_pose(&q->shape, job->dim, job->time, &posed);
         firn_walk w = firn_store_walk(s, sim->from);
@@ -832,6 +836,7 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
     pass.scalar = sim->heat.particle.data;
     pass.scalar_mean = sim->heat.result.data;
     heat_job job = {.sim = sim,
+                    .heat = sim->def.heat,
                     .dt = seconds * sim->def.heat.speed,
                     .dt_motion = seconds,
                     .time = sim->time,
@@ -843,6 +848,7 @@ firn_status firn_heat_step(firn_sim *sim, double seconds, firn_error *error)
                     .link = sim->heat.link.data,
                     .value = sim->heat.temperature.data,
                     .partial = sim->implicit.partial.data};
+    firn_params_sample(firn_heat_param, &job.heat, sim->time);
     bool dyed = false, melts = false;
     double rate = 0; /* of the shortest step, 1/s */
     for (int32_t i = 0; i < sim->def.material_count; i++) {

@@ -23,6 +23,7 @@ firn_status firn_sim_set_gravity(firn_sim *sim, const double gravity[3], firn_er
     const firn_status st = check_finite("gravity", gravity, error);
     if (st != FIRN_OK) return st;
     memcpy(sim->def.gravity, gravity, sizeof sim->def.gravity);
+    sim->def.gravity_keys.count = 0;
     sim->gravity_set = true;
     return FIRN_OK;
 }
@@ -44,6 +45,7 @@ firn_status firn_sim_set_contact_friction(firn_sim *sim, double friction, firn_e
         return firn_fail(error, FIRN_INVALID, "friction %g must be from 0 to 1e6", friction);
     }
     sim->def.contact_friction = friction;
+    sim->def.contact_friction_keys.count = 0;
     return FIRN_OK;
 }
 
@@ -142,6 +144,21 @@ firn_status firn_sim_read_motion(const firn_sim *sim, int32_t collider, firn_col
     return FIRN_OK;
 }
 
+/* Keys, whose memory is the sim's, stay where they are: all of them say the same. */
+static void set_all(const firn_track *track, const double value[3])
+{
+    double *values = (double *)track->values;
+    for (int32_t k = 0; k < track->count; k++) memcpy(values + 3 * k, value, 3 * sizeof *value);
+}
+
+void firn_host_run_surface(firn_collider_def *def, const double velocity[3], const double spin[3])
+{
+    memcpy(def->surface_velocity, velocity, sizeof def->surface_velocity);
+    memcpy(def->surface_spin, spin, sizeof def->surface_spin);
+    set_all(&def->surface_velocity_keys, velocity);
+    set_all(&def->surface_spin_keys, spin);
+}
+
 firn_status firn_sim_set_surface(firn_sim *sim, int32_t collider, const double velocity[3],
                                  const double spin[3], firn_error *error)
 {
@@ -150,9 +167,7 @@ firn_status firn_sim_set_surface(firn_sim *sim, int32_t collider, const double v
     if (st == FIRN_OK) st = check_finite("velocity", velocity, error);
     if (st == FIRN_OK) st = check_finite("spin", spin, error);
     if (st != FIRN_OK) return st;
-    firn_collider_def *c = &sim->colliders[collider];
-    memcpy(c->surface_velocity, velocity, sizeof c->surface_velocity);
-    memcpy(c->surface_spin, spin, sizeof c->surface_spin);
+    firn_host_run_surface(&sim->colliders[collider], velocity, spin);
     sim->slots[collider].runs = true;
     return FIRN_OK;
 }

@@ -7,8 +7,8 @@
 
 /* Adds one particle. Angular momentum about the origin: x cross m v, plus what APIC keeps in C,
  * which is m times D's diagonal times the antisymmetric part. */
-static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const double x[3],
-                         double inertia)
+static void add_particle(const firn_sim *sim, const double gravity[3], firn_totals *t, int64_t i,
+                         const double x[3], double inertia)
 {
     const firn_store *s = &sim->store;
     const int dim = s->dim;
@@ -19,7 +19,7 @@ static void add_particle(const firn_sim *sim, firn_totals *t, int64_t i, const d
         v[a] = (double)r[firn_offset_velocity(dim) + a];
         speed2 += v[a] * v[a];
         t->momentum[a] += m * v[a];
-        t->gravitational -= m * sim->def.gravity[a] * x[a];
+        t->gravitational -= m * gravity[a] * x[a];
     }
     for (int c = 0; c < dim * dim; c++) C2 += (double)C[c] * (double)C[c];
     t->mass += m;
@@ -63,13 +63,15 @@ firn_status firn_sim_measure(firn_sim *sim, firn_totals *totals, firn_error *err
     const bool affine = firn_transfer_is_affine(sim->def.transfer);
     const double inertia = affine ? h * h / (sim->def.spline == FIRN_QUADRATIC ? 4 : 3) : 0;
     firn_totals t = {.min_J = INFINITY, .max_J = -INFINITY};
+    double gravity[3];
+    firn_sim_gravity(sim, sim->time, sim->time, gravity);
     if (s->heat && s->count > 0) t.min_temperature = INFINITY;
     firn_sim_pose_colliders(sim, sim->time);
     firn_walk w = firn_store_walk(s, sim->from);
     while (firn_walk_next(&w)) {
         double x[3];
         firn_sim_position(sim, w.coord, w.particle, x);
-        add_particle(sim, &t, w.particle, x, inertia);
+        add_particle(sim, gravity, &t, w.particle, x, inertia);
     }
     if (s->count == 0) t.min_J = t.max_J = 1;
     const firn_pass pass = firn_sim_pass(sim);

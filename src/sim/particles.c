@@ -183,7 +183,10 @@ static void write_particle(firn_sim *sim, const firn_particles *p, int64_t i, in
     if (!s->heat) return;
     real *heat = s->heat + to * FIRN_HEAT_RECORD;
     const firn_heat_curve *curve = firn_heat_curve_of(sim, to);
-    const double temperature = p->temperature ? p->temperature[i] : sim->def.heat.ambient;
+    double temperature = sim->def.heat.ambient;
+    if (sim->def.heat.ambient_keys.count)
+        firn_track_sample(&sim->def.heat.ambient_keys, sim->time, &temperature);
+    if (p->temperature) temperature = p->temperature[i];
     memset(heat, 0, FIRN_HEAT_RECORD * sizeof *heat);
     heat[FIRN_HEAT_ENTHALPY] =
         (real)(p->enthalpy ? p->enthalpy[i] : firn_heat_enthalpy(curve, temperature));

@@ -173,8 +173,8 @@ struct firn_sim {
     firn_material_def *materials;
     firn_collider_def *colliders;
     firn_acceleration_key *forces;
-    firn_pool material_pool, collider_pool, force_pool, constant_pool, law_pool, posed_pool,
-        body_pool, contact_pool, slot_pool, shear_pool;
+    firn_pool material_pool, collider_pool, force_pool, track_pool, constant_pool, law_pool,
+        posed_pool, body_pool, contact_pool, slot_pool, shear_pool;
     firn_collider_slot *slots; /* per collider */
     /* firn_impulse per collider: of the advance so far, of the step under way, and both as the
      * snapshot keeps them. */
@@ -240,6 +240,8 @@ firn_status firn_host_check_collider(const firn_sim *sim, int32_t collider, firn
 firn_status firn_host_reserve_colliders(firn_sim *sim, int32_t count, firn_error *error);
 void firn_host_place_collider(firn_sim *sim, const firn_collider_def *def, firn_pool keys,
                               firn_deform deform, int32_t place);
+/* Sets how the surface of one of the sim's own colliders runs, in place of what its keys say. */
+void firn_host_run_surface(firn_collider_def *def, const double velocity[3], const double spin[3]);
 
 /* FIRN_OK or what is wrong with a motion. */
 firn_status firn_host_check_motion(const firn_collider_motion *m, firn_error *error);
@@ -306,7 +308,10 @@ firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, 
 void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int32_t planes,
                           int64_t block, real (*sum)[FIRN_MAX_CELLS][FIRN_NODE]);
 
-/* Gravity and keyed forces, averaged over the step. */
+/* Gravity, averaged from a time to a later one; of the same, as it is there. */
+void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3]);
+
+/* The same of a step, with keyed forces. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 
 /* Finds the colliders near each block of `at`, where they are posed: before anyone asks for them. */

@@ -10,7 +10,7 @@
 
 #include "sim/sim.h"
 
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 static const char MAGIC[8] = "FIRNSIM";
 
 typedef struct header {
@@ -73,6 +73,15 @@ static void copy_collider(const firn_collider_def *from, firn_collider_def *to)
     FIRN_COLLIDER_PARAMS(COPY)
     to->stamp = from->stamp;
 #undef COPY
+    for (int32_t i = 0; firn_collider_param(i); i++) {
+        const size_t at = firn_collider_param(i)->keys;
+        if (!at) continue;
+        const firn_track *track = (const firn_track *)((const char *)from + at);
+        firn_track *copy = (firn_track *)((char *)to + at);
+        copy->count = track->count;
+        copy->components = track->components;
+        copy->interpolation = track->interpolation;
+    }
 }
 
 static bool save_colliders(const firn_sim *sim, firn_write_function *write, void *user_data)
@@ -142,6 +151,13 @@ static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_
     if (read(user_data, def, sizeof *def) != 0 || def->key_count < 0 ||
         def->key_count > MOST_KEYS || def->point_count < 0 || def->point_count > MOST_KEYS)
         return refuse_collider(c->collider, error);
+    for (int32_t i = 0; firn_collider_param(i); i++) {
+        const firn_param *p = firn_collider_param(i);
+        const firn_track *track = (const firn_track *)((const char *)def + p->keys);
+        if (p->keys && (track->count < 0 || track->count > MOST_KEYS || track->components < 0 ||
+                        track->components > FIRN_TRACK_COMPONENTS))
+            return refuse_collider(c->collider, error);
+    }
     def->keys = NULL;
     def->points = NULL;
     def->parent = NULL;
@@ -176,9 +192,7 @@ static void take_collider(firn_sim *sim, loaded_collider *from)
     slot->motion = c->motion;
     slot->begin = c->begin;
     if (!c->runs) return;
-    firn_collider_def *def = &sim->colliders[c->collider];
-    memcpy(def->surface_velocity, c->surface_velocity, sizeof c->surface_velocity);
-    memcpy(def->surface_spin, c->surface_spin, sizeof c->surface_spin);
+    firn_host_run_surface(&sim->colliders[c->collider], c->surface_velocity, c->surface_spin);
 }
 
 /* All or none. */
@@ -449,7 +463,10 @@ firn_status firn_sim_load(firn_sim *sim, firn_read_function *read, void *user_da
     sim->at = sim->from;
     sim->from = d;
     sim->time = sim->reaction_from = h.time;
-    if (h.gravity_set) memcpy(sim->def.gravity, h.gravity, sizeof h.gravity);
+    if (h.gravity_set) {
+        memcpy(sim->def.gravity, h.gravity, sizeof h.gravity);
+        sim->def.gravity_keys.count = 0;
+    }
     sim->gravity_set = h.gravity_set != 0;
     sim->heat.owed = 0;
     sim->dt_next = h.dt_next;

@@ -192,7 +192,12 @@ class VectorRow extends Base {
 
   protected show(value: unknown): void {
     const v = vector(value, vector(this.s.base, (this.s.param.name === 'scale' ? [1, 1, 1] : [0, 0, 0]) as Vec3));
-    this.fields.forEach((f, i) => (value === undefined ? f.clear() : f.set(v[i])));
+    this.fields.forEach((f, i) => {
+      const own: unknown = Array.isArray(value) ? value[i] : undefined;
+      if (value === undefined) f.clear();
+      else if (typeof own === 'string' && readNumber(own) === null) f.clear(own);
+      else f.set(v[i]);
+    });
   }
 }
 
