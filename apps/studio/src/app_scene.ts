@@ -132,11 +132,15 @@ export function emptyScene(model: Model): SceneInfo {
   };
 }
 
+/* A value, or that of its first key. */
+const firstOf = (v: unknown): unknown => (isFields(v) && isFields(v.keys) ? Object.values(v.keys)[0] : v);
+
 /* The direction that the scene's camera looks from, in degrees, and, if it names them, target and distance. */
 export function cameraOf(model: Model): {azimuth: number; elevation: number; target?: Vec3; distance?: number} {
   const fallback = {azimuth: 25, elevation: 16},
-    camera = model.root.camera;
-  if (!isFields(camera)) return fallback;
+    given = model.root.camera;
+  if (!isFields(given)) return fallback;
+  const camera = Object.fromEntries(Object.entries(given).map(([k, v]) => [k, firstOf(v)]));
   const number = (v: unknown, otherwise: number) => (typeof v === 'number' ? v : otherwise);
   if (!Array.isArray(camera.position))
     return {azimuth: number(camera.azimuth, fallback.azimuth), elevation: number(camera.elevation, fallback.elevation)};

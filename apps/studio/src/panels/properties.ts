@@ -7,9 +7,9 @@ import {el, button, replace, setText} from '../ui/dom.ts';
 import {icon} from '../ui/icons.ts';
 import {showMenu} from '../ui/menu.ts';
 import {count, readNumber, writeNumber} from '../ui/units.ts';
-import {nodeAt, removeAt, setNumbers, setValue, type Value} from '../document/edit.ts';
+import {nodeAt, Raw, removeAt, setNumbers, setValue, sourceAt, type Value} from '../document/edit.ts';
 import {duplicate, followPreset, putIntoGroup, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
-import {isFields, valueAt, vector, withParts, type Item} from '../document/model.ts';
+import {isFields, valueAt, vector, withParts, type Fields, type Item} from '../document/model.ts';
 import {moveTo, placeOf, turnTo} from '../document/place.ts';
 import {pathText, type Path} from '../document/path.ts';
 import {actsAtOnce, COLLIDER_GROUPS, labelOf, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
@@ -166,6 +166,7 @@ export class Properties {
       app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name),
       app.doc.model.items.filter(i => i.kind === 'group').map(i => i.name),
       shapeOfRows(item),
+      item.kind === 'scene' && [keyedOfScene(app.doc.model.root), app.doc.model.root.forces !== undefined],
     ]);
     if (signature !== this.built) {
       this.built = signature;
@@ -464,10 +465,10 @@ export class Properties {
       if (section === 'heat' && !model.heat) continue;
       let view = views.get(group.title);
       if (!view) views.set(group.title, (view = new SectionView(group.title, {shut: group.shut, remember: this.shut})));
-      for (const name of group.names) {
-        const param = this.section(section)?.params.find(p => p.name === name);
-        const row = param && this.row(param, at, this.computed(name));
-        used.add(`${section}.${name}`);
+      const all = this.section(section)?.params ?? [];
+      for (const param of group.names.length ? group.names.map(n => all.find(p => p.name === n)) : all) {
+        const row = param && this.row(param, at, this.computed(param.name));
+        used.add(`${section}.${param?.name}`);
         if (row) view.append(row.element);
       }
     }
@@ -678,6 +679,7 @@ export class Properties {
       field,
       param: {name: field, kind: 'vector', unit, fallback: '', least: 0, most: 0, help},
     });
+    const ways = waysOf(item);
     const keys = new KeyList(
       this.app,
       [...item.path, 'keys'],
@@ -685,9 +687,21 @@ export class Properties {
       item.name,
       () => valueAt(this.app.doc.model.root, [...item.path, 'interpolation']),
     );
-    this.keyLists.push(keys);
-    this.others.push(() => keys.update());
-    view.append(keys.element);
+    for (const name of ways) {
+      const path: Path = [...item.path, 'keys', name];
+      const row = this.row({name, kind: 'text', unit: '', fallback: '', least: 0, most: 0, help: 'numbers and expressions of time'}, path.slice(0, -1), {
+        read: () => sourceAt(this.app.doc.text, path),
+        give: (value, done) => {
+          this.give(path, {} as Param, value === null ? null : new Raw(String(value)), done);
+        },
+      });
+      if (row) view.append(row.element);
+    }
+    if (!ways.length) {
+      this.keyLists.push(keys);
+      this.others.push(() => keys.update());
+      view.append(keys.element);
+    }
     for (const name of MOTION.filter(n => n !== 'keys')) {
       const param = section?.params.find(p => p.name === name);
       const row = param && (name === 'spin' && flat ? this.spinRow(param, item.path) : this.row(param, item.path));
@@ -866,15 +880,27 @@ export class Properties {
   }
 }
 
+/* Values of the scene itself that have keys. */
+const keyedOfScene = (root: Fields): unknown =>
+  ['simulation', 'heat', 'camera', 'light', 'domain'].map(section => {
+    const of = root[section];
+    return isFields(of) ? Object.keys(of).filter(k => isKeyedValue(of[k])) : [];
+  });
+
 /* What decides which rows there are: names, words and lengths of lists, but no numbers. */
 function shapeOfRows(item: Item): unknown {
   const {fields} = item, copies = isFields(fields.instances) ? fields.instances : {};
   return [
     Object.keys(fields).filter(k => isKeyedValue(fields[k])),
+    waysOf(item),
     Object.entries(copies).map(([k, v]) => [k, Array.isArray(v) ? v.length : isFields(v) ? [v.shape].map(wordsOf) : 0]),
     withParts(item).map(i => [i.key, i.shape?.word]),
   ];
 }
+
+/* Fields of a place that are expressions of time, in place of keys at times. */
+const waysOf = (item: Item): string[] =>
+  isFields(item.fields.keys) ? ['at', 'rotate'].filter(k => Object.hasOwn(item.fields.keys as object, k)) : [];
 
 const wordsOf = (v: unknown): unknown => (isFields(v) ? Object.keys(v) : v);
 const isKeyedValue = (v: unknown): boolean => isFields(v) && isFields(v.keys);
