@@ -8,7 +8,7 @@ firn_engine(engine ISAS ${isas})
 
 file(GLOB scene_sources CONFIGURE_DEPENDS src/io/*.c src/geometry/*.c src/scene/*.c src/run/*.c
      src/live/*.c)
-list(FILTER scene_sources EXCLUDE REGEX "/(prt|bgeo_sc|geo_gzip|vdb_read|vdb_write|yaml)\\.c$")
+list(FILTER scene_sources EXCLUDE REGEX "/(png|prt|bgeo_sc|geo_gzip|vdb_read|vdb_write|yaml)\\.c$")
 add_library(firn_scene STATIC ${scene_sources})
 target_include_directories(firn_scene PUBLIC include PRIVATE src)
 target_compile_options(firn_scene PRIVATE -ffp-contract=off)

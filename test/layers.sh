@@ -20,7 +20,7 @@ src/solve      | base data
 src/transfer   | base data material collider
 src/sim        | base data material mesh shape collider solve transfer
 src/io         | base
-src/geometry   | base mesh io
+src/geometry   | base mesh shape io
 src/scene      | base mesh shape collider io geometry
 src/run        | base mesh shape collider io geometry scene
 src/live       | base collider io scene run

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "collider/collider.h"
 #include "meshes.h"
+#include "compounds.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -78,6 +79,8 @@ static firn_collider_def def_of(int kind, const double size[3])
     def.points = star;
     def.point_count = 8;
     def.mesh = octahedron(0.9);
+    def.compound = two_boxes(0.9);
+    def.round = 0.5 * fmin(size[0], fmin(size[1], size[2]));
     return def;
 }
 
@@ -140,7 +143,7 @@ static void every_row_is_complete_and_its_name_unique(void **state)
         assert_non_null(row->name);
         assert_non_null(row->distance);
         assert_in_range(row->size_count, 0, 3);
-        assert_true(row->word[0] || row->word[1] || row->solid);
+        assert_true(row->word[0] || row->word[1] || row->solid || k == FIRN_COMPOUND);
         assert_true(row->help && row->help[0]);
         assert_true(!row->bounded || (row->bounds && row->volume));
         for (int a = 0; a < row->size_count; a++) assert_non_null(row->size_name[a]);
@@ -245,6 +248,8 @@ static int solid(firn_shape_kind kind, const double s[3], const double p[3], int
     case FIRN_INSIDE: return fabs(x) > s[0] || fabs(y) > s[1] || fabs(z) > s[2];
     case FIRN_ELLIPSOID: return hypot(hypot(x / s[0], y / s[1]), z / s[2]) < 1;
     case FIRN_RING: return hypot(x, y) < s[0] && hypot(x, y) > s[1];
+    case FIRN_TUBE: return r < s[0] && r > s[1] && fabs(y) < s[2];
+    case FIRN_FRUSTUM: return y > 0 && y < s[1] && r < s[0] + (s[2] - s[0]) * y / s[1];
     default: return -1;
     }
 }
@@ -348,6 +353,16 @@ static void distances_have_the_known_values(void **state)
         {FIRN_RING, {2, 1}, {3, 4, 9}, 3},
         {FIRN_POLYGON, {0}, {0, 0, 5}, -0.2828427124746190},
         {FIRN_POLYGON, {0}, {0, 3, 5}, 2},
+        {FIRN_TUBE, {3, 1, 2}, {0, 0, 0}, 1},
+        {FIRN_TUBE, {3, 1, 2}, {0, 5, 7}, 5},
+        {FIRN_TUBE, {3, 1, 2}, {0, 1.5, 2}, -0.5},
+        {FIRN_FRUSTUM, {5, 4, 2}, {0, 0, 5}, 0},
+        {FIRN_FRUSTUM, {5, 4, 2}, {7.5, 4, 0}, 4.4},
+        {FIRN_FRUSTUM, {5, 4, 2}, {2, 6, 0}, 2},
+        {FIRN_FRUSTUM, {2, 4, 5}, {8, 8, 0}, 5},
+        {FIRN_FRUSTUM, {2, 4, 5}, {0, 3, 0}, -1},
+        {FIRN_ROUNDED_BOX, {2, 2, 2}, {4, 5, 0}, 4}, /* round by half of the least: 1 */
+        {FIRN_ROUNDED_BOX, {2, 2, 2}, {0, 0.5, 0}, -1.5},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         firn_collider_def def = def_of(known[i].shape, known[i].size);

@@ -1,6 +1,7 @@
 /* Filling: shapes have the volumes they claim, particles are where the pattern says, volumes add up;
  * and noise. */
 #include "filling.h"
+#include "compounds.h"
 #include "meshes.h"
 #include <firn/geometry.h>
 
@@ -43,6 +44,8 @@ static firn_collider_def shape_of(const sample *s)
     def.points = star;
     def.point_count = 8;
     def.mesh = octahedron(1.1);
+    def.compound = two_boxes(1.1);
+    def.round = 0.3;
     return def;
 }
 

@@ -316,13 +316,20 @@ static void every_shape_for_objects_can_be_filled(void **state)
         for (int dim = 2; dim <= 3; dim++) {
             if (!(s.filled & (dim == 2 ? FIRN_2D : FIRN_3D))) continue;
             char text[600];
+            const char *ball = dim == 2 ? "disc" : "sphere";
             snprintf(text, sizeof text,
                      "{firn: 1, dimension: %d, resolution: 0.1, materials: {m: {}}, objects: "
-                     "[{shape: {%s: {%s}}}]}",
-                     dim, s.section.name,
-                     s.section.rows[0].kind == FIRN_VALUE  ? "points: [[0, 0], [1, 0], [0, 1]]"
-                     : s.section.rows[0].kind == FIRN_TEXT ? "file: " FIRN_SCENES "/cube.obj"
-                                                           : "");
+                     "[{shape: {%s: ",
+                     dim, s.section.name);
+            if (s.kind == FIRN_COMPOUND)
+                snprintf(text + strlen(text), sizeof text - strlen(text),
+                         "[{%s: {}}, {%s: {center: [0.3, 0, 0]}}]}}]}", ball, ball);
+            else
+                snprintf(text + strlen(text), sizeof text - strlen(text), "{%s}}}]}",
+                         s.heights                              ? "height: 0.05 * sin(6 * $x)"
+                         : s.section.rows[0].kind == FIRN_VALUE ? "points: [[0, 0], [1, 0], [0, 1]]"
+                         : s.section.rows[0].kind == FIRN_TEXT  ? "file: " FIRN_SCENES "/cube.obj"
+                                                                : "");
             firn_scene scene = {0};
             firn_job job = {0};
             const firn_job_options options = {.threads = 1};

@@ -93,6 +93,7 @@ static world random_world(uint64_t seed, brick *b, double *speed)
             do set_shape(c, random_below(FIRN_SHAPE_COUNT));
             while (!firn_shape_bounds(c, w.def.dimension, low, high));
             for (int a = 0; a < 3; a++) c->size[a] *= h / 0.04;
+            c->round *= h / 0.04;
             c->key_count = 2;
             const double v = uniform(0, 30);
             w.key[i][0] = (firn_pose_key){0, {13 * h, 0, 0}, {1, 0, 0, 0}};

@@ -60,6 +60,8 @@ solder              | 37 | | 0.004
 ball                | 14 |
 colliders           | 36 |
 conveyor            | 28 |
+cup                 | 36 |
+hourglass_3d        | 44 |
 plough              | 48 |
 footsteps           | 76 |
 figure              | 40 |

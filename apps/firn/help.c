@@ -132,7 +132,7 @@ static void colliders(void)
            "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
     print_rows("a collider",
-               "name shape translate rotate keys boundary friction surface_velocity visible");
+               "name shape translate rotate keys boundary friction surface_velocity");
     print_shapes("\nshapes:", false);
     printf("`firn help plane` says what one takes.\n");
 }
@@ -165,8 +165,7 @@ static void filling(void)
     printf("An object has one of these, and particles fill it:\n\n");
     print_rows("an object", "shape mesh voxels particles");
     printf("\nThe scene's resolution sets the distance between particles, or:\n\n");
-    print_rows("an object", "separation count pattern per_voxel refine refine_distance "
-                            "seed");
+    print_rows("an object", "separation count pattern per_voxel refine refine_distance");
     printf("\n");
     print_shapes("shapes:", true);
 }

@@ -28,11 +28,11 @@ const char *firn_row_kind(const firn_param *row)
 
 static void print_rows(int32_t section, bool markdown)
 {
-    if (markdown) {
-        printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
-    }
     firn_param row, *r = &row;
     char text[512], value[80];
+    if (markdown && firn_section_get_param(section, 0, r, value)) {
+        printf("| name | kind | unit | default | range | |\n|---|---|---|---|---|---|\n");
+    }
     for (int32_t i = 0; firn_section_get_param(section, i, r, value); i++) {
         const char *words = firn_row_range(r, text, sizeof text);
         if (markdown) {

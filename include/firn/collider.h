@@ -12,18 +12,22 @@ extern "C" {
 /* Shapes in their own frame: a row names each, its file, and what `size` means, in metres. In 2D
  * they are their sections at z = 0. Rows are only ever added at the end. */
 #define FIRN_SHAPES(X)                                                                             \
-    X(PLANE, plane)         /* nothing; solid where y < 0 */                                       \
-    X(BOX, box)             /* half extents x, y, z */                                             \
-    X(SPHERE, sphere)       /* radius */                                                           \
-    X(CAPSULE, capsule)     /* radius, half length of the axis segment (along y) */                \
-    X(CYLINDER, cylinder)   /* radius, half height (along y) */                                    \
-    X(CONE, cone)           /* base radius, height (base at y = 0, tip at y = height) */           \
-    X(TORUS, torus)         /* ring radius, tube radius (ring in the x-z plane) */                 \
-    X(INSIDE, inside)       /* half extents of the free room; solid outside of it */               \
-    X(ELLIPSOID, ellipsoid) /* radii along x, y, z */                                              \
-    X(RING, ring)           /* radius, radius of the hole, below it; in 3D endless along z */      \
-    X(POLYGON, polygon)     /* nothing: it has `points`; in 3D endless along z */                  \
-    X(MESH, mesh)           /* nothing: it has `mesh`; 3D only */
+    X(PLANE, plane)             /* nothing; solid where y < 0 */                                   \
+    X(BOX, box)                 /* half extents x, y, z */                                         \
+    X(SPHERE, sphere)           /* radius */                                                       \
+    X(CAPSULE, capsule)         /* radius, half length of the axis segment (along y) */            \
+    X(CYLINDER, cylinder)       /* radius, half height (along y) */                                \
+    X(CONE, cone)               /* base radius, height (base at y = 0, tip at y = height) */       \
+    X(TORUS, torus)             /* ring radius, tube radius (ring in the x-z plane) */             \
+    X(INSIDE, inside)           /* half extents of the free room; solid outside of it */           \
+    X(ELLIPSOID, ellipsoid)     /* radii along x, y, z */                                          \
+    X(RING, ring)               /* radius, radius of the hole, below it; in 3D endless along z */  \
+    X(POLYGON, polygon)         /* nothing: it has `points`; in 3D endless along z */              \
+    X(MESH, mesh)               /* nothing: it has `mesh`; 3D only */                              \
+    X(TUBE, tube)               /* radius, radius of the bore, half height (along y) */            \
+    X(FRUSTUM, frustum)         /* base radius, height (base at y = 0), top radius */              \
+    X(ROUNDED_BOX, rounded_box) /* half extents x, y, z; it has `round` */                         \
+    X(COMPOUND, compound)       /* nothing: it has `compound` */
 
 #define FIRN_SHAPE_CONSTANT(NAME, name) FIRN_##NAME,
 typedef enum firn_shape_kind { FIRN_SHAPES(FIRN_SHAPE_CONSTANT) FIRN_SHAPE_COUNT } firn_shape_kind;
@@ -88,8 +92,19 @@ typedef struct firn_collider_motion {
 
 enum { FIRN_MOST_PARENTS = 64 };
 
-/* Make one with firn_collider_def_default. Keys, points and parents are copied when a sim is created; a mesh is
- * not, and must outlive the sim, or its place in it. A sim makes a level set of it: distances on nodes
+/* How the parts of a compound make one body. */
+#define FIRN_JOINS(X)                                                                              \
+    X(UNION, union, "all that is in any of them")                                                  \
+    X(DIFFERENCE, difference, "the first without the others")                                      \
+    X(INTERSECTION, intersection, "what is in all of them")
+typedef enum firn_join { FIRN_JOINS(FIRN_LIST_ENUM) FIRN_JOIN_COUNT } firn_join;
+
+/* A shape made of others. Constant once created, so threads and sims may share it. Its memory is from
+ * malloc. */
+typedef struct firn_compound firn_compound;
+
+/* Make one with firn_collider_def_default. Keys, points and parents are copied when a sim is created; a mesh and
+ * a compound are not, and must outlive the sim, or their place in it. Of a mesh, a sim makes a level set of it: distances on nodes
  * `voxel` apart near the surface. Edges are as sharp as that; a part of a solid thinner than a voxel may be
  * missed, and a sheet counts as at least a voxel thick. */
 typedef struct firn_collider_def {
@@ -98,9 +113,11 @@ typedef struct firn_collider_def {
     /* Of a polygon: x y of each corner, m, in order around it either way; edges must not cross. */
     const double *points;
     int32_t point_count;
-    const firn_mesh *mesh; /* of a mesh */
-    double position[3];    /* m, used when key_count is 0 */
-    double rotation[4];    /* quaternion w, x, y, z, used when key_count is 0 */
+    const firn_mesh *mesh;         /* of a mesh */
+    const firn_compound *compound; /* of a compound */
+    double round;                  /* m, radius of the edges of a rounded box, and of parts */
+    double position[3];            /* m, used when key_count is 0 */
+    double rotation[4];            /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
     int32_t key_count;
     firn_interpolation interpolation; /* of keys */
@@ -129,13 +146,40 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_shape_check(const firn_collider_def *d
 /* The shape of a def that firn_shape_check takes, in the shape's own frame: pose and keys are not
  * read. `dimension` is 2 or 3; 2 ignores the point's z.
  * distance: signed, m, negative inside, with the outward unit normal.
- * volume: m3, in 2D the area, m2; INFINITY where it has no end.
- * bounds: the smallest box around it, or 0 where it has no end. */
+ * volume: m3, in 2D the area, m2; INFINITY where it has no end. Of a compound by integration, to about 0.1 %.
+ * bounds: the smallest box around it, of a compound one around it, or 0 where it has no end. */
 FIRN_API double firn_shape_distance(const firn_collider_def *def, int32_t dimension,
                                     const double point[3], double normal[3]);
 FIRN_API double firn_shape_volume(const firn_collider_def *def, int32_t dimension);
 FIRN_API int32_t firn_shape_bounds(const firn_collider_def *def, int32_t dimension, double low[3],
                                    double high[3]);
+
+/* ---- compounds ---- */
+
+enum {
+    FIRN_MOST_PARTS = 256,
+    FIRN_MOST_NESTED = 8
+}; /* parts in all, and compounds within each other */
+
+/* Make one with firn_compound_def_default. Of each part its shape and what makes it are read, with its position
+ * and rotation; `round` shrinks it by that much first and lets it grow back, which rounds its outer edges: of
+ * boxes, cylinders, tubes, frustums, cones and rings. Compounds among the parts and points are copied, meshes are
+ * not, and must outlive it. In 2D parts turn about z only.
+ * Distances of a compound have the right sign, are exact near its faces and outside of unions, and nowhere
+ * longer than the true ones: beside an edge where something was cut, and deep in a union, they fall short. */
+typedef struct firn_compound_def {
+    firn_join join;
+    const firn_collider_def *parts;
+    int32_t part_count;
+    double offset;  /* m, by how much its surface moves outwards; inwards below 0 */
+    double shell;   /* m, above 0: hollow, with a wall of that thickness below the surface */
+    uint32_t stamp; /* set by the default function */
+} firn_compound_def;
+FIRN_API firn_compound_def firn_compound_def_default(void);
+FIRN_API FIRN_MUST_CHECK firn_status firn_compound_create(const firn_compound_def *def,
+                                                          firn_compound **compound,
+                                                          firn_error *error);
+FIRN_API void firn_compound_destroy(firn_compound *compound); /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -105,7 +105,8 @@ FIRN_API firn_placement firn_placement_default(void); /* as it is */
 /* Constant once created, so threads may share it. */
 typedef struct firn_region firn_region;
 
-/* A shape that has an end; the def's pose and keys are not read. `dimension` is 2 or 3. */
+/* A shape that has an end; the def's pose and keys are not read. `dimension` is 2 or 3. A mesh and a compound must
+ * outlive the region. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_region_create_shape(const firn_collider_def *shape,
                                                               int32_t dimension,
                                                               const firn_placement *placement,

@@ -27,7 +27,8 @@ FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_contact_friction(firn_sim *sim
 /* ---- colliders ---- */
 
 /* Colliders have numbers that stay the same while they exist: those of the def have their index, one
- * that is added gets the lowest that is free. */
+ * that is added gets the lowest that is free. A saved state does not hold meshes and compounds: one with a compound that
+ * was added is loaded by a sim that has it, or another, at the same number. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_add_collider(firn_sim *sim,
                                                            const firn_collider_def *def,
                                                            int32_t *collider, firn_error *error);

@@ -509,7 +509,7 @@ static void carry(const firn_posed_collider *c, const double before[3], double d
 static void stop_in_solid(const firn_posed_collider *c, int32_t dim, const double before[3],
                           double dt, double position[3])
 {
-    if (c->shape->half_space || c->shape->faces || c->boundary == FIRN_HOLD) return;
+    if (c->shape->thick || c->boundary == FIRN_HOLD) return;
     double from[3], way[3], length = 0, near[3], far[3];
     const double past = firn_collider_distance(c, dim, position, far);
     /* Where it came from, as seen from the collider, which has moved by then. */

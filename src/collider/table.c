@@ -155,6 +155,8 @@ firn_status firn_collider_check(const firn_collider_def *def, int dimension, con
     if (dimension == 2 && firn_shape_get(def->shape)->solid)
         return firn_fail_field(error, FIRN_INVALID, "%s.shape %s is for 3D; use a polygon in 2D",
                                where, firn_shape_name(def->shape));
+    st = firn_shape_check_in(def, dimension, &own);
+    if (st != FIRN_OK) return firn_fail_field(error, st, "%s.%.400s", where, own.message);
     st = firn_params_check(firn_collider_param, def, where, error);
     if (st != FIRN_OK) return st;
     st = check_motion(def, where, error);

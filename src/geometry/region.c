@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "mesh/mesh.h"
+#include "shape/shape.h"
 
 /* Places a region whose own bounds and volume are known. */
 static firn_status place(firn_region *region, const firn_placement *placement, const double low[3],
@@ -39,7 +40,8 @@ firn_status firn_region_of_shape(const firn_collider_def *shape, int32_t dimensi
                                  firn_error *error)
 {
     *out = (firn_region){.dimension = dimension, .shape = *shape};
-    const firn_status st = firn_shape_check(shape, error);
+    firn_status st = firn_shape_check(shape, error);
+    if (st == FIRN_OK) st = firn_shape_check_in(shape, dimension, error);
     if (st != FIRN_OK) return st;
     double low[3], high[3];
     if (!firn_shape_bounds(shape, dimension, low, high)) {

@@ -1,8 +1,9 @@
-/* What a build without compression libraries has in place of prt.c, bgeo_sc.c, geo_gzip.c, vdb_read.c and
+/* What a build without compression libraries has in place of png.c, prt.c, bgeo_sc.c, geo_gzip.c, vdb_read.c and
  * vdb_write.c: the same names, so that scenes which write such files are read alike, and a message where
  * one is to be read or written. Compiled by the web build alone. */
 #include "base/error.h"
 #include "io/geo.h"
+#include "io/png.h"
 #include "io/volume.h"
 
 static firn_status refuse(const char *what, firn_error *error)
@@ -35,6 +36,17 @@ const firn_format firn_format_prt = {
     .read = read_prt,
     .write = write_prt,
 };
+
+/* ---- pictures ---- */
+
+firn_status firn_png_read(const char *path, firn_png *out, firn_error *error)
+{
+    (void)path, (void)out;
+    return firn_fail(
+        error, FIRN_INVALID,
+        "pictures of heightfields are not supported in the browser; use `firn view`, or "
+        "give a height");
+}
 
 /* ---- Houdini's points, compressed ---- */
 

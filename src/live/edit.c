@@ -108,7 +108,8 @@ static effect material_effect(const firn_live *live, const firn_scene *next, con
 
 static bool is_plain_shape(const firn_scene_collider *c)
 {
-    return c->shape.def.shape != FIRN_POLYGON && c->shape.def.shape != FIRN_MESH;
+    return c->shape.def.shape != FIRN_POLYGON && c->shape.def.shape != FIRN_MESH &&
+           c->shape.def.shape != FIRN_COMPOUND;
 }
 
 /* The collider that an entry of the list is, or -1: copies and members of groups have no lines of their own. */
@@ -258,6 +259,7 @@ static firn_status copy_collider(firn_scene_collider *to, const firn_scene_colli
     if (is_plain_shape(to) && is_plain_shape(from)) {
         to->shape.def.shape = from->shape.def.shape;
         memcpy(to->shape.def.size, from->shape.def.size, sizeof to->shape.def.size);
+        to->shape.def.round = from->shape.def.round;
         memcpy(to->shape.def.position, from->shape.def.position, sizeof to->shape.def.position);
         memcpy(to->shape.def.rotation, from->shape.def.rotation, sizeof to->shape.def.rotation);
     }

@@ -57,7 +57,7 @@ static float distance(const firn_render_world *w, const firn_scenery *s, vec3 p,
 /* The ball around a shape's origin that holds it. INFINITY: it has no end. */
 static float bound_of(const firn_posed_collider *pose, double voxel)
 {
-    if (!(pose->shape->bounded & FIRN_3D)) return INFINITY;
+    if (!firn_shape_ends(pose->shape, &pose->values)) return INFINITY;
     double low[3], high[3], square = 0;
     pose->shape->bounds(&pose->values, low, high);
     for (int a = 0; a < 3; a++) square += pow(fmax(-low[a], high[a]), 2);

@@ -39,6 +39,9 @@ firn_collider_def firn_job_collider(const firn_scene_collider *c)
     memcpy(def.size, c->shape.def.size, sizeof def.size);
     def.points = c->shape.def.points;
     def.point_count = c->shape.def.point_count;
+    def.mesh = c->shape.def.mesh;
+    def.compound = c->shape.def.compound;
+    def.round = c->shape.def.round;
     memcpy(def.position, c->shape.def.position, sizeof def.position);
     memcpy(def.rotation, c->shape.def.rotation, sizeof def.rotation);
     for (int a = 0; a < 3; a++) def.surface_spin[a] = degree * c->surface_spin[a];

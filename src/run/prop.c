@@ -27,7 +27,7 @@ firn_status firn_prop_open(firn_prop *p, const firn_scene *scene, const firn_sce
                            firn_error *error)
 {
     *p = (firn_prop){0};
-    if (!firn_shape_get(shape->def.shape)->from_file) return FIRN_OK;
+    if (!shape->mesh.file) return FIRN_OK;
     firn_animation_def def = firn_animation_def_default();
     char *file = firn_beside(shape->where->file, shape->mesh.file);
     if (!file) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
@@ -256,14 +256,14 @@ void firn_props_close(firn_props *props)
 firn_collider_def firn_props_collider(const firn_props *props, int32_t index)
 {
     firn_collider_def def = firn_job_collider(&props->scene->collider[index]);
-    def.mesh = props->collider[index].mesh;
+    if (props->collider[index].mesh) def.mesh = props->collider[index].mesh;
     return def;
 }
 
 firn_collider_def firn_props_source(const firn_props *props, int32_t index)
 {
     firn_collider_def def = firn_job_collider(&props->scene->heat.source[index].body);
-    def.mesh = props->source[index].mesh;
+    if (props->source[index].mesh) def.mesh = props->source[index].mesh;
     return def;
 }
 

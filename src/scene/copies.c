@@ -227,9 +227,8 @@ static firn_status read_points(const firn_scene *scene, const firn_value *where,
     return st;
 }
 
-/* The mesh of a shape from a file, as it is at the file's first sample. */
-static firn_status read_mesh(const firn_scene *scene, const firn_scene_shape *shape,
-                             firn_mesh **mesh, firn_error *error)
+firn_status firn_read_mesh(const firn_scene *scene, const firn_scene_shape *shape, bool *moves,
+                           firn_mesh **mesh, firn_error *error)
 {
     firn_animation_def def = firn_animation_def_default();
     firn_animation *animation = NULL;
@@ -252,6 +251,7 @@ static firn_status read_mesh(const firn_scene *scene, const firn_scene_shape *sh
         made.name = shape->mesh.file;
         st = firn_mesh_create(&made, mesh, &inner);
     }
+    if (st == FIRN_OK && moves) *moves = firn_animation_get_info(animation).time_count > 1;
     firn_polygons_free(&polygons);
     firn_animation_close(animation);
     free(path);
@@ -297,7 +297,7 @@ static firn_status read_inside(const firn_scene *scene, const firn_value *v, uin
     firn_mesh *mesh = NULL;
     firn_filling filling = {0};
     st = firn_read_shape(scene, in.shape_value, true, &shape, error);
-    if (st == FIRN_OK && shape.mesh.file) st = read_mesh(scene, &shape, &mesh, error);
+    if (st == FIRN_OK && shape.mesh.file) st = firn_read_mesh(scene, &shape, NULL, &mesh, error);
     if (st == FIRN_OK) st = fill(scene, &in, &shape, mesh, seed, &filling, error);
     if (st == FIRN_OK) st = make_copies(out, (double)filling.count, in.shape_value, error);
     for (int32_t i = 0; i < out->count && st == FIRN_OK; i++) {

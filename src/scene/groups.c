@@ -281,11 +281,13 @@ void firn_free_groups(firn_scene *scene)
 /* ---- colliders in groups ---- */
 
 /* All lengths of a collider and of its keys. */
-static void scale_collider(firn_scene_collider *c, double factor)
+static firn_status scale_collider(const firn_scene *scene, firn_scene_collider *c, double factor,
+                                  firn_error *error)
 {
     firn_collider_def *shape = &c->shape.def;
     double *points = (double *)shape->points; /* the scene's own */
-    if (factor == 1) return;
+    if (factor == 1) return FIRN_OK;
+    shape->round *= factor;
     for (int a = 0; a < 3; a++) {
         shape->position[a] *= factor;
         shape->size[a] *= factor;
@@ -296,6 +298,12 @@ static void scale_collider(firn_scene_collider *c, double factor)
         for (int a = 0; a < 3; a++) c->key[k].position[a] *= factor;
     }
     c->shape.mesh.scale *= factor;
+    if (shape->mesh) {
+        c->shape.heights.scale *= factor;
+        return firn_read_heights(scene, &c->shape, error);
+    }
+    if (!shape->compound) return FIRN_OK;
+    return firn_scale_compound(scene, factor, &shape->compound, error);
 }
 
 firn_status firn_place_collider(firn_scene *scene, const firn_member *m, firn_scene_collider *c,
@@ -303,7 +311,8 @@ firn_status firn_place_collider(firn_scene *scene, const firn_member *m, firn_sc
 {
     const firn_scene_frame *in;
     c->scale = m->copy->scale * (m->frame ? m->frame->scale : 1);
-    scale_collider(c, c->scale);
+    const firn_status scaled = scale_collider(scene, c, c->scale, error);
+    if (scaled != FIRN_OK) return scaled;
     if (firn_scene_moves(c) || firn_frame_moves(m->frame)) {
         const firn_status st = frame_of_copy(scene, m, &in, error);
         if (st == FIRN_OK && in) c->def.parent = &in->def;

@@ -27,6 +27,33 @@ firn_status firn_take_name(firn_names *names, const char *name, void *thing,
 firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
                             firn_scene_shape *out, firn_error *error);
 void firn_scene_shape_free(firn_scene_shape *shape);
+/* A word of shapes, its section read, as it stands by itself. */
+firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
+                           const firn_scene_shape_row *row, firn_scene_shape *out,
+                           firn_error *error);
+/* The entry of a shape's map that is a word for a shape, and its row; and what else the map says. */
+firn_status firn_find_word(const firn_scene *scene, const firn_value *v, bool fills,
+                           const firn_value **entry, firn_scene_shape_row *row,
+                           firn_scene_more *more, firn_error *error);
+
+/* ---- compounds.c ---- */
+
+/* The compound that a map of a shape asks for. */
+firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
+                               const firn_compound **out, firn_error *error);
+/* The same with all lengths times a factor. */
+firn_status firn_scale_compound(const firn_scene *scene, double factor,
+                                const firn_compound **compound, firn_error *error);
+/* Makes the mesh, or in 2D the polygon, of a heightfield. */
+firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *shape, firn_error *error);
+/* The mesh of a shape from a file, as it is at the file's first sample; *moves (may be NULL): whether it has
+ * others. */
+firn_status firn_read_mesh(const firn_scene *scene, const firn_scene_shape *shape, bool *moves,
+                           firn_mesh **mesh, firn_error *error);
+/* Notes something for the scene to free; what fails frees it. */
+firn_status firn_keep_built(const firn_scene *scene, const firn_value *where,
+                            firn_compound *compound, firn_mesh *mesh, firn_error *error);
+void firn_free_built(firn_scene *scene);
 
 /* ---- materials.c, groups.c, objects.c, colliders.c: lists of the scene ---- */
 

@@ -242,6 +242,11 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
 {
     *scene = (firn_scene){.tree = *tree};
     *tree = (firn_tree){0};
+    scene->built = calloc(1, sizeof *scene->built);
+    if (!scene->built) {
+        firn_scene_free(scene);
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+    }
     const firn_tree owned = scene->tree;
     const firn_value *variables = firn_value_get(owned.root, "variables");
     scene->context.variables = variables;
@@ -346,6 +351,7 @@ void firn_scene_free(firn_scene *scene)
     for (int32_t i = 0; i < scene->heat.source_count; i++)
         free_collider(&scene->heat.source[i].body);
     firn_free_groups(scene);
+    firn_free_built(scene);
     free(scene->heat.source);
     free(scene->material);
     free(scene->object);

@@ -20,23 +20,52 @@ typedef struct firn_scene_mesh {
     bool loop;
 } firn_scene_mesh;
 
+/* A solid below a surface that an expression or a picture gives. */
+typedef struct firn_scene_heights {
+    const char *file;
+    const firn_value *height;
+    double center[3], size[3], base; /* m */
+    int64_t cells;
+    double scale; /* of all lengths: that of a collider's group */
+} firn_scene_heights;
+
+/* What a scene says of a shape beside its word. */
+typedef struct firn_scene_more {
+    firn_given given;
+    double translate[3], rotate[3];
+    double round, offset, shell; /* m */
+} firn_scene_more;
+
+/* What shapes are made of, other than numbers; the scene owns it. */
+typedef struct firn_built {
+    const firn_value *where; /* the shape that it was made for; NULL: nobody else's */
+    firn_compound *compound;
+    firn_mesh *mesh;
+    struct firn_built *next;
+} firn_built;
+
 /* A shape as a scene gives it. */
 typedef struct firn_scene_shape {
     firn_given given;
     const firn_value *where;
     double key[FIRN_SHAPE_KEYS][3]; /* in the order of the shape's keys */
     const firn_value *points_value;
-    firn_scene_mesh mesh; /* of a shape that comes from a file */
+    firn_scene_mesh mesh;       /* of a shape that comes from a file */
+    firn_scene_heights heights; /* of a heightfield */
     /* Read from the above. */
-    firn_collider_def def; /* shape, size, points (owned) and the pose the shape has by itself */
-    double up[3];          /* where its y points, of any length */
+    /* Shape, size, points (owned) and the pose the shape has by itself; a compound and the mesh of a heightfield
+     * are the scene's. */
+    firn_collider_def def;
+    double up[3]; /* where its y points, of any length */
 } firn_scene_shape;
 
 /* A word for a shape, and what a scene may say of it. */
 typedef struct firn_scene_shape_row {
     firn_section section;
     firn_param rows[FIRN_SHAPE_KEYS + 1]; /* of the section */
-    firn_shape_kind kind;
+    firn_shape_kind kind;                 /* FIRN_COMPOUND: of `join` */
+    firn_join join;
+    bool heights;        /* a heightfield: a mesh, in 2D a polygon */
     unsigned dimensions; /* FIRN_2D | FIRN_3D: whose word it is */
     unsigned filled;     /* those of them where it can be filled */
 } firn_scene_shape_row;
@@ -287,6 +316,7 @@ struct firn_scene {
     firn_scene_group *group;
     firn_scene_frame **frame; /* of groups, their copies and copies of colliders */
     char **text;              /* names of copies */
+    firn_built *built;        /* a list; its first is empty */
     firn_scene_object *object;
     firn_scene_contact *contact;
     firn_scene_collider *collider;
@@ -309,7 +339,7 @@ extern const firn_section firn_section_scene, firn_section_frames, firn_section_
     firn_section_jitter, firn_section_object, firn_section_shell, firn_section_temperature_noise,
     firn_section_emit, firn_section_contact, firn_section_collider, firn_section_heat,
     firn_section_heat_source, firn_section_sink, firn_section_domain, firn_section_output,
-    firn_section_checkpoint, firn_section_mesh;
+    firn_section_checkpoint, firn_section_shape, firn_section_mesh;
 /* Those and more, in the order of the reference; ends with NULL. Shapes are apart. */
 extern const firn_section *const firn_sections[];
 

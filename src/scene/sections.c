@@ -484,6 +484,41 @@ static const firn_param mesh_rows[] = {
     END};
 #undef STRUCT
 
+#define STRUCT firn_scene_shape
+static const firn_param heights_rows[] = {
+    {"height", FIRN_VALUE, "m", "", ANY,
+     "of its surface: an expression of $x and $z, in m from its centre, in 2D of $x",
+     AT(heights.height), NULL, NULL},
+    {"file", FIRN_TEXT, "", "", ANY,
+     "or a PNG picture, seen from above: from black, at 0, to white, as high as its size says",
+     AT(heights.file), NULL, NULL},
+    {"center", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "middle, at height 0", AT(heights.center), NULL,
+     NULL},
+    {"size", FIRN_VECTOR, "m", "[1, 0.1, 1]", 1e-9, 1e9, "edge lengths; y is read with a file",
+     AT(heights.size), NULL, NULL},
+    {"base", FIRN_REAL, "m", "0.1", POSITIVE, "how far below height 0 it is solid",
+     AT(heights.base), NULL, NULL},
+    {"cells", FIRN_WHOLE, "", "", 1, 1024,
+     "along its longer side; 64, or one for each pixel of a picture", AT(heights.cells), NULL,
+     NULL},
+    END};
+#undef STRUCT
+
+#define STRUCT firn_scene_more
+static const firn_param shape_rows[] = {
+    {"translate", FIRN_VECTOR, "m", "[0, 0, 0]", ANY, "after turning", AT(translate), NULL, NULL},
+    {"rotate", FIRN_VECTOR, "degrees", "[0, 0, 0]", ANY, "about the origin: x, then y, then z",
+     AT(rotate), NULL, NULL},
+    {"round", FIRN_REAL, "m", "0", NOT_NEGATIVE,
+     "radius of its outer edges: of a box, rectangle, cylinder, tube, cone, frustum or ring",
+     AT(round), NULL, NULL},
+    {"offset", FIRN_REAL, "m", "0", -1e9, 1e9, "grows it by that much; below 0 it shrinks",
+     AT(offset), NULL, NULL},
+    {"shell", FIRN_REAL, "m", "0", NOT_NEGATIVE,
+     "makes it hollow, with a wall of that thickness inside its surface", AT(shell), NULL, NULL},
+    END};
+#undef STRUCT
+
 #define STRUCT firn_scene_output
 static const firn_param output_rows[] = {
     {"file", FIRN_TEXT, "", "", ANY, "name with $F4 for the frame, $NAME for the scene", AT(file),
@@ -637,6 +672,8 @@ const firn_section firn_section_collider = {"a collider", "an entry of colliders
 const firn_section firn_section_sink = {"a sink", "an entry of sinks", sink_rows};
 const firn_section firn_section_domain = {"domain", "a box around everything", domain_rows};
 const firn_section firn_section_output = {"an output", "an entry of output", output_rows};
+const firn_section firn_section_shape = {
+    "a shape", "beside the word of a shape, as {sphere: {radius: 1}, shell: 0.1}", shape_rows};
 const firn_section firn_section_mesh = {"mesh", "a mesh from a file", mesh_rows};
 const firn_section firn_section_checkpoint = {"checkpoint", "saved states", checkpoint_rows};
 
@@ -651,6 +688,7 @@ const firn_section *const firn_sections[] = {&firn_section_scene,
                                              &firn_section_simulation,
                                              &firn_section_material,
                                              &firn_section_noise,
+                                             &firn_section_shape,
                                              &firn_section_group,
                                              &firn_section_instances,
                                              &firn_section_copy,
@@ -690,6 +728,7 @@ static firn_param shape_row(const firn_shape_key *key, int index)
                           offsetof(firn_scene_shape, key) + (size_t)index * sizeof(double[3])};
     switch (key->role) {
     case FIRN_KEY_UP: row.unit = ""; break;
+    case FIRN_KEY_ROUND:
     case FIRN_KEY_LENGTH:
         row.kind = FIRN_REAL;
         row.least = 1e-9;
@@ -705,7 +744,7 @@ static firn_param shape_row(const firn_shape_key *key, int index)
     return row;
 }
 
-/* The words of 3D scenes, then those that only 2D has. */
+/* The words of 3D scenes, those that only 2D has, those that join shapes, and the heightfield. */
 bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out)
 {
     for (int d = 1; d >= 0; d--) {
@@ -724,7 +763,23 @@ bool firn_scene_shape_get(int32_t index, firn_scene_shape_row *out)
             return true;
         }
     }
-    return false;
+#define JOIN(NAME, name, help) {#name, "list of shapes: " help},
+    static const struct {
+        const char *word, *help;
+    } joins[] = {FIRN_JOINS(JOIN)};
+#undef JOIN
+    if (index > FIRN_JOIN_COUNT) return false;
+    *out = (firn_scene_shape_row){
+        .kind = FIRN_COMPOUND, .dimensions = FIRN_2D | FIRN_3D, .filled = FIRN_2D | FIRN_3D};
+    if (index < FIRN_JOIN_COUNT) {
+        out->section = (firn_section){joins[index].word, joins[index].help, out->rows};
+        out->join = (firn_join)index;
+    } else {
+        out->section = (firn_section){"heightfield", "solid below a surface along y", heights_rows};
+        out->kind = FIRN_MESH;
+        out->heights = true;
+    }
+    return true;
 }
 
 /* ---- for users of the library ---- */

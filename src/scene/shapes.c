@@ -100,6 +100,10 @@ static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, fi
                                        a);
             }
             break;
+        case FIRN_KEY_ROUND:
+            s->def.round = value[0];
+            if (dim == 2) s->def.size[2] = s->def.size[0];
+            break;
         case FIRN_KEY_POINTS: st = read_points(s, key->name, error); break;
         case FIRN_KEY_NONE: break;
         }
@@ -113,49 +117,142 @@ static firn_status use_keys(const firn_scene *scene, const firn_shape *shape, fi
     return FIRN_OK;
 }
 
-/* `fills`: whether particles are to fill it. */
-firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
-                            firn_scene_shape *out, firn_error *error)
+/* The names of all words for shapes. */
+static void list_words(unsigned here, bool fills, const char **names)
 {
-    const unsigned here = scene->dimension == 3 ? FIRN_3D : FIRN_2D;
-    const char *names[2 * FIRN_SHAPE_COUNT + 1];
-    char near[200];
-    const firn_value *entry = v->child;
-    const bool one = v->kind == FIRN_MAP && firn_value_count(v) == 1;
     firn_scene_shape_row row;
-    int n = 0, found = -1;
+    int n = 0;
     for (int i = 0; firn_scene_shape_get(i, &row); i++) {
-        if (one && strcmp(row.section.name, entry->key) == 0) found = i;
         if ((fills ? row.filled : row.dimensions) & here) names[n++] = row.section.name;
     }
     names[n] = NULL;
-    if (!one) {
-        return firn_value_fail(v, error, "shape takes one entry, as {sphere: {radius: 0.1}}%s",
+}
+
+/* The index of a word, or -1. */
+static int find_row(const char *word)
+{
+    firn_scene_shape_row row;
+    for (int i = 0; firn_scene_shape_get(i, &row); i++) {
+        if (strcmp(row.section.name, word) == 0) return i;
+    }
+    return -1;
+}
+
+static bool is_more(const char *word)
+{
+    for (int i = 0; firn_section_shape.rows[i].name; i++) {
+        if (strcmp(firn_section_shape.rows[i].name, word) == 0) return true;
+    }
+    return false;
+}
+
+/* What a map says beside its word: the same map without that entry. */
+static firn_status read_more(const firn_scene *scene, const firn_value *v, const firn_value *word,
+                             firn_scene_more *more, firn_error *error)
+{
+    enum { MOST = 16 };
+    firn_value rest[MOST], map = *v;
+    map.child = map.last = NULL;
+    map.count = 0;
+    map.names = (firn_names){0};
+    for (const firn_value *c = v->child; c; c = c->next) {
+        if (c == word) continue;
+        if (map.count == MOST) return firn_value_fail(c, error, "a shape has too many parameters");
+        rest[map.count] = *c;
+        rest[map.count].next = NULL;
+        if (map.count) rest[map.count - 1].next = &rest[map.count];
+        map.count++;
+    }
+    if (map.count) map.child = rest;
+    return firn_read_section(scene, &firn_section_shape, &map, more, error);
+}
+
+firn_status firn_find_word(const firn_scene *scene, const firn_value *v, bool fills,
+                           const firn_value **entry, firn_scene_shape_row *row,
+                           firn_scene_more *more, firn_error *error)
+{
+    enum { WORDS = 2 * FIRN_SHAPE_COUNT + FIRN_JOIN_COUNT + 2 };
+    const unsigned here = scene->dimension == 3 ? FIRN_3D : FIRN_2D;
+    const char *names[WORDS];
+    char near[300];
+    int found = -1, words = 0;
+    const firn_value *unknown = NULL;
+    list_words(here, fills, names);
+    *entry = NULL;
+    for (const firn_value *c = v->kind == FIRN_MAP ? v->child : NULL; c; c = c->next) {
+        const int i = find_row(c->key);
+        if (i < 0 && !unknown && !is_more(c->key)) unknown = c;
+        if (i < 0) continue;
+        *entry = c;
+        found = i;
+        words++;
+    }
+    if (words == 0 && unknown) {
+        return firn_value_fail(unknown, error, "there is no shape \"%.60s\"%s", unknown->key,
+                               firn_nearest(unknown->key, names, near, sizeof near));
+    }
+    if (words != 1) {
+        return firn_value_fail(v, error,
+                               "shape takes one entry, as {sphere: {radius: 0.1}}; several go into "
+                               "a union, as {union: [...]}%s",
                                firn_nearest("", names, near, sizeof near));
     }
-    if (found < 0) {
-        return firn_value_fail(entry, error, "there is no shape \"%.60s\"%s", entry->key,
-                               firn_nearest(entry->key, names, near, sizeof near));
-    }
-    (void)firn_scene_shape_get(found, &row);
-    if (!((fills ? row.filled : row.dimensions) & here)) {
-        return firn_value_fail(entry, error, "%s is not a shape for %s in %dD%s%s", entry->key,
+    (void)firn_scene_shape_get(found, row);
+    if (!((fills ? row->filled : row->dimensions) & here)) {
+        return firn_value_fail(*entry, error, "%s is not a shape for %s in %dD%s%s", (*entry)->key,
                                fills ? "objects" : "colliders", (int)scene->dimension,
-                               row.dimensions & here ? ", as it has no end to fill it to" : "",
+                               row->dimensions & here ? ", as it has no end to fill it to" : "",
                                firn_nearest("", names, near, sizeof near));
     }
+    return read_more(scene, v, *entry, more, error);
+}
+
+firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
+                           const firn_scene_shape_row *row, firn_scene_shape *out,
+                           firn_error *error)
+{
     *out = (firn_scene_shape){0};
-    firn_status st = firn_read_section(scene, &row.section, entry, out, error);
+    firn_status st = firn_read_section(scene, &row->section, entry, out, error);
     if (st != FIRN_OK) return st;
     out->where = entry;
-    st = use_keys(scene, firn_shape_get(row.kind), out, error);
+    out->heights.scale = 1;
+    st = use_keys(scene, firn_shape_get(row->kind), out, error);
     if (st != FIRN_OK) return st;
-    out->def.shape = row.kind;
-    if (firn_shape_get(row.kind)->from_file) { /* what it is made of is read later */
+    out->def.shape = row->kind;
+    if (row->heights) {
+        memcpy(out->def.position, out->heights.center, sizeof out->def.position);
+        return firn_read_heights(scene, out, error);
+    }
+    if (firn_shape_get(row->kind)->from_file) { /* what it is made of is read later */
         return out->mesh.file ? FIRN_OK
                               : firn_value_fail(entry, error, "%s needs a file", entry->key);
     }
     firn_error inner = {0};
     st = firn_shape_check(&out->def, &inner);
     return st == FIRN_OK ? st : firn_value_pass(entry, &inner, error);
+}
+
+/* `fills`: whether particles are to fill it. */
+firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
+                            firn_scene_shape *out, firn_error *error)
+{
+    const firn_value *entry;
+    firn_scene_shape_row row;
+    firn_scene_more more = {0};
+    firn_status st = firn_find_word(scene, v, fills && v->count == 1, &entry, &row, &more, error);
+    if (st != FIRN_OK) return st;
+    if (row.kind != FIRN_COMPOUND && !more.given) {
+        return firn_read_word(scene, entry, &row, out, error);
+    }
+    *out = (firn_scene_shape){.where = entry, .up = {0, 1, 0}};
+    out->def = firn_collider_def_default();
+    out->def.shape = FIRN_COMPOUND;
+    st = firn_read_compound(scene, v, &out->def.compound, error);
+    if (st != FIRN_OK || !fills) return st;
+    double low[3], high[3];
+    if (firn_shape_bounds(&out->def, (int32_t)scene->dimension, low, high)) return FIRN_OK;
+    return firn_value_fail(entry, error,
+                           "%s has no end to fill it to, as a part of it has none; intersect it "
+                           "with a %s",
+                           entry->key, scene->dimension == 3 ? "box" : "rectangle");
 }

@@ -25,6 +25,21 @@ static double distance(const firn_shape_values *v, const double point[3], double
     return length;
 }
 
+static int sides(const firn_shape_values *v, const double point[3], firn_face face[FIRN_MAX_FACES])
+{
+    for (int a = 0; a < 3; a++) {
+        face[a] = (firn_face){.depth = v->size[a] - fabs(point[a])};
+        face[a].normal[a] = point[a] < 0 ? -1 : 1;
+    }
+    return v->dimension;
+}
+
+static double shrink(double size[3], double by)
+{
+    for (int a = 0; a < 3; a++) size[a] -= by;
+    return 0;
+}
+
 static void bounds(const firn_shape_values *v, double low[3], double high[3])
 {
     firn_shape_box_around(v->size[0], v->size[1], v->size[2], low, high);
@@ -45,7 +60,10 @@ const firn_shape firn_shape_box = {
     .size_name = {"half extent x", "half extent y", "half extent z"},
     .bounded = FIRN_2D | FIRN_3D,
     .convex = true,
+    .deep = true,
     .distance = distance,
+    .sides = sides,
+    .shrink = shrink,
     .bounds = bounds,
     .volume = volume,
 };

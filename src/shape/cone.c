@@ -39,6 +39,27 @@ static double distance(const firn_shape_values *v, const double point[3], double
     return slant;
 }
 
+static int sides(const firn_shape_values *v, const double point[3], firn_face face[FIRN_MAX_FACES])
+{
+    const double slope = hypot(v->size[0], v->size[1]);
+    const double nr = v->size[1] / slope, ny = v->size[0] / slope;
+    const firn_meridian m = firn_meridian_of(point);
+    face[0].depth = -nr * (m.r - v->size[0]) - ny * point[1];
+    firn_meridian_normal(&m, nr, ny, face[0].normal);
+    face[1].depth = point[1];
+    firn_meridian_normal(&m, 0, -1, face[1].normal);
+    return 2;
+}
+
+/* A cone of the same slope, with its base higher by that much. */
+static double shrink(double size[3], double by)
+{
+    const double slope = hypot(size[0], size[1]), less = by * (slope + size[0]) / size[1];
+    size[1] *= 1 - less / size[0];
+    size[0] -= less;
+    return by;
+}
+
 static void bounds(const firn_shape_values *v, double low[3], double high[3])
 {
     firn_shape_box_around(v->size[0], v->size[1], v->size[0], low, high);
@@ -63,6 +84,8 @@ const firn_shape firn_shape_cone = {
     .bounded = FIRN_2D | FIRN_3D,
     .convex = true,
     .distance = distance,
+    .sides = sides,
+    .shrink = shrink,
     .bounds = bounds,
     .volume = volume,
 };

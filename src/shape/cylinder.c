@@ -27,6 +27,23 @@ static double distance(const firn_shape_values *v, const double point[3], double
     return cap;
 }
 
+static int sides(const firn_shape_values *v, const double point[3], firn_face face[FIRN_MAX_FACES])
+{
+    const firn_meridian m = firn_meridian_of(point);
+    face[0].depth = v->size[0] - m.r;
+    firn_meridian_normal(&m, 1, 0, face[0].normal);
+    face[1].depth = v->size[1] - fabs(point[1]);
+    firn_meridian_normal(&m, 0, point[1] < 0 ? -1 : 1, face[1].normal);
+    return 2;
+}
+
+static double shrink(double size[3], double by)
+{
+    size[0] -= by;
+    size[1] -= by;
+    return 0;
+}
+
 static void bounds(const firn_shape_values *v, double low[3], double high[3])
 {
     firn_shape_box_around(v->size[0], v->size[1], v->size[0], low, high);
@@ -48,6 +65,8 @@ const firn_shape firn_shape_cylinder = {
     .bounded = FIRN_2D | FIRN_3D,
     .convex = true,
     .distance = distance,
+    .sides = sides,
+    .shrink = shrink,
     .bounds = bounds,
     .volume = volume,
 };

@@ -72,6 +72,7 @@ const firn_shape firn_shape_ellipsoid = {
     .size_name = {"radius x", "radius y", "radius z"},
     .bounded = FIRN_2D | FIRN_3D,
     .convex = true,
+    .deep = true,
     .distance = distance,
     .bounds = bounds,
     .volume = volume,

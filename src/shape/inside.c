@@ -34,6 +34,8 @@ const firn_shape firn_shape_inside = {
     .key = {FIRN_KEY_CENTER, FIRN_KEY_SIZE},
     .size_count = 3,
     .size_name = {"half extent x", "half extent y", "half extent z"},
+    .deep = true,
+    .thick = true,
     .distance = distance,
     .faces = faces,
 };

@@ -18,5 +18,6 @@ const firn_shape firn_shape_plane = {
             {"normal", "[0, 1, 0]", "points to the free side", FIRN_KEY_UP, 0, 0}},
     .convex = true,
     .half_space = true,
+    .thick = true,
     .distance = distance,
 };

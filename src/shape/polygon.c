@@ -49,6 +49,32 @@ static double distance(const firn_shape_values *v, const double p[3], double nor
     return sign * nearest;
 }
 
+/* The edges that the point is beside, nearest first. */
+static int sides(const firn_shape_values *v, const double p[3], firn_face face[FIRN_MAX_FACES])
+{
+    int count = 0;
+    double twice = 0;
+    for (int32_t i = 1; i + 1 < v->point_count; i++) {
+        twice += turning(corner(v, 0), corner(v, i), corner(v, i + 1));
+    }
+    for (int32_t i = 0; i < v->point_count; i++) {
+        const double *a = corner(v, i), *b = corner(v, i + 1);
+        const double dx = b[0] - a[0], dy = b[1] - a[1], length = hypot(dx, dy);
+        const double out = (twice > 0 ? 1 : -1) / length;
+        const double along = ((p[0] - a[0]) * dx + (p[1] - a[1]) * dy) / length;
+        const firn_face f = {(a[0] - p[0]) * out * dy - (a[1] - p[1]) * out * dx,
+                             {out * dy, -out * dx, 0}};
+        if (along < 0 || along > length || f.depth < -length) continue;
+        int at = count;
+        while (at > 0 && fabs(face[at - 1].depth) > fabs(f.depth)) at--;
+        if (at == FIRN_MAX_FACES) continue;
+        count += count < FIRN_MAX_FACES;
+        for (int k = count - 1; k > at; k--) face[k] = face[k - 1];
+        face[at] = f;
+    }
+    return count;
+}
+
 static void bounds(const firn_shape_values *v, double low[3], double high[3])
 {
     firn_shape_box_around(-INFINITY, -INFINITY, INFINITY, low, high);
@@ -125,6 +151,7 @@ const firn_shape firn_shape_polygon = {
     .bounded = FIRN_2D,
     .check = check,
     .distance = distance,
+    .sides = sides,
     .bounds = bounds,
     .volume = volume,
 };

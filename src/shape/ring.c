@@ -17,6 +17,13 @@ static double distance(const firn_shape_values *v, const double point[3], double
     return fmax(outer, hole);
 }
 
+static double shrink(double size[3], double by)
+{
+    size[0] -= by;
+    size[1] += by;
+    return 0;
+}
+
 static void bounds(const firn_shape_values *v, double low[3], double high[3])
 {
     firn_shape_box_around(v->size[0], v->size[0], INFINITY, low, high);
@@ -47,6 +54,7 @@ const firn_shape firn_shape_ring = {
     .bounded = FIRN_2D,
     .check = check,
     .distance = distance,
+    .shrink = shrink,
     .bounds = bounds,
     .volume = volume,
 };

@@ -19,11 +19,14 @@ const char *firn_shape_name(firn_shape_kind shape)
 
 firn_shape_values firn_shape_values_of(const firn_collider_def *def, int dimension)
 {
-    return (firn_shape_values){
-        .size = {def->size[0], def->size[1], dimension == 2 ? INFINITY : def->size[2]},
-        .points = def->points,
-        .point_count = def->point_count,
-        .mesh = def->mesh};
+    const bool flat = dimension == 2 && shapes[def->shape]->deep;
+    return (firn_shape_values){.size = {def->size[0], def->size[1], flat ? INFINITY : def->size[2]},
+                               .round = def->round,
+                               .dimension = dimension,
+                               .points = def->points,
+                               .point_count = def->point_count,
+                               .mesh = def->mesh,
+                               .compound = def->compound};
 }
 
 firn_status firn_shape_check(const firn_collider_def *def, firn_error *error)
@@ -55,24 +58,30 @@ double firn_shape_distance(const firn_collider_def *def, int32_t dimension, cons
     return shapes[def->shape]->distance(&v, flat, normal);
 }
 
-/* Whether it has an end. */
-static bool is_bounded(const firn_shape *shape, int dimension)
+firn_status firn_shape_check_in(const firn_collider_def *def, int dimension, firn_error *error)
 {
-    return shape->bounded & (dimension == 2 ? FIRN_2D : FIRN_3D);
+    if (def->shape != FIRN_COMPOUND) return FIRN_OK;
+    return firn_compound_check(def->compound, dimension, error);
+}
+
+bool firn_shape_ends(const firn_shape *shape, const firn_shape_values *v)
+{
+    return shape->bounded & (v->dimension == 2 ? FIRN_2D : FIRN_3D) &&
+           (!shape->ends || shape->ends(v));
 }
 
 double firn_shape_volume(const firn_collider_def *def, int32_t dimension)
 {
-    if (!is_bounded(shapes[def->shape], dimension)) return INFINITY;
     const firn_shape_values v = firn_shape_values_of(def, dimension);
+    if (!firn_shape_ends(shapes[def->shape], &v)) return INFINITY;
     return shapes[def->shape]->volume(&v, dimension);
 }
 
 int32_t firn_shape_bounds(const firn_collider_def *def, int32_t dimension, double low[3],
                           double high[3])
 {
-    if (!is_bounded(shapes[def->shape], dimension)) return 0;
     const firn_shape_values v = firn_shape_values_of(def, dimension);
+    if (!firn_shape_ends(shapes[def->shape], &v)) return 0;
     shapes[def->shape]->bounds(&v, low, high);
     if (dimension == 2) low[2] = high[2] = 0;
     return 1;

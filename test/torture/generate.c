@@ -252,6 +252,11 @@ static void put_shape(maker *m, node *to, int use, double r)
         if (use == FOR_OBJECTS && !(info.filled & dimension)) continue;
         if (strcmp(info.name, "plane") == 0 || strcmp(info.name, "inside") == 0) continue;
         if (strcmp(info.name, "mesh") == 0) continue; /* needs a file */
+        firn_param any;
+        char unused[80];
+        if (!firn_section_get_param(i, 0, &any, unused)) continue; /* joins others */
+        if (strcmp(info.name, "heightfield") == 0) continue;       /* needs a height */
+        if (strncmp(info.name, "rounded", 7) == 0) continue;       /* its radius must fit */
         fits[count++] = i;
     }
     const int32_t section = fits[pick(m, count)];
