@@ -305,6 +305,48 @@ static void meshes_of_colliders_are_sent(void **state)
     close_page(p);
 }
 
+/* A ball without a box at its side, and a copy of it: the mesh is closed, on the surface, and faces outwards. */
+static void shapes_of_several_parts_come_as_meshes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "firn: 1\nresolution: 0.1\nmaterials: {soft: {preset: jelly}}\n"
+        "objects: [{name: a, shape: {sphere: {center: [0, 3, 0], radius: 0.3}}}]\n"
+        "colliders:\n  - name: bitten\n    shape: {difference: [{sphere: {radius: 0.5}}, "
+        "{box: {center: [0.5, 0, 0], size: [0.6, 2, 2]}}]}\n"
+        "    instances: {list: [{}, {translate: [2, 0, 0]}]}\n";
+    page *p = new_page(NULL);
+    if (page_scene(p, "open", text) != FIRN_OK) fail_msg("%s", page_find(p, "error"));
+    page_expect(p, "scene", "'name':'bitten[1]','shape':'compound','visible':true,'mesh':true");
+    assert_int_equal(page_count_messages(p, 5), 2);
+    const firn_bytes *m = page_find_message(p, 5);
+    assert_int_equal(page_word(m, 8), 1);
+    const size_t vertices = page_word(m, 16), triangles = page_word(m, 20);
+    const float *v = (const float *)(const void *)((const char *)m->data + 64);
+    double volume = 0;
+    for (size_t i = 0; i < vertices; i++, v += 3) {
+        const double ball = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) - 0.5;
+        assert_true(fabs(fmax(ball, v[0] - 0.2)) < 0.005);
+    }
+    v = (const float *)(const void *)((const char *)m->data + 64);
+    for (size_t i = 0; i < triangles; i++) {
+        const float *c[3];
+        for (size_t k = 0; k < 3; k++) {
+            const uint32_t corner = page_word(m, 64 + 12 * vertices + 12 * i + 4 * k);
+            assert_true(corner < vertices);
+            c[k] = v + 3 * (size_t)corner;
+        }
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, d = (a + 2) % 3;
+            volume += c[0][a] * (c[1][b] * c[2][d] - c[1][d] * c[2][b]) / 6;
+        }
+    }
+    const double pi = 3.14159265358979, cap = pi * 0.3 * 0.3 * (3 * 0.5 - 0.3) / 3;
+    const double expected = 4 * pi * 0.5 * 0.5 * 0.5 / 3 - cap;
+    if (fabs(volume / expected - 1) > 0.01) fail_msg("%g m3 are not %g", volume, expected);
+    close_page(p);
+}
+
 static void sessions_write_no_file(void **state)
 {
     (void)state;
@@ -467,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_page_that_comes_back_gets_its_text),
         cmocka_unit_test(scene_leads_back_to_its_text),
         cmocka_unit_test(meshes_of_colliders_are_sent),
+        cmocka_unit_test(shapes_of_several_parts_come_as_meshes),
         cmocka_unit_test(sessions_write_no_file),
         cmocka_unit_test(malformed_commands_are_answered_by_errors),
         cmocka_unit_test(random_bytes_do_no_harm),

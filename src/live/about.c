@@ -108,7 +108,8 @@ static void put_colliders(firn_live_event *e, const firn_job *job, const firn_sc
         firn_event_text(e, "name", seen->name ? seen->name : "");
         firn_event_text(e, "shape", firn_shape_name(c->shape.def.shape));
         firn_event_flag(e, "visible", seen->visible);
-        firn_event_flag(e, "mesh", job->props.collider[i].prop.shape != NULL);
+        firn_event_flag(e, "mesh",
+                        job->props.collider[i].prop.shape != NULL || firn_live_nets(job, i));
         put_entry(e, &all, c->where);
         if (c->scale != 1) firn_event_number(e, "scale", c->scale);
         firn_event_close(e, '}');

@@ -226,6 +226,8 @@ void firn_live_show(firn_live *live);
 void firn_live_send_owed(firn_live *live);
 firn_status firn_live_send_points(firn_live *live, const firn_live_command *c, firn_error *error);
 firn_status firn_live_send_hash(firn_live *live, uint32_t token, firn_error *error);
+/* Whether a collider is shown by a mesh that is made of its distances. */
+bool firn_live_nets(const firn_job *job, int32_t collider);
 /* Meshes of colliders: all, or those that have moved since. */
 void firn_live_send_meshes(firn_live *live, bool all);
 

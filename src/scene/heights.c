@@ -49,8 +49,11 @@ static firn_status from_expression(const firn_value *height, const grid *g, firn
     firn_value x = {.kind = FIRN_SCALAR, .key = x_name, .text = x_text, .next = &z};
     const firn_value map = {.kind = FIRN_MAP, .child = &x};
     firn_value v = *height;
-    z.next = v.variables ? v.variables->child : NULL;
-    v.variables = &map;
+    firn_context context = v.context ? *v.context : (firn_context){0};
+    z.next = context.variables ? context.variables->child : NULL;
+    context.variables = &map;
+    context.can_vary = false;
+    v.context = &context;
     for (int32_t j = 0; j <= g->nz; j++) {
         for (int32_t i = 0; i <= g->nx; i++) {
             snprintf(x_text, sizeof x_text, "%.17g", place_of(g, 0, i));

@@ -1,9 +1,9 @@
 /* What the view needs of a scene's text: shapes to outline, a camera to begin with. */
 import type {SceneInfo, Vec3} from './protocol.ts';
-import {frameOf, groupsOf, WORLD, type Frame} from './document/frames.ts';
+import {frameOf, groupsOf, placeFrame, shapeFrame, within, WORLD, type Frame} from './document/frames.ts';
 import {isFields, vector, withParts, type Item, type Model} from './document/model.ts';
 import {placeOf} from './document/place.ts';
-import {affine, scale, type Mat4} from './view/math.ts';
+import {affine, type Mat4} from './view/math.ts';
 import type {DrawnShape} from './view/view.ts';
 
 const KINDS: Partial<Record<Item['kind'], DrawnShape['kind']>> = {
@@ -33,16 +33,20 @@ export function drawnShapes(d: Drawing): DrawnShape[] {
   for (const item of items) {
     const kind = KINDS[topOf(item).kind];
     if (item.kind === 'group' && item === selected) shapes.push(groupShape(d, item));
-    if (!kind || !item.shape || (item.of && !marked.has(item))) continue;
+    if (!kind || !item.shape || (item.of && !marked.has(item) && !showsParts(model, topOf(item)))) continue;
     const shape = drawn(d, item, kind, marked.has(item)), made = item.kind === 'collider' ? (copies.get(item.key) ?? []) : [];
     /* What is copied stands elsewhere: its entry is there to be moved. */
     const apart = item.kind === 'collider' && isCopied(model, item);
-    if (!apart) shapes.push(made.length ? {...shape, collider: made[0]} : shape);
+    if (!apart) shapes.push(made.length ? posed(d.scene!, made[0], shape) : shape);
     else if (item === selected) shapes.push({...shape, kind: 'heat', visible: true});
     if (apart) for (const k of made) shapes.push(copied(d.scene!, k, shape));
   }
   return shapes;
 }
+
+/* Whether a shape of several parts is drawn by their outlines: without a mesh, unless particles show it. */
+const showsParts = (model: Model, of: Item): boolean =>
+  of.kind !== 'object' && (of.kind !== 'collider' || model.dimension === 2);
 
 const topOf = (item: Item): Item => (item.of ? topOf(item.of) : item);
 
@@ -70,16 +74,19 @@ function copiesOf(scene: SceneInfo | null): Map<string, number[]> {
 }
 
 function drawn(d: Drawing, item: Item, kind: DrawnShape['kind'], selected: boolean): DrawnShape {
-  const place = placeOf(item), {color} = item.fields, frame = frameOf(d.model, item, d.time, place.pivot);
+  const place = placeOf(item), {color} = item.fields, own = shapeFrame(item);
+  const around = frameOf(d.model, item, d.time, place.pivot);
+  /* What a shape says of its place beside its word comes first. */
+  const frame = own === WORLD ? around : within(within(around, placeFrame(item)), own);
   return {
     name: item.of || item.kind === 'sink' || item.kind === 'source' ? item.key : `${item.kind} ${item.name}`,
     item: item.key,
     kind: item.of ? 'heat' : kind,
     shape: item.shape!.word,
     params: item.shape!.params,
-    position: place.translate,
-    rotation: place.rotate,
-    scale: place.scale,
+    position: own === WORLD ? place.translate : [0, 0, 0],
+    rotation: own === WORLD ? place.rotate : [0, 0, 0],
+    scale: own === WORLD ? place.scale : undefined,
     frame: frame === WORLD ? undefined : affineOf(frame),
     color: Array.isArray(color) ? vector(color) : undefined,
     selected,
@@ -88,10 +95,18 @@ function drawn(d: Drawing, item: Item, kind: DrawnShape['kind'], selected: boole
   };
 }
 
-const copied = (scene: SceneInfo, k: number, of: DrawnShape): DrawnShape => {
-  const by = scene.colliders[k].scale ?? 1, size = of.scale ?? [1, 1, 1];
-  return {...of, name: `copy ${k}`, collider: k, handled: false, scale: scale(size, by)};
-};
+/* A collider that the engine has posed. Its meshes have their size. */
+const posed = (scene: SceneInfo, k: number, of: DrawnShape): DrawnShape => ({
+  ...of,
+  collider: k,
+  size: scene.colliders[k].mesh ? 1 : (scene.colliders[k].scale ?? 1),
+});
+
+const copied = (scene: SceneInfo, k: number, of: DrawnShape): DrawnShape => ({
+  ...posed(scene, k, of),
+  name: `copy ${k}`,
+  handled: false,
+});
 
 /* Without a form: it has handles alone. */
 const groupShape = (d: Drawing, group: Item): DrawnShape => ({

@@ -3,7 +3,7 @@
 import type {Vec3} from '../protocol.ts';
 import {add, DEGREE, length, scale, sub} from '../view/math.ts';
 import {readNumber} from '../ui/units.ts';
-import {isFields, isOperator, vector, type Fields, type Item, type Model} from './model.ts';
+import {isFields, vector, type Fields, type Item, type Model} from './model.ts';
 import {apply, multiply, rotation, transposed, type Matrix} from './matrix.ts';
 
 export type Frame = {linear: Matrix; turn: Matrix; position: Vec3};
@@ -159,18 +159,25 @@ const scaledBy = (s: Vec3): Matrix => [
 /* The frame that the place of a thing is in at a time. Objects begin in their groups, and are then on their own.
  * `middle`: see ownMotion. */
 export function frameOf(model: Model, item: Item, time: number, middle?: Vec3): Frame {
-  if (item.of) return within(frameOf(model, item.of, time), placeFrame(item.of));
+  if (item.of) return within(within(frameOf(model, item.of, time), placeFrame(item.of)), shapeFrame(item.of));
   const begins = item.kind === 'object' || item.kind === 'emitter', at = begins ? 0 : time;
   let frame = begins ? WORLD : ownMotion(model, item, at, middle);
   for (const g of groupsOf(model, item)) frame = within(membersFrame(model, g, at), frame);
   return frame;
 }
 
-/* Of the parts of a shape. */
-function placeFrame(item: Item): Frame {
-  const own = item.kind === 'part' || (item.shape && isOperator(item.shape.word)) ? item.fields : {};
-  const turn = rotation(vector(own.rotate)), s = sizes(own.scale);
-  return {linear: multiply(turn, scaledBy(s)), turn, position: vector(own.translate)};
+/* The frame that a shape is in by the item's own place... */
+export function placeFrame(item: Item): Frame {
+  const turn = rotation(vector(item.fields.rotate)), s = sizes(item.fields.scale);
+  return {linear: multiply(turn, scaledBy(s)), turn, position: vector(item.fields.translate)};
+}
+
+/* ... and by what the shape says beside its word, which of a part is its place. */
+export function shapeFrame(item: Item): Frame {
+  const {shape} = item.fields;
+  if (item.kind === 'part' || !isFields(shape) || (shape.translate === undefined && shape.rotate === undefined)) return WORLD;
+  const turn = rotation(vector(shape.rotate));
+  return {linear: turn, turn, position: vector(shape.translate)};
 }
 
 /* A scale is three numbers, or one for all axes. */

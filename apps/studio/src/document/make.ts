@@ -46,6 +46,14 @@ export const SHAPE_NAMES: Record<string, string> = {
   disc: 'Disc',
   ring: 'Ring',
   polygon: 'Polygon',
+  tube: 'Tube',
+  frustum: 'Frustum',
+  rounded_box: 'Rounded box',
+  rounded_rectangle: 'Rounded rectangle',
+  heightfield: 'Heightfield',
+  union: 'Union of shapes',
+  difference: 'Difference of shapes',
+  intersection: 'Intersection of shapes',
 };
 
 const round = (x: number): number => +x.toPrecision(2) + 0;
@@ -75,6 +83,26 @@ function shapeValue(model: Model, word: string, at: Vec3, size: number): Value {
     case 'cylinder':
     case 'cone':
       return {[word]: {center, radius: half, height: size}};
+    case 'tube':
+      return {tube: {center, radius: half, inner: round(size * 0.35), height: size}};
+    case 'frustum':
+      return {frustum: {center, radius: half, top: round(size / 4), height: size}};
+    case 'rounded_box':
+    case 'rounded_rectangle':
+      return {[word]: {center, size: flat ? [size, size] : [size, size, size], radius: round(size / 8)}};
+    case 'heightfield':
+      return {
+        heightfield: {
+          height: flat ? '0.05 * sin(6 * $x)' : '0.05 * sin(6 * $x + $z)',
+          size: flat ? [size * 10, size] : [size * 10, size, size * 10],
+        },
+      };
+    case 'union':
+    case 'difference':
+    case 'intersection': {
+      const beside: Vec3 = [at[0] + size / 3, at[1] + size / 3, at[2]];
+      return {[word]: [shapeValue(model, flat ? 'disc' : 'sphere', at, size), shapeValue(model, flat ? 'rectangle' : 'box', beside, size * 0.7)]};
+    }
     case 'torus':
       return {torus: {center, radius: half, tube: round(size / 5)}};
     case 'ring':
@@ -158,7 +186,7 @@ export function addShape(
           : [0, size / 2, 0]
         : freePlace(model, size));
   const shape = shapeValue(model, word, place, size);
-  const base = {sphere: 'ball', inside: 'walls'}[word] ?? word;
+  const base = {sphere: 'ball', inside: 'walls', union: 'body', difference: 'body', intersection: 'body'}[word] ?? word;
   if (kind === 'collider') {
     return {
       key: lastKey(model, 'colliders'),

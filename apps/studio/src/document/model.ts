@@ -66,7 +66,7 @@ export function vector(v: unknown, fallback: Vec3 = [0, 0, 0]): Vec3 {
 }
 
 /* What a shape says beside its word. */
-const BESIDE = ['translate', 'rotate', 'scale', 'offset', 'shell'];
+const BESIDE = ['translate', 'rotate', 'round', 'offset', 'shell'];
 
 function wordOf(shape: unknown, path: Path): Shape | null {
   if (typeof shape === 'string') return {word: shape, params: {}, path};

@@ -7,11 +7,13 @@ import {setNumbers, setValue} from './edit.ts';
 import {isOperator, vector, type Item, type Model} from './model.ts';
 import type {Path} from './path.ts';
 import {add, length, scale, sub} from '../view/math.ts';
-import {frameOf, inwards, outwards, sizes, type Frame} from './frames.ts';
+import {frameOf, inwards, outwards, shapeFrame, sizes, WORLD, type Frame} from './frames.ts';
 import {apply, rotation} from './matrix.ts';
 
-/* The middle of a shape in its own frame. */
-function middle(item: Item): Vec3 {
+/* The middle of a shape in the frame of its item. */
+const middle = (item: Item): Vec3 => outwards(shapeFrame(item), ownMiddle(item));
+
+function ownMiddle(item: Item): Vec3 {
   const p = item.shape?.params ?? {};
   switch (item.shape?.word) {
     case 'capsule':
@@ -76,7 +78,8 @@ export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): str
     place = placeOf(item);
   const by = sub(pivot, place.pivot);
   const own = shape?.word === 'plane' ? 'point' : 'center';
-  const framed = ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
+  const framed =
+    shapeFrame(item) !== WORLD || ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
   const hasOwn =
     !!shape && !isOperator(shape.word) && !['capsule', 'polygon', 'mesh', 'voxels', 'particles'].includes(shape.word);
   if (shape && hasOwn && !framed) {

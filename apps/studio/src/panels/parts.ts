@@ -9,18 +9,13 @@ import {shapeIcon} from '../ui/icons.ts';
 import {showMenu, type Entry} from '../ui/menu.ts';
 import {labelOf} from './params.ts';
 import type {Properties} from './properties.ts';
-
-/* What every shape may say beside its word, if the engine's table has no rows for it. */
-const BESIDE = {
-  offset: 'grows the shape, or shrinks it',
-  shell: 'leaves a wall of this thickness below its surface',
-};
+import {SectionView} from './rows.ts';
 
 /* The shapes that can be parts, in a menu. */
 function shapeEntries(of: Properties, run: (word: string) => void): Entry[] {
   const {app} = of, bit = app.doc.model.dimension === 2 ? 1 : 2;
   return app.state.get('schema')!.sections
-    .filter(s => s.shape && s.dimensions & bit && s.filled & bit && s.name !== 'mesh' && s.name !== 'polygon' && !isOperator(s.name))
+    .filter(s => s.shape && s.dimensions & bit && s.filled & bit && s.name !== 'mesh' && s.name !== 'polygon' && s.name !== 'heightfield' && !isOperator(s.name))
     .map(s => ({kind: 'do', text: SHAPE_NAMES[s.name] ?? s.name, icon: shapeIcon(s.name), run: () => run(s.name)}));
 }
 
@@ -39,12 +34,6 @@ export function partRows(of: Properties, item: Item): Node[] {
       read: () => app.selected().shape?.word,
       give: v => v !== null && app.change(renameKey(app.doc.text, shape.path, String(v)), `Make it a ${String(v)}`),
     });
-    if (row) out.push(row.element);
-  }
-  const beside = isFields(item.fields.shape) ? item.fields.shape : item.kind === 'part' ? item.fields : {};
-  for (const [name, help] of Object.entries(BESIDE)) {
-    if (!combined && beside[name] === undefined) continue;
-    const row = of.row({name, kind: 'real', unit: 'm', fallback: '0', least: name === 'shell' ? 0 : -1e9, most: 1e9, help}, holder);
     if (row) out.push(row.element);
   }
   const first = item.parts[0] ?? item;
@@ -75,6 +64,23 @@ export function partRows(of: Properties, item: Item): Node[] {
     );
   }
   return out;
+}
+
+const ROUNDED = ['box', 'rectangle', 'cylinder', 'tube', 'cone', 'frustum', 'ring']; /* that `round` acts on */
+
+/* What a shape says beside its word. The place of a part is its own; that of a whole shape, beside the item's, is shown
+ * if it is given. */
+export function besideSection(of: Properties, item: Item): SectionView | null {
+  const {shape} = item, table = of.section('a shape')?.params ?? [];
+  if (!shape || !table.length || shape.path.length <= item.path.length + (item.kind === 'part' ? 0 : 1)) return null;
+  if (['plane', 'inside', 'mesh', 'polygon', 'heightfield'].includes(shape.word)) return null;
+  const given = isFields(item.fields.shape) ? item.fields.shape : item.kind === 'part' ? item.fields : {};
+  const rows = table
+    .filter(p => (p.name === 'translate' || p.name === 'rotate' ? item.kind !== 'part' && given[p.name] !== undefined : p.name !== 'round' || ROUNDED.includes(shape.word)))
+    .map(p => of.row(p, holderOf(item), {label: p.name === 'translate' || p.name === 'rotate' ? `Shape's ${labelOf(p.name).toLowerCase()}` : labelOf(p.name)}));
+  const view = new SectionView('Walls and edges', {remember: of.shut, shut: !table.some(p => given[p.name] !== undefined && (item.kind !== 'part' || p.unit === 'm' && p.kind === 'real'))});
+  view.append(...rows.flatMap(r => (r ? [r.element] : [])));
+  return view;
 }
 
 /* A shape with another: a part becomes the first of two; what stands beside the word of a whole stays. */

@@ -15,7 +15,7 @@ import {pathText, type Path} from '../document/path.ts';
 import {actsAtOnce, COLLIDER_GROUPS, labelOf, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
 import {copiesSection} from './copies.ts';
 import {KeyedRow, KeyList, type KeyColumn} from './key_list.ts';
-import {partRows} from './parts.ts';
+import {besideSection, partRows} from './parts.ts';
 import {makeRow, RowTip, SectionView, type Row, type RowSource} from './rows.ts';
 import {meltPlot} from './melt_plot.ts';
 import {swatches} from './swatches.ts';
@@ -631,6 +631,8 @@ export class Properties {
     if (groupRow) placement.append(groupRow.element);
     if (item.kind === 'part' || item.shape) placement.append(...partRows(this, item));
     out.push(placement.element);
+    const beside = besideSection(this, item);
+    if (beside) out.push(beside.element);
     if (item.kind === 'part') return out;
     if (item.kind === 'collider' || item.kind === 'source') out.push(this.motionSection(item));
     if (section?.params.some(p => p.name === 'instances')) out.push(copiesSection(this, item).element);
