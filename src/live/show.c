@@ -336,7 +336,7 @@ bool firn_live_nets(const firn_job *job, int32_t collider)
 static firn_status pack_net(const firn_job *job, int32_t collider, const firn_bytes *last,
                             int32_t *made, firn_bytes *out)
 {
-    enum { CELLS = 56, FEWER = 24, MOST = 16 }; /* nets that are fine */
+    enum { CELLS = 96, FEWER = 32, MOST = 16 }; /* nets that are fine */
     const firn_scene_collider *c = &job->scene->collider[collider];
     const firn_scene_collider *before = c - 1;
     firn_status st = FIRN_OK;
