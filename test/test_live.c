@@ -344,6 +344,10 @@ static void shapes_of_several_parts_come_as_meshes(void **state)
     const double pi = 3.14159265358979, cap = pi * 0.3 * 0.3 * (3 * 0.5 - 0.3) / 3;
     const double expected = 4 * pi * 0.5 * 0.5 * 0.5 / 3 - cap;
     if (fabs(volume / expected - 1) > 0.01) fail_msg("%g m3 are not %g", volume, expected);
+    page_scene(p, "edit", replaced(text, "radius: 0.3", "radius: 0.2")); /* no collider's */
+    assert_int_equal(page_count_messages(p, 5), 2);
+    page_scene(p, "edit", replaced(text, "radius: 0.5", "radius: 0.6"));
+    assert_int_equal(page_count_messages(p, 5), 4);
     close_page(p);
 }
 

@@ -180,7 +180,6 @@ void firn_live_send_scene(firn_live *live, char *const *at_once)
     firn_event_close(&e, ']');
     put_waiting(live, &e);
     firn_live_send(live, &e);
-    firn_live_send_meshes(live, true);
 }
 
 /* ---- time ---- */

@@ -508,13 +508,25 @@ static firn_status change_running(firn_live *live, firn_scene *next, firn_scene_
     return FIRN_OK;
 }
 
+/* Whether what is shown of colliders by meshes may be another. */
+static bool may_reshape(const changes *all)
+{
+    static const char *const of[] = {"colliders", "groups",  "variables", "frames",
+                                     "dimension", "include", NULL};
+    bool some = false;
+    for (int64_t i = 0; i < all->count; i++) some = some || begins(all->change[i].path, of);
+    return some;
+}
+
 /* Nothing has moved yet: everything can change. */
 static firn_status change_first(firn_live *live, firn_scene *next, const changes *all,
                                 firn_error *error)
 {
     char **paths = list_applied(all, true);
+    const bool reshapes = may_reshape(all); /* paths go with what was said before */
     const firn_status st = firn_live_build(live, next, error);
     if (st == FIRN_OK) firn_live_send_scene(live, paths);
+    if (st == FIRN_OK && reshapes) firn_live_send_meshes(live, true);
     free_list(paths);
     return st;
 }

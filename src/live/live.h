@@ -208,7 +208,7 @@ void firn_live_put_values(firn_live_event *e, const firn_material_def *def);
 /* The entry `materials` of a scene, with the looks that a newer text gives them. */
 void firn_event_put_materials(firn_live_event *e, const firn_scene *scene,
                               const firn_scene *newest);
-/* The event `scene`, and the meshes. `at_once` are the paths that have just changed, up to NULL; NULL:
+/* The event `scene`. `at_once` are the paths that have just changed, up to NULL; NULL:
  * none. Those that wait are found. */
 void firn_live_send_scene(firn_live *live, char *const *at_once);
 /* The event `state`, if it has changed or is asked for. */

@@ -99,6 +99,7 @@ function drawn(d: Drawing, item: Item, kind: DrawnShape['kind'], selected: boole
 const posed = (scene: SceneInfo, k: number, of: DrawnShape): DrawnShape => ({
   ...of,
   collider: k,
+  meshed: scene.colliders[k].mesh,
   size: scene.colliders[k].mesh ? 1 : (scene.colliders[k].scale ?? 1),
 });
 

@@ -39,7 +39,8 @@ export class Bodies {
   remake(reach: number): void {
     this.#forms.clear();
     for (const s of this.shapes) {
-      const mesh = s.collider !== undefined && s.kind === 'collider' ? this.#meshes.get(s.collider) : undefined;
+      const own = s.collider !== undefined && s.kind === 'collider' && s.meshed !== false;
+      const mesh = own ? this.#meshes.get(s.collider!) : undefined;
       const form = mesh ?? formOf(s, this.dimension, reach);
       if (form) this.#forms.set(s.name, form);
     }

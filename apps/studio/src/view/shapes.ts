@@ -19,6 +19,7 @@ export type DrawnShape = {
   selected: boolean;
   handled?: boolean; /* handles move it */
   visible: boolean;
+  meshed?: boolean; /* false: a mesh that was sent for it is no more its own */
   collider?: number; /* number among the scene's colliders, for poses and meshes */
 };
 
