@@ -170,7 +170,7 @@ static firn_status read_scene(const char *text, firn_scene *scene, firn_error *e
 /* A scene with one row at that line, or with none. */
 static int write_scene(int table, const firn_param *p, const char *value, char *text, size_t size)
 {
-    char law[64] = "", row[128] = "";
+    char law[64] = "", row[256] = "";
     if (p && table == MATERIAL) {
         snprintf(law, sizeof law, "    law: %s\n", firn_law_name(law_that_reads(p)));
     }
@@ -237,6 +237,64 @@ static void a_scene_s_defaults_are_the_def_s(void **state)
         }
     }
     firn_scene_free(&scene);
+    assert_no_complaints();
+}
+
+/* ---- keys ---- */
+
+/* Of each row that can be keyed: values out of range are refused in a def's track and in a scene's keys, in the same
+ * places as the value itself; of each row that cannot, keys. */
+static void keys_are_taken_by_the_rows_that_say_so(void **state)
+{
+    (void)state;
+    static const double times[] = {0, 1};
+    int keyed = 0;
+    for (int t = 0; t < TABLES; t++) {
+        const firn_param *p;
+        for (int32_t i = 0; (p = tables[t].row(i)); i++) {
+            double bad[3], values[6] = {0};
+            char text[700], value[200], number[2][80], place[24], path[80];
+            const int n = numbers_of(p), count = bad_values(p, bad);
+            const bool vector = p->kind == FIRN_VECTOR;
+            const double fine = p->least > 0 ? p->least : p->most > 0 ? p->most / 2 : 1;
+            keyed += p->keys != 0;
+            for (int b = 0; b <= count; b++) { /* the last is fine */
+                const double second = b < count ? bad[b] : fine;
+                for (int k = 0; k < 2; k++) {
+                    snprintf(number[k], sizeof number[k], vector ? "[0, %.17g, 0]" : "%.17g",
+                             k ? second : fine);
+                }
+                snprintf(value, sizeof value, "{keys: {0: %s, 1: %s}}", number[0], number[1]);
+                const int line = write_scene(t, p, value, text, sizeof text);
+                snprintf(place, sizeof place, "text:%d:", line);
+                firn_scene scene = {0};
+                firn_error error = {0};
+                firn_status st = read_scene(text, &scene, &error);
+                const bool takes = p->keys && b == count;
+                if ((st == FIRN_OK) != takes ||
+                    (!takes && strncmp(error.message, place, strlen(place)) != 0)) {
+                    complain("%s %s: %s %s\n", p->name, value, firn_status_name(st), error.message);
+                }
+                firn_scene_free(&scene);
+                if (!p->keys) continue;
+                defs d;
+                make_defs(&d);
+                values[0] = fine;
+                values[n] = second;
+                *(firn_track *)(void *)((char *)def_of(&d, t) + p->keys) =
+                    (firn_track){times, values, 2, n, FIRN_KEYS_LINEAR};
+                firn_sim *sim = NULL;
+                st = firn_sim_create(&d.sim, &sim, &error);
+                snprintf(path, sizeof path, "%s%s_keys.values[%d]", tables[t].path, p->name, n);
+                if ((st == FIRN_OK) != takes || (!takes && strcmp(error.path, path) != 0)) {
+                    complain("%s %g: %s at \"%s\": %s\n", path, second, firn_status_name(st),
+                             error.path, error.message);
+                }
+                firn_sim_destroy(sim);
+            }
+        }
+    }
+    assert_int_equal(keyed, 2 + 4 + 6);
     assert_no_complaints();
 }
 
@@ -308,6 +366,7 @@ int main(void)
         cmocka_unit_test(every_bound_is_kept_and_its_error_has_the_path),
         cmocka_unit_test(a_scene_refuses_the_same_at_the_row_s_line),
         cmocka_unit_test(a_scene_s_defaults_are_the_def_s),
+        cmocka_unit_test(keys_are_taken_by_the_rows_that_say_so),
         cmocka_unit_test(defaults_of_scenes_are_in_range),
         cmocka_unit_test(what_the_engine_refuses_is_found_in_the_scene),
     };

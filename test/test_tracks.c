@@ -388,6 +388,27 @@ static void cameras_and_light_follow_their_keys(void **state)
     firn_scene_destroy(s);
 }
 
+/* Without a position: all in the picture from everywhere, at one distance. */
+static void cameras_that_go_round_keep_their_distance(void **state)
+{
+    (void)state;
+    firn_scene *s = read_scene("camera: {azimuth: 360 * time, elevation: 30}\n");
+    firn_bounds box = {{-1, 0, -0.2}, {1, 0.5, 0.2}};
+    firn_renderer renderer = {
+        .options = firn_renderer_options_default(), .box = &box, .box_count = 1};
+    for (int f = 0; f < 24; f++) {
+        const firn_renderer_frame frame = {.scene = s, .number = 3 + f};
+        const firn_camera c = firn_renderer_camera(&renderer, &frame);
+        double away[3], square = 0;
+        for (int a = 0; a < 3; a++) square += pow(away[a] = c.position[a] - c.target[a], 2);
+        const firn_renderer_frame first = {.scene = s, .number = 3};
+        assert_near(sqrt(square), firn_renderer_camera(&renderer, &first).focus, 1e-9);
+        assert_near(away[0], sqrt(0.75 * square) * sin(6.283185307179586 * f / 24), 1e-9);
+        assert_near(away[1], 0.5 * sqrt(square), 1e-9);
+    }
+    firn_scene_destroy(s);
+}
+
 /* keys of expressions, of a collider and of a group. */
 static void poses_follow_expressions(void **state)
 {
@@ -582,6 +603,7 @@ int main(void)
         cmocka_unit_test(sources_give_the_integral_of_their_power),
         cmocka_unit_test(walls_warm_what_touches_them),
         cmocka_unit_test(cameras_and_light_follow_their_keys),
+        cmocka_unit_test(cameras_that_go_round_keep_their_distance),
         cmocka_unit_test(poses_follow_expressions),
         cmocka_unit_test(keys_keep_the_same_bytes),
         cmocka_unit_test(added_colliders_keep_their_tracks),

@@ -31,6 +31,7 @@ sand_column         | 24 |
 hourglass           | 16 |
 clay_stamp          | 20 |
 toothpaste          | 40 |
+mud_wheel           | 38 |
 dam_break           | 20 |
 dam_obstacle        | 21 | | 0.0125
 drop_crown          | 19 | | 0.002
@@ -62,6 +63,7 @@ colliders           | 36 |
 conveyor            | 28 |
 cup                 | 36 |
 hourglass_3d        | 44 |
+snow_conveyor       | 60 |
 plough              | 48 |
 footsteps           | 76 |
 figure              | 40 |

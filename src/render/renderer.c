@@ -575,8 +575,10 @@ firn_camera firn_renderer_camera(const firn_renderer *renderer, const firn_rende
 {
     const firn_render_options *o = &renderer->options.render;
     const firn_view_camera wish = firn_renderer_wish(renderer, frame->scene, frame->number);
+    const double still = 0; /* one that goes round stays as far away as a turntable does */
+    const double *turn = wish.azimuth_keys.count && !frame->turn ? &still : frame->turn;
     return firn_camera_frame(&wish, renderer->box, renderer->box_count, up_of(frame->scene),
-                             (double)o->width / o->height, frame->turn);
+                             (double)o->width / o->height, turn);
 }
 
 /* What both kinds of pictures are drawn from. */

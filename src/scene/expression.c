@@ -185,6 +185,7 @@ static bool read_time(parser *p, bool frame, quantity *out)
 {
     firn_context *c = p->context;
     if (!c || !c->can_vary) {
+        if (c) c->refused = true;
         return fail(p, "%s is for a whole value that can have keys; see the reference",
                     frame ? "$F" : "time");
     }

@@ -74,6 +74,12 @@ static firn_status read_temperature(const firn_param *row, const firn_value *v, 
         return firn_value_fail(v, error, "%s %s is %g K and must be from %g to %g K", row->name,
                                shown(v, text, sizeof text), *out, row->least, row->most);
     }
+    if (computed && wrong[0]) {
+        return firn_value_fail(v, error,
+                               "%s %s must be a temperature; an expression is in kelvin, as "
+                               "293.15 + 10: %s",
+                               row->name, shown(v, text, sizeof text), wrong);
+    }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
     if (!end || end == v->text || !isfinite(number) || (bare && v->quoted) ||
@@ -283,22 +289,35 @@ const char *firn_row_default(const firn_section *section, const firn_param *row,
     return text;
 }
 
-/* Refuses keys where there can be none, and says where there can. */
-static firn_status check_keys(const firn_section *section, const firn_param *row,
-                              const firn_value *v, firn_error *error)
+/* What has keys, or depends on time, and cannot. */
+static firn_status refuse_keys(const firn_section *section, const firn_param *row,
+                               const firn_value *v, firn_error *error)
 {
-    const bool number = row->kind != FIRN_VALUE && row->kind != FIRN_TEXT && row->kind != FIRN_FLAG;
-    if (row->keys || !number || !firn_value_get(v, "keys")) return FIRN_OK;
     char names[300] = "";
     size_t used = 0;
+    bool moves = false;
     const firn_param *other;
     for (int i = 0; (other = firn_section_row(section, i, NULL)) && used < sizeof names; i++) {
+        moves |= strcmp(other->name, "keys") == 0;
         if (!other->keys) continue;
         used += (size_t)snprintf(names + used, sizeof names - used, "%s %s", used ? "," : "",
                                  other->name);
     }
-    return firn_value_fail(v, error, "%s cannot have keys; of %s, %s%s", row->name, section->name,
-                           used ? "these can:" : "nothing can", names);
+    return firn_value_fail(v, error, "%s cannot change in time; of %s, %s%s%s", row->name,
+                           section->name, used ? "these can:" : "nothing can", names,
+                           moves ? "; `keys` move and turn it" : "");
+}
+
+/* A value of a row without keys. */
+static firn_status read_constant(const firn_section *section, const firn_param *row,
+                                 const firn_value *v, void *to, firn_error *error)
+{
+    const bool words = row->kind == FIRN_VALUE || row->kind == FIRN_TEXT || row->kind == FIRN_FLAG;
+    if (!words && firn_value_get(v, "keys")) return refuse_keys(section, row, v, error);
+    if (v->context) v->context->refused = false;
+    const firn_status st = firn_read_row(row, v, to, error);
+    if (st == FIRN_OK || !v->context || !v->context->refused) return st;
+    return refuse_keys(section, row, v, error);
 }
 
 firn_status firn_section_read(const firn_section *section, const firn_value *map, void *out,
@@ -331,10 +350,8 @@ firn_status firn_section_read(const firn_section *section, const firn_value *map
         }
         char *to = (char *)out + offset;
         firn_track *track = (firn_track *)(void *)(to - row->offset + row->keys);
-        firn_status st = check_keys(section, row, c, error);
-        if (st != FIRN_OK) return st;
-        st = row->keys ? firn_read_keyed(row, c, to, track, error)
-                       : firn_read_row(row, c, to, error);
+        const firn_status st = row->keys ? firn_read_keyed(row, c, to, track, error)
+                                         : read_constant(section, row, c, to, error);
         if (st != FIRN_OK) return st;
         given |= (firn_given)1 << i;
     }

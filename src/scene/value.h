@@ -36,6 +36,7 @@ typedef struct firn_context {
     bool can_vary; /* it may contain `time` and $F... */
     double time;   /* ...which is this, in s */
     bool varies;   /* whether it did */
+    bool refused;  /* whether it may not and did */
     int64_t steps; /* taken in all expressions that may */
     int64_t poses; /* made of all expressions */
     bool sampled;  /* whether there was one that varies: it ends with the frames */
