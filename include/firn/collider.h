@@ -104,7 +104,7 @@ typedef enum firn_join { FIRN_JOINS(FIRN_LIST_ENUM) FIRN_JOIN_COUNT } firn_join;
 typedef struct firn_compound firn_compound;
 
 /* Make one with firn_collider_def_default. Keys, points and parents are copied when a sim is created; a mesh and
- * a compound are not, and must outlive the sim, or their place in it. Of a mesh, a sim makes a level set of it: distances on nodes
+ * a compound are not, and must outlive the sim, or their place in it. A sim makes a level set of a mesh: distances on nodes
  * `voxel` apart near the surface. Edges are as sharp as that; a part of a solid thinner than a voxel may be
  * missed, and a sheet counts as at least a voxel thick. */
 typedef struct firn_collider_def {

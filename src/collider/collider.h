@@ -53,8 +53,8 @@ bool firn_collider_is_keyed(const firn_collider_def *def);
  *
  * dimension 2 drops z of position and velocity and keeps of each rotation its angle about z; one
  * that turns the x-y plane's back to the viewer (a half turn about x, say) is taken as the angle
- * that brings local y to the same place, which by the shapes' symmetry is the same section (a
- * polygon keeps its left and right). */
+ * that brings local y to the same place, which by the shapes' symmetry is the same section (polygons
+ * and compounds keep their left and right). */
 FIRN_API void firn_collider_pose(const firn_collider_def *def, int dimension, double time,
                                  firn_posed_collider *posed);
 

@@ -197,6 +197,12 @@ static firn_status read_part(const firn_scene *scene, const firn_value *v, int d
     return st;
 }
 
+static bool stays(const firn_collider_def *def)
+{
+    const double *x = def->position, *q = def->rotation;
+    return x[0] == 0 && x[1] == 0 && x[2] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0;
+}
+
 firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
                                const firn_compound **out, firn_error *error)
 {
@@ -210,7 +216,12 @@ firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
     int count = 0;
     part p;
     firn_status st = read_part(scene, v, 1, &count, &p, error);
-    if (st == FIRN_OK) st = join(v, FIRN_UNION, &p.def, 1, &nothing, &made, error);
+    if (st == FIRN_OK && p.compound && stays(&p.def)) {
+        made = p.compound;
+        p.compound = NULL;
+    } else if (st == FIRN_OK) {
+        st = join(v, FIRN_UNION, &p.def, 1, &nothing, &made, error);
+    }
     if (st == FIRN_OK) {
         firn_collider_def def = firn_collider_def_default();
         firn_error inner = {0};

@@ -239,7 +239,7 @@ firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool f
     const firn_value *entry;
     firn_scene_shape_row row;
     firn_scene_more more = {0};
-    firn_status st = firn_find_word(scene, v, fills && v->count == 1, &entry, &row, &more, error);
+    firn_status st = firn_find_word(scene, v, fills && firn_value_count(v) <= 1, &entry, &row, &more, error);
     if (st != FIRN_OK) return st;
     if (row.kind != FIRN_COMPOUND && !more.given) {
         return firn_read_word(scene, entry, &row, out, error);

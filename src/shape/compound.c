@@ -361,18 +361,18 @@ static void find_bounds(firn_compound *c, int32_t i, int d)
     }
 }
 
-/* Integrates over a cell of the box, halved `levels` times at most: as soon as its middle is further from the
- * surface than its corners are from its middle, it is full or empty; the last ones are cut by the plane at their
- * nearest surface. */
-static double fill_cell(const firn_compound *c, int d, const double middle[3], const double half[3],
-                        int levels)
+/* Integrates over a cell of the box what lies deeper below the surface, without its shell, than `depth`. The cell is
+ * halved `levels` times at most: as soon as its middle is further from the surface than its corners are from its
+ * middle, it is full or empty; the last ones are cut by the plane at their nearest surface. */
+static double fill_cell(const firn_compound *c, int d, double depth, const double middle[3],
+                        const double half[3], int levels)
 {
     double n[3], corner = 0, room = 1, wide = 0, sum = 0;
     for (int a = 0; a < 2 + d; a++) {
         corner += half[a] * half[a];
         room *= 2 * half[a];
     }
-    const double value = ask(c, 0, d, true, middle, n);
+    const double value = ask(c, 0, d, false, middle, n) + depth;
     if (value >= sqrt(corner)) return 0;
     if (value <= -sqrt(corner)) return room;
     if (levels == 0) {
@@ -385,7 +385,7 @@ static double fill_cell(const firn_compound *c, int d, const double middle[3], c
             part[a] = 0.5 * half[a];
             at[a] = middle[a] + (i >> a & 1 ? part[a] : -part[a]);
         }
-        sum += fill_cell(c, d, at, part, levels - 1);
+        sum += fill_cell(c, d, depth, at, part, levels - 1);
     }
     return sum;
 }
@@ -399,15 +399,17 @@ static void middle_of(const firn_compound *c, int d, double middle[3], double ha
     }
 }
 
-/* Ever finer, until it hardly changes any more. */
+/* Ever finer, until it hardly changes any more; of a shell the outside less the hollow. */
 static double integrate(const firn_compound *c, int d)
 {
-    enum { FIRST = 5, LAST_2D = 11, LAST_3D = 8 };
+    enum { FIRST = 5, LAST_2D = 12, LAST_3D = 9 };
     double middle[3], half[3], before = 0, now = 0;
+    const double shell = c->node[0].shell;
     middle_of(c, d, middle, half);
     for (int levels = FIRST; levels <= (d ? LAST_3D : LAST_2D); levels++) {
-        now = fill_cell(c, d, middle, half, levels);
-        if (levels > FIRST && fabs(now - before) <= 5e-4 * now) break;
+        now = fill_cell(c, d, 0, middle, half, levels);
+        if (shell > 0) now -= fill_cell(c, d, shell, middle, half, levels);
+        if (levels > FIRST && fabs(now - before) <= 2e-4 * now) break;
         before = now;
     }
     return now;
@@ -457,9 +459,17 @@ static bool deeper(const firn_compound *c, int32_t i, int d, double depth, const
 {
     double n[3], corner = 0;
     for (int a = 0; a < 2 + d; a++) corner += half[a] * half[a];
-    const double value = ask(c, i, d, false, middle, n);
-    if (value < -depth) return true;
-    if (levels == 0 || value - sqrt(corner) >= -depth) return false;
+    const double value = ask(c, i, d, false, middle, n) + depth;
+    if (value < 0) return true;
+    if (value >= sqrt(corner)) return false;
+    if (levels == 0) { /* walls thinner than the cell: a little beyond the surface */
+        for (double beyond = sqrt(corner); beyond > 1e-4 * sqrt(corner); beyond *= 0.1) {
+            double at[3], m[3];
+            for (int a = 0; a < 3; a++) at[a] = middle[a] - (value + beyond) * n[a];
+            if (ask(c, i, d, false, at, m) + depth < 0) return true;
+        }
+        return false;
+    }
     for (int k = 0; k < (d ? 8 : 4); k++) {
         double at[3] = {0}, part[3] = {0};
         for (int a = 0; a < 2 + d; a++) {
@@ -677,7 +687,9 @@ static firn_compound *make(int64_t nodes, int64_t points)
 firn_status firn_compound_create(const firn_compound_def *def, firn_compound **out,
                                  firn_error *error)
 {
+    FIRN_REQUIRE(out, error);
     *out = NULL;
+    FIRN_REQUIRE(def, error);
     extent e = {.nodes = 1};
     firn_status st = firn_check_stamp(def->stamp, "firn_compound_def", "compound", error);
     if (st != FIRN_OK) return st;
