@@ -249,6 +249,33 @@ static void a_page_that_comes_back_gets_its_text(void **state)
     close_page(p);
 }
 
+/* Copies name the entry that they are made of, and expressions come with their numbers. */
+static void scene_leads_back_to_its_text(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "firn: 1\nresolution: 5 cm\nvariables: {w: 0.2}\nmaterials: {soft: {preset: "
+        "jelly}}\ngroups:\n  - {name: g, scale: 2}\n"
+        "objects:\n  - {name: a, shape: {sphere: {radius: $w / 2}}, translate: [2, 0, 0]}\n"
+        "  - {name: b, shape: {box: {size: [0.2, 0.2, 0.2]}}, instances: {grid: {count: [2, 1, 1], "
+        "spacing: [0.5, 0, 0]}}}\n"
+        "colliders:\n  - {name: p, shape: {plane: {}}}\n"
+        "  - {name: q, group: g, shape: {box: {}}, rotate: [0, 0, 90 deg], "
+        "instances: {list: [{scale: 3}, {translate: [0, 1, 0]}]}, "
+        "keys: {0: {}, 500 ms: {at: [0, 1, 0]}}}\n";
+    page *p = new_page(NULL);
+    if (page_scene(p, "open", text) != FIRN_OK) fail_msg("%s", page_find(p, "error"));
+    page_expect(p, "scene", "'name':'a','material':");
+    page_expect(p, "scene", "'entry':0},{'name':'b[0]'");
+    page_expect(p, "scene", "'entry':1},{'name':'b[1]'");
+    page_expect(p, "scene", "'entry':1}],'colliders':");
+    page_expect(p, "scene", "'entry':0},{'name':'q[0]'");
+    page_expect(p, "scene", "'entry':1,'scale':6},{'name':'q[1]'");
+    page_expect(p, "scene", "'entry':1,'scale':2}],'numbers':{'5 cm':0.05,'$w / 2':0.1,");
+    page_expect(p, "scene", "'90 deg':90,'500 ms':0.5}");
+    close_page(p);
+}
+
 static void meshes_of_colliders_are_sent(void **state)
 {
     (void)state;
@@ -275,6 +302,52 @@ static void meshes_of_colliders_are_sent(void **state)
     assert_null(page_find(p, "error"));
     free(scene);
     firn_bytes_free(&text);
+    close_page(p);
+}
+
+/* A ball without a box at its side, and a copy of it: the mesh is closed, on the surface, and faces outwards. */
+static void shapes_of_several_parts_come_as_meshes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "firn: 1\nresolution: 0.1\nmaterials: {soft: {preset: jelly}}\n"
+        "objects: [{name: a, shape: {sphere: {center: [0, 3, 0], radius: 0.3}}}]\n"
+        "colliders:\n  - name: bitten\n    shape: {difference: [{sphere: {radius: 0.5}}, "
+        "{box: {center: [0.5, 0, 0], size: [0.6, 2, 2]}}]}\n"
+        "    instances: {list: [{}, {translate: [2, 0, 0]}]}\n";
+    page *p = new_page(NULL);
+    if (page_scene(p, "open", text) != FIRN_OK) fail_msg("%s", page_find(p, "error"));
+    page_expect(p, "scene", "'name':'bitten[1]','shape':'compound','visible':true,'mesh':true");
+    assert_int_equal(page_count_messages(p, 5), 2);
+    const firn_bytes *m = page_find_message(p, 5);
+    assert_int_equal(page_word(m, 8), 1);
+    const size_t vertices = page_word(m, 16), triangles = page_word(m, 20);
+    const float *v = (const float *)(const void *)((const char *)m->data + 64);
+    double volume = 0;
+    for (size_t i = 0; i < vertices; i++, v += 3) {
+        const double ball = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) - 0.5;
+        assert_true(fabs(fmax(ball, v[0] - 0.2)) < 0.005);
+    }
+    v = (const float *)(const void *)((const char *)m->data + 64);
+    for (size_t i = 0; i < triangles; i++) {
+        const float *c[3];
+        for (size_t k = 0; k < 3; k++) {
+            const uint32_t corner = page_word(m, 64 + 12 * vertices + 12 * i + 4 * k);
+            assert_true(corner < vertices);
+            c[k] = v + 3 * (size_t)corner;
+        }
+        for (int a = 0; a < 3; a++) {
+            const int b = (a + 1) % 3, d = (a + 2) % 3;
+            volume += c[0][a] * (c[1][b] * c[2][d] - c[1][d] * c[2][b]) / 6;
+        }
+    }
+    const double pi = 3.14159265358979, cap = pi * 0.3 * 0.3 * (3 * 0.5 - 0.3) / 3;
+    const double expected = 4 * pi * 0.5 * 0.5 * 0.5 / 3 - cap;
+    if (fabs(volume / expected - 1) > 0.01) fail_msg("%g m3 are not %g", volume, expected);
+    page_scene(p, "edit", replaced(text, "radius: 0.3", "radius: 0.2")); /* no collider's */
+    assert_int_equal(page_count_messages(p, 5), 2);
+    page_scene(p, "edit", replaced(text, "radius: 0.5", "radius: 0.6"));
+    assert_int_equal(page_count_messages(p, 5), 4);
     close_page(p);
 }
 
@@ -438,7 +511,9 @@ int main(void)
         cmocka_unit_test(points_come_as_columns),
         cmocka_unit_test(a_page_that_comes_back_is_told_everything),
         cmocka_unit_test(a_page_that_comes_back_gets_its_text),
+        cmocka_unit_test(scene_leads_back_to_its_text),
         cmocka_unit_test(meshes_of_colliders_are_sent),
+        cmocka_unit_test(shapes_of_several_parts_come_as_meshes),
         cmocka_unit_test(sessions_write_no_file),
         cmocka_unit_test(malformed_commands_are_answered_by_errors),
         cmocka_unit_test(random_bytes_do_no_harm),

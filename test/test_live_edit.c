@@ -78,6 +78,32 @@ static void later_some_changes_act_and_others_wait(void **state)
     close_page(p);
 }
 
+/* Beside copies and groups, a collider that is neither still changes at once. */
+static void colliders_beside_copies_change_at_once(void **state)
+{
+    (void)state;
+    char text[2000];
+    snprintf(text, sizeof text, "%s",
+             replaced(jelly, "colliders:\n",
+                      "groups:\n  - {name: g, translate: [3, 0, 0]}\ncolliders:\n"
+                      "  - {name: post, shape: {disc: {radius: 0.1}}, friction: 0.4, "
+                      "instances: {ring: {count: 3, radius: 2}}}\n"
+                      "  - {name: in, group: g, shape: {disc: {radius: 0.1}}, friction: 0.4}\n"));
+    page *p = open_page(text);
+    page_send(p, "{'do': 'step', 'unit': 'frame'}");
+    page_settle(p);
+    page_scene(p, "edit", replaced(text, "friction: 0.5", "friction: 0.7"));
+    page_expect(p, "scene", "'live':['colliders[2].friction'],'restart':[]");
+    page_scene(p, "edit", replaced(text, "radius: 2}}", "radius: 2.5}}"));
+    page_expect(p, "scene", "'restart':['colliders[0].instances.ring.radius']");
+    page_scene(p, "edit",
+               replaced(text, "in, group: g, shape: {disc: {radius: 0.1}",
+                        "in, group: g, shape: {disc: {radius: 0.2}"));
+    page_expect(p, "scene", "'restart':['colliders[1].shape.disc.radius']");
+    assert_null(page_find(p, "error"));
+    close_page(p);
+}
+
 /* What has keys waits, with whatever takes their place. */
 static void keys_wait_for_a_restart(void **state)
 {
@@ -430,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_changes_at_once_before_time_begins),
         cmocka_unit_test(later_some_changes_act_and_others_wait),
+        cmocka_unit_test(colliders_beside_copies_change_at_once),
         cmocka_unit_test(keys_wait_for_a_restart),
         cmocka_unit_test(a_change_has_the_effect_of_the_host_call),
         cmocka_unit_test(a_wrong_text_leaves_the_scene_as_it_was),

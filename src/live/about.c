@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "live/live.h"
+#include "scene/expression.h"
 
 /* ---- the scene ---- */
 
@@ -41,9 +42,46 @@ void firn_event_put_materials(firn_live_event *e, const firn_scene *scene, const
     firn_event_close(e, ']');
 }
 
+/* ---- the text that it is made of ---- */
+
+/* Entries of the page's own text, and not of what it includes, are numbered; copies share one. */
+typedef struct entries {
+    const char *file;
+    const firn_value *last;
+    int64_t next;
+} entries;
+
+static entries begin_entries(const firn_scene *scene)
+{
+    return (entries){scene->tree.files[0], NULL, 0};
+}
+
+static void put_entry(firn_live_event *e, entries *all, const firn_value *where)
+{
+    const bool own = strcmp(where->file, all->file) == 0;
+    if (own && where != all->last) all->next++;
+    all->last = where;
+    firn_event_whole(e, "entry", own ? all->next - 1 : -1);
+}
+
+/* What comes out of the expressions in a tree, by their text. */
+static void put_numbers(firn_live_event *e, const firn_value *v)
+{
+    double number;
+    for (const firn_value *c = v->child; c; c = c->next) {
+        if (c->key && strpbrk(c->key, "0123456789$")) {
+            const firn_value key = firn_value_of_key(c);
+            if (firn_expression_any(&key, &number)) firn_event_number(e, c->key, number);
+        }
+        if (firn_expression_any(c, &number)) firn_event_number(e, c->text, number);
+        put_numbers(e, c);
+    }
+}
+
 static void put_objects(firn_live_event *e, const firn_job *job)
 {
     const firn_scene *scene = job->scene;
+    entries all = begin_entries(scene);
     firn_event_open(e, "objects", '[');
     for (int32_t i = 0; i < scene->object_count; i++) {
         const firn_scene_object *o = &scene->object[i];
@@ -51,6 +89,7 @@ static void put_objects(firn_live_event *e, const firn_job *job)
         firn_event_text(e, "name", o->name ? o->name : "");
         firn_event_text(e, "material", scene->material[o->material_index].name);
         firn_event_whole(e, "count", job->object[i].particles);
+        put_entry(e, &all, o->where);
         firn_event_close(e, '}');
     }
     firn_event_close(e, ']');
@@ -60,6 +99,7 @@ static void put_colliders(firn_live_event *e, const firn_job *job, const firn_sc
 {
     const firn_scene *scene = job->scene;
     const bool alike = newest->collider_count == scene->collider_count;
+    entries all = begin_entries(scene);
     firn_event_open(e, "colliders", '[');
     for (int32_t i = 0; i < scene->collider_count; i++) {
         const firn_scene_collider *c = &scene->collider[i];
@@ -68,7 +108,10 @@ static void put_colliders(firn_live_event *e, const firn_job *job, const firn_sc
         firn_event_text(e, "name", seen->name ? seen->name : "");
         firn_event_text(e, "shape", firn_shape_name(c->shape.def.shape));
         firn_event_flag(e, "visible", seen->visible);
-        firn_event_flag(e, "mesh", job->props.collider[i].prop.shape != NULL);
+        firn_event_flag(e, "mesh",
+                        job->props.collider[i].prop.shape != NULL || firn_live_nets(job, i));
+        put_entry(e, &all, c->where);
+        if (c->scale != 1) firn_event_number(e, "scale", c->scale);
         firn_event_close(e, '}');
     }
     firn_event_close(e, ']');
@@ -109,6 +152,9 @@ static void put_scene(firn_live_event *e, const firn_job *job, const firn_scene 
     firn_event_put_materials(e, scene, newest);
     put_objects(e, job);
     put_colliders(e, job, newest);
+    firn_event_open(e, "numbers", '{');
+    put_numbers(e, newest->tree.root);
+    firn_event_close(e, '}');
     firn_event_close(e, '}');
 }
 
@@ -134,7 +180,6 @@ void firn_live_send_scene(firn_live *live, char *const *at_once)
     firn_event_close(&e, ']');
     put_waiting(live, &e);
     firn_live_send(live, &e);
-    firn_live_send_meshes(live, true);
 }
 
 /* ---- time ---- */

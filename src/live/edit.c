@@ -112,6 +112,18 @@ static bool is_plain_shape(const firn_scene_collider *c)
            c->shape.def.shape != FIRN_COMPOUND;
 }
 
+/* The collider that an entry of the list is, or -1: copies and members of groups have no lines of their own. */
+static int32_t find_alone(const firn_scene *scene, int entry)
+{
+    const firn_value *v = scene->colliders_value ? scene->colliders_value->child : NULL;
+    for (; v && entry > 0; entry--) v = v->next;
+    for (int32_t i = 0; i < scene->collider_count && v; i++) {
+        const firn_scene_collider *c = &scene->collider[i];
+        if (c->where == v) return c->group || c->instances_value ? -1 : i;
+    }
+    return -1;
+}
+
 static effect collider_effect(const firn_live *live, const firn_scene *next, const char *path,
                               change *c)
 {
@@ -120,14 +132,10 @@ static effect collider_effect(const firn_live *live, const firn_scene *next, con
     if (sscanf(path, "[%9d].%n", &i, &read) != 1 || read == 0) return RESTARTS;
     const char *rest = path + read;
     const firn_scene *scenes[] = {live->scene, next};
-    for (int k = 0; k < 2; k++) { /* copies have no lines of their own */
-        const firn_scene *s = scenes[k];
-        if (firn_value_count(s->colliders_value) != s->collider_count || i < 0 ||
-            i >= s->collider_count || s->collider[i].group) {
-            return RESTARTS;
-        }
-    }
+    const int32_t at = find_alone(scenes[0], i);
+    if (at < 0 || find_alone(scenes[1], i) != at) return RESTARTS;
     if (live->scene->collider_count != next->collider_count) return RESTARTS;
+    i = at;
     c->index = i;
     c->place = after(rest, "translate") || after(rest, "rotate");
     if (begins(rest, seen)) return CONCERNS_NOTHING;
@@ -500,13 +508,25 @@ static firn_status change_running(firn_live *live, firn_scene *next, firn_scene_
     return FIRN_OK;
 }
 
+/* Whether what is shown of colliders by meshes may be another. */
+static bool may_reshape(const changes *all)
+{
+    static const char *const of[] = {"colliders", "groups",  "variables", "frames",
+                                     "dimension", "include", NULL};
+    bool some = false;
+    for (int64_t i = 0; i < all->count; i++) some = some || begins(all->change[i].path, of);
+    return some;
+}
+
 /* Nothing has moved yet: everything can change. */
 static firn_status change_first(firn_live *live, firn_scene *next, const changes *all,
                                 firn_error *error)
 {
     char **paths = list_applied(all, true);
+    const bool reshapes = may_reshape(all); /* paths go with what was said before */
     const firn_status st = firn_live_build(live, next, error);
     if (st == FIRN_OK) firn_live_send_scene(live, paths);
+    if (st == FIRN_OK && reshapes) firn_live_send_meshes(live, true);
     free_list(paths);
     return st;
 }

@@ -134,6 +134,7 @@ void firn_live_hello(firn_live *live, const char *text, const char *file)
     live->tool.kind = FIRN_TOOL_NONE;
     if (!live->job) return;
     firn_live_send_scene(live, NULL);
+    firn_live_send_meshes(live, true);
     firn_live_send_state(live, true);
     live->tags_count = -1;
     firn_live_show(live);

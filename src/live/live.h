@@ -208,7 +208,7 @@ void firn_live_put_values(firn_live_event *e, const firn_material_def *def);
 /* The entry `materials` of a scene, with the looks that a newer text gives them. */
 void firn_event_put_materials(firn_live_event *e, const firn_scene *scene,
                               const firn_scene *newest);
-/* The event `scene`, and the meshes. `at_once` are the paths that have just changed, up to NULL; NULL:
+/* The event `scene`. `at_once` are the paths that have just changed, up to NULL; NULL:
  * none. Those that wait are found. */
 void firn_live_send_scene(firn_live *live, char *const *at_once);
 /* The event `state`, if it has changed or is asked for. */
@@ -226,6 +226,8 @@ void firn_live_show(firn_live *live);
 void firn_live_send_owed(firn_live *live);
 firn_status firn_live_send_points(firn_live *live, const firn_live_command *c, firn_error *error);
 firn_status firn_live_send_hash(firn_live *live, uint32_t token, firn_error *error);
+/* Whether a collider is shown by a mesh that is made of its distances. */
+bool firn_live_nets(const firn_job *job, int32_t collider);
 /* Meshes of colliders: all, or those that have moved since. */
 void firn_live_send_meshes(firn_live *live, bool all);
 

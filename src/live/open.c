@@ -102,6 +102,7 @@ firn_status firn_live_open(firn_live *live, const char *text, size_t size, firn_
     live->playing = false;
     live->probing = false;
     firn_live_send_scene(live, NULL);
+    firn_live_send_meshes(live, true);
     firn_live_send_state(live, true);
     firn_live_show(live);
     return FIRN_OK;
@@ -113,6 +114,7 @@ firn_status firn_live_restart(firn_live *live, firn_error *error)
     if (st != FIRN_OK) return st;
     live->playing = false;
     firn_live_send_scene(live, NULL);
+    firn_live_send_meshes(live, true);
     firn_live_send_state(live, true);
     firn_live_show(live);
     return FIRN_OK;

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "live/live.h"
+#include "live/net.h"
 #include "live/pack.h"
 
 /* ---- the event ---- */
@@ -324,14 +325,51 @@ static firn_status pack_collider(const firn_job *job, int32_t collider, firn_byt
     return st;
 }
 
+bool firn_live_nets(const firn_job *job, int32_t collider)
+{
+    const firn_shape_kind shape = job->scene->collider[collider].shape.def.shape;
+    return job->scene->dimension == 3 && !job->props.collider[collider].prop.shape &&
+           (shape == FIRN_COMPOUND || shape == FIRN_MESH);
+}
+
+/* Copies of the same size have the same net: `last` is that of the collider before if `made` says so. */
+static firn_status pack_net(const firn_job *job, int32_t collider, const firn_bytes *last,
+                            int32_t *made, firn_bytes *out)
+{
+    enum { CELLS = 96, FEWER = 32, MOST = 16 }; /* nets that are fine */
+    const firn_scene_collider *c = &job->scene->collider[collider];
+    const firn_scene_collider *before = c - 1;
+    firn_status st = FIRN_OK;
+    if (*made >= 0 && *made == collider - 1 && before->where == c->where &&
+        before->scale == c->scale) {
+        *out = (firn_bytes){malloc(last->size), last->size};
+        if (!out->data) return FIRN_NO_MEMORY;
+        memcpy(out->data, last->data, last->size);
+        firn_message_whole(out, 8, (uint32_t)collider);
+    } else {
+        const firn_collider_def def = firn_job_collider(c);
+        const int32_t cells = job->scene->collider_count > MOST ? FEWER : CELLS;
+        firn_polygons polygons;
+        st = firn_live_net(&def, cells, &polygons, NULL);
+        if (st == FIRN_OK) st = pack_mesh(&polygons, collider, out, NULL);
+        firn_polygons_free(&polygons);
+    }
+    *made = st == FIRN_OK ? collider : -1;
+    return st;
+}
+
 int32_t firn_live_pack_meshes(const firn_job *job, bool still, firn_bytes **out)
 {
-    int32_t count = 0;
+    int32_t count = 0, made = -1;
     *out = calloc((size_t)job->scene->collider_count + 1, sizeof **out);
     for (int32_t i = 0; *out && i < job->scene->collider_count; i++) {
         const firn_prop *prop = &job->props.collider[i].prop;
-        if (!prop->shape || !(still || firn_prop_moves(prop))) continue;
-        if (pack_collider(job, i, &(*out)[count]) == FIRN_OK) count++;
+        firn_bytes *to = &(*out)[count];
+        if (firn_live_nets(job, i)) {
+            if (still && pack_net(job, i, to - 1, &made, to) == FIRN_OK) count++;
+        } else if (prop->shape && (still || firn_prop_moves(prop))) {
+            if (pack_collider(job, i, to) == FIRN_OK) count++;
+        }
     }
     return count;
 }

@@ -357,19 +357,38 @@ static bool read_sum(parser *p, quantity *out)
     }
 }
 
+/* All of the text. */
+static bool read_all(parser *p, quantity *q)
+{
+    p->wrong[0] = 0;
+    if (!strpbrk(p->at, "0123456789$") && !strstr(p->at, "pi") && !strstr(p->at, "time"))
+        return false; /* a word */
+    if (!read_sum(p, q)) return false;
+    skip_space(p);
+    if (*p->at) return fail(p, "\"%.20s\" is not understood", p->at);
+    return isfinite(q->value) || fail(p, "it has no finite value");
+}
+
+bool firn_expression_any(const firn_value *v, double *out)
+{
+    int steps = 0;
+    char wrong[FIRN_WRONG_SIZE], *end = NULL;
+    parser p = {v->text, v->context, wrong, 0, &steps};
+    quantity q = {0};
+    if (v->kind != FIRN_SCALAR) return false;
+    (void)strtod(v->text, &end);
+    if (!*end || !read_all(&p, &q)) return false;
+    *out = q.value * pow(180 / PI, q.power[BASES - 1]);
+    return true;
+}
+
 bool firn_expression_value(const firn_value *v, const char *row_unit, double *out,
                            char wrong[FIRN_WRONG_SIZE])
 {
     int steps = 0;
     parser p = {v->text, v->context, wrong, 0, &steps};
     quantity q = {0}, row = {.value = 1};
-    wrong[0] = 0;
-    if (!strpbrk(v->text, "0123456789$") && !strstr(v->text, "pi") && !strstr(v->text, "time"))
-        return false; /* a word */
-    if (!read_sum(&p, &q)) return false;
-    skip_space(&p);
-    if (*p.at) return fail(&p, "\"%.20s\" is not understood", p.at);
-    if (!isfinite(q.value)) return fail(&p, "it has no finite value");
+    if (!read_all(&p, &q)) return false;
     *out = q.value;
     if (same_unit(&q, &plain)) return true;
     read_unit(strncmp(row_unit, "1/", 2) == 0 ? row_unit + 2 : row_unit, &row);

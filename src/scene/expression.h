@@ -10,4 +10,7 @@ enum { FIRN_WRONG_SIZE = 200 };
 bool firn_expression_value(const firn_value *v, const char *unit, double *out,
                            char wrong[FIRN_WRONG_SIZE]);
 
+/* The same with any unit, in SI and degrees. False for what is no number, and for plain ones. */
+bool firn_expression_any(const firn_value *v, double *out);
+
 #endif

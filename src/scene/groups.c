@@ -310,8 +310,8 @@ firn_status firn_place_collider(firn_scene *scene, const firn_member *m, firn_sc
                                 firn_error *error)
 {
     const firn_scene_frame *in;
-    const firn_status scaled =
-        scale_collider(scene, c, m->copy->scale * (m->frame ? m->frame->scale : 1), error);
+    c->scale = m->copy->scale * (m->frame ? m->frame->scale : 1);
+    const firn_status scaled = scale_collider(scene, c, c->scale, error);
     if (scaled != FIRN_OK) return scaled;
     if (firn_scene_moves(c) || firn_frame_moves(m->frame)) {
         const firn_status st = frame_of_copy(scene, m, &in, error);

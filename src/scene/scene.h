@@ -244,6 +244,7 @@ typedef struct firn_scene_collider {
     const firn_value *cut_value;
     firn_view_cut cut; /* where there is one */
     firn_scene_shape shape;
+    double scale; /* of all its lengths, by copies and groups */
     firn_pose_key
         *key; /* poses of the shape's frame, ready for the sim; its place if key_count is 0 */
     int32_t key_count;

@@ -29,7 +29,7 @@ const flat = `
   const shape = {kind: 'object', position: [0, 0, 0], rotation: [0, 0, 0], visible: true, selected: false};
   const shapes = [ground, {...shape, name: 'square', shape: 'rectangle', params: {center: [-0.3, 0.3], size: [0.4, 0.4]}},
     {...shape, name: 'disc', shape: 'disc', params: {center: [0.3, 0.22], radius: 0.2}},
-    {...shape, kind: 'collider', name: 'peg', shape: 'disc', params: {center: [0, 0.1], radius: 0.06}}];
+    {...shape, kind: 'collider', name: 'peg', item: 'colliders.1', shape: 'disc', params: {center: [0, 0.1], radius: 0.06}}];
   W.show(view, {scene, shapes, cloud});`;
 const grid = `
   const nodes = [], cell = 0.025, seen = new Set();

@@ -58,7 +58,7 @@ await run('3D', cases['ball-dark'].set, `
   const i = view.pick(x, y), at = view.pointAt(x, y), r = Math.hypot(at[0], at[1] - 0.6, at[2]);
   claim('a particle is picked in the ball', i >= 0, i);
   claim('the point under the cursor is on its surface', Math.abs(r - 0.25) < 0.03, r);
-  claim('the object is named', view.pickShape(x, y) === 'ball', view.pickShape(x, y));
+  claim('the object is named', view.pickShape(x, y) === 'objects.0', view.pickShape(x, y));
   claim('nothing is picked beside it', view.pick(2, 2) === -1, view.pick(2, 2));
   const g = view.pointAt(240, 350);
   claim('the ground is found', Math.abs(g[1]) < 1e-6, g);
@@ -105,7 +105,7 @@ await run('2D', cases['flat-surface'].set, `
   const p = view.pointAt(x, y);
   claim('points are in the plane', Math.hypot(p[0] - 0.3, p[1] - 0.22, p[2]) < 1e-6, p);
   const q = view.project([0, 0.1, 0]);
-  claim('a collider is named', view.pickShape(q[0], q[1]) === 'peg', view.pickShape(q[0], q[1]));
+  claim('a collider is named', view.pickShape(q[0], q[1]) === 'colliders.1', view.pickShape(q[0], q[1]));
   claim('there is a scale bar', view.scaleBar.pixels > 20 && view.scaleBar.pixels <= 101 && / (mm|cm|m)$/.test(view.scaleBar.text), JSON.stringify(view.scaleBar));
   view.carried = {name: 'speed', unit: 'm/s'};
   view.colorBy = 'speed';

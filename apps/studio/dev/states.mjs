@@ -68,7 +68,7 @@ async function probeAt(page, object) {
   await page.evaluate((name) => {
     const {app} = window.firn;
     let last = 0;
-    for (let i = 0; app.pane.objectOf(i) !== null; i++) if (app.pane.objectOf(i) === name) last = i;
+    for (let i = 0; app.pane.itemOf(i) !== null; i++) if (app.pane.itemOf(i) === app.doc.model.items.find(o => o.name === name)?.key) last = i;
     app.setTool('probe');
     app.setProbe(last);
   }, object);

@@ -1,5 +1,5 @@
 /* The page: holds scene, engine, view and state together, and does what panels, tools and keys ask for. */
-import type {Command, SceneInfo} from './protocol.ts';
+import type {Command, SceneInfo, Vec3} from './protocol.ts';
 import {Store} from './store.ts';
 import {firstState, remember, type State, type ToolName} from './app_state.ts';
 import {AppFiles} from './app_files.ts';
@@ -12,7 +12,8 @@ import {SceneDocument} from './document/document.ts';
 import {setValue} from './document/edit.ts';
 import {newScene, type Made} from './document/make.ts';
 import {isEmptyModel, SCENE, type Item, type ItemKind} from './document/model.ts';
-import {placeOf} from './document/place.ts';
+import {handlesOf} from './document/place.ts';
+import {moves, type Frame} from './document/frames.ts';
 import {Dock, playButton} from './dock/dock.ts';
 import {Engine, type FrameEvent, type SceneEvent, type StateEvent} from './engine/engine.ts';
 import {Graphs} from './graphs.ts';
@@ -184,7 +185,7 @@ export class App {
     this.select(made.key);
     const item = this.selected();
     if (!item.shape) return;
-    const [x, y] = this.view.project(placeOf(item).pivot),
+    const [x, y] = this.view.project(this.handles(item).pivot),
       v = this.viewElement.getBoundingClientRect(),
       s = this.stage.getBoundingClientRect();
     const left = x + v.left - s.left,
@@ -450,10 +451,10 @@ export class App {
     engine.on('state', e => this.takeState(e));
     engine.on('log', e => console.info(e.text));
     engine.on('picture', p => this.takePicture(p.frame, p.picture));
-    doc.on('change', ({opened}) => {
+    doc.on('change', ({opened, computed}) => {
       if (opened) this.state.set({scene: null});
       if (doc.isRead && !doc.model.items.some(i => i.key === state.get('selection'))) this.select('');
-      if (state.get('mode') === 'scene') this.sendText();
+      if (state.get('mode') === 'scene' && !computed) this.sendText();
       this.showShapes();
     });
   }
@@ -503,6 +504,7 @@ export class App {
     this.opening = false;
     this.opened = true;
     this.state.set({error: null, scene: e.scene, waiting: e.restart});
+    this.doc.setNumbers(e.scene.numbers ?? {});
     if (first) {
       this.forget();
       this.framing = true;
@@ -521,6 +523,7 @@ export class App {
   }
 
   private setView(scene: SceneInfo): void {
+    this.pane.scene = scene; /* which has the copies */
     this.pane.setScene(scene, this.shapes());
   }
 
@@ -547,8 +550,19 @@ export class App {
   private shapes(): DrawnShape[] {
     const {cache} = this.files;
     if (cache && !cache.withScene) return []; /* the scene's are not the cache's */
-    if (this.compare.model) return drawnShapes(this.compare.model, '', this.state.get('hidden'));
-    return drawnShapes(this.doc.model, this.state.get('selection'), this.state.get('hidden'));
+    const {model} = this.compare, hidden = this.state.get('hidden'), {scene} = this.pane;
+    if (model) return drawnShapes({model, selection: '', hidden, scene, time: this.shownTime()});
+    return drawnShapes({model: this.doc.model, selection: this.state.get('selection'), hidden, scene, time: this.shownTime()});
+  }
+
+  /* s: of what is on screen. */
+  shownTime(): number {
+    return this.state.get('shown')?.time ?? 0;
+  }
+
+  /* Where an item's handles are on screen, and the frame that drags are taken into. */
+  handles(item = this.selected()): {pivot: Vec3; frame: Frame} {
+    return handlesOf(this.doc.model, item, this.shownTime());
   }
 
   showShapes(): void {
@@ -604,7 +618,9 @@ export class App {
 
   present(frame: FrameEvent, picture: Picture, tags: Tags | null, grid: Grid | null): void {
     this.pane.show(frame, picture, tags, grid);
+    const later = this.shownTime() !== frame.time;
     this.state.set({shown: frame});
+    if (later && this.follows()) this.showShapes();
     this.probe.show(frame.probe, this.pane);
     if (this.framing && picture.count > 0) {
       this.framing = false;
@@ -613,6 +629,14 @@ export class App {
       this.reframe = false;
       this.view.frame('all');
     }
+  }
+
+  /* Whether what is drawn from the text alone moves with time. Poses of colliders come from the engine. */
+  private follows(): boolean {
+    const {model} = this.doc;
+    return model.items.some(
+      i => (i.kind === 'source' || i.kind === 'sink' || i.key === this.state.get('selection')) && moves(model, i),
+    );
   }
 
   /* The camera for a scene's first picture: a link's, the scene's, or in its direction with everything in sight. */

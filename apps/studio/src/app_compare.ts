@@ -200,7 +200,13 @@ export class CompareMode {
 
   private shapes(): DrawnShape[] {
     const {doc, state} = this.app;
-    return drawnShapes(doc.model, state.get('selection'), state.get('hidden'));
+    return drawnShapes({
+      model: doc.model,
+      selection: state.get('selection'),
+      hidden: state.get('hidden'),
+      scene: this.pane?.scene ?? null,
+      time: this.app.shownTime(),
+    });
   }
 
   showShapes(): void {

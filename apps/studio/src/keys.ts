@@ -61,7 +61,7 @@ export function listenToKeys(app: App): void {
         (item.kind === 'material' && app.doc.model.items.some(i => i.material === item.name))
       )
         return;
-      app.change(remove(app.doc.text, item), `Delete ${item.name}`);
+      app.change(remove(app.doc.text, app.doc.model, item), `Delete ${item.name}`);
       app.select('');
     },
   };

@@ -4,7 +4,7 @@ import type {SceneInfo, Vec3} from './protocol.ts';
 import type {Engine, FrameEvent} from './engine/engine.ts';
 import {History} from './history.ts';
 import {placeOf, type Grid, type Mesh, type Picture, type Tags} from './view/decode.ts';
-import type {DrawnShape, View} from './view/view.ts';
+import {itemOfObject, type DrawnShape, type View} from './view/view.ts';
 
 const bytesOf = (part: Tags | Picture | Grid): number =>
   'places' in part
@@ -86,9 +86,10 @@ export class Pane {
     return this.shownTags?.ids[index] ?? null;
   }
 
-  objectOf(index: number): string | null {
+  /* The key of the item that a particle is of. */
+  itemOf(index: number): string | null {
     const tag = this.shownTags?.objectMaterial[index];
-    return tag === undefined ? null : (this.scene?.objects[tag >>> 16]?.name ?? null);
+    return tag === undefined || !this.scene?.objects[tag >>> 16] ? null : itemOfObject(this.scene, tag >>> 16);
   }
 
   /* Ids rise, and a particle seldom moves from its place, the guess. */

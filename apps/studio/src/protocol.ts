@@ -59,6 +59,7 @@ export type Param = {
   help: string;
   choices?: string[];
   alias?: string;
+  keys?: boolean; /* it can be {keys: {0: value, 1: value}, interpolation: smooth}, or an expression of time */
 };
 export type Section = {name: string; help: string; shape: boolean; dimensions: number; filled: number; params: Param[]};
 export type Law = {name: string; help: string; params: string[]; melts: boolean; liquid: boolean};
@@ -100,6 +101,8 @@ export type ColliderInfo = {
   shape: string; /* "plane", "mesh", ... */
   visible: boolean;
   mesh: boolean; /* a `mesh` message shows it */
+  entry?: number; /* of `colliders` in the text, which copies share; -1: of another file */
+  scale?: number; /* of all its lengths, by copies and groups */
 };
 export type SceneInfo = {
   name: string;
@@ -109,9 +112,10 @@ export type SceneInfo = {
   heat: boolean;
   up: 'y' | 'z';
   materials: MaterialInfo[]; /* by the number in tags */
-  objects: {name: string; material: string; count: number}[]; /* by the number in tags; what the tool
+  objects: {name: string; material: string; count: number; entry?: number}[]; /* by the number in tags; what the tool
     emits has the number behind the last */
   colliders: ColliderInfo[]; /* in the scene's order */
+  numbers?: Record<string, number>; /* what comes out of expressions, by their text; in SI and degrees */
   colors?: string[]; /* of a cache or a watched run: what `want.color` can be there */
 };
 

@@ -1,6 +1,7 @@
-/* The strip of frames: a bar for each, high where much moved; the playhead; amber marks at live edits. Drag
- * to scrub through kept frames. */
+/* The strip of frames: a bar for each, high where much moved; the playhead; amber marks at live edits; keys of what is
+ * selected. Drag to scrub through kept frames. */
 import type {App} from '../app.ts';
+import {keyTimes} from '../document/frames.ts';
 import {el, clamp, setAttribute} from '../ui/dom.ts';
 
 const BAR = 5,
@@ -19,7 +20,8 @@ export class Strip {
     this.element.append(this.canvas, this.head);
     this.element.addEventListener('pointerdown', e => this.press(e));
     this.element.addEventListener('keydown', e => this.key(e));
-    app.state.watch(['frame', 'scrub', 'kept', 'scene', 'theme', 'tab', 'graphs'], () => this.update());
+    app.state.watch(['frame', 'scrub', 'kept', 'scene', 'theme', 'tab', 'graphs', 'selection'], () => this.update());
+    app.doc.on('change', () => this.redraw());
     new ResizeObserver(() => this.redraw()).observe(this.element);
   }
 
@@ -85,7 +87,9 @@ export class Strip {
       h = c.clientHeight,
       [first, last] = this.ends();
     const at = s.get('scrub') ?? s.get('frame'),
-      kept = s.get('kept')[1];
+      kept = s.get('kept')[1],
+      scene = s.get('scene');
+    const keys = scene ? keyTimes(this.app.selected(), this.app.doc.model).map(t => scene.first + t * scene.fps) : [];
     const signature = [
       w,
       h,
@@ -96,6 +100,7 @@ export class Strip {
       kept,
       this.energy.size,
       this.marks.length,
+      keys.join(),
       s.get('theme'),
       s.get('scene') === null,
     ].join();
@@ -121,9 +126,24 @@ export class Strip {
       g.fillStyle = known && frame <= at ? past : known ? later : none;
       g.fillRect(i * BAR, h - height - 2, BAR - GAP, height);
     }
+    const xOf = (frame: number): number => clamp((frame - first) / (last - first), 0, 1) * w;
+    g.fillStyle = color('--accent');
+    g.strokeStyle = color('--surface');
+    g.lineWidth = 4;
+    for (const k of keys.filter(k => k >= first && k <= last)) {
+      const x = Math.max(5, Math.min(w - 5, xOf(k)));
+      g.beginPath();
+      g.moveTo(x, h - 12);
+      g.lineTo(x + 5, h - 7);
+      g.lineTo(x, h - 2);
+      g.lineTo(x - 5, h - 7);
+      g.closePath();
+      g.stroke();
+      g.fill();
+    }
     g.fillStyle = color('--changed');
     for (const m of this.marks) {
-      const x = clamp((m - first) / (last - first), 0, 1) * w;
+      const x = xOf(m);
       g.beginPath();
       g.moveTo(x - 4, 2);
       g.lineTo(x + 4, 2);

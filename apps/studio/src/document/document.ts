@@ -1,16 +1,15 @@
 /* The scene, which is its text. Edits make new texts; undo and redo walk through them. Edits that follow
  * each other under the same tag, as those of one drag do, are one step. */
-import {visit} from 'yaml';
 import {Emitter} from '../store.ts';
 import {parseText} from './edit.ts';
-import {readModel, type Model} from './model.ts';
+import {readModel, type Model, type Numbers} from './model.ts';
 
 type Step = {text: string; label: string; tag: string};
 
 const STEPS_MOST = 500;
-const EMPTY: Model = {name: 'scene', dimension: 3, up: 'y', resolution: 0.02, heat: false, items: [], root: {}};
+const EMPTY: Model = {name: 'scene', dimension: 3, up: 'y', resolution: 0.02, heat: false, items: [], root: {}, numbers: {}};
 
-export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
+export class SceneDocument extends Emitter<{change: {opened: boolean; computed?: true}}> {
   private steps: Step[] = [{text: '', label: '', tag: ''}];
   private at = 0;
   private first = ''; /* as opened */
@@ -18,6 +17,7 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   private model_: Model = EMPTY;
   private opened: Model = EMPTY;
   private isRead_ = true;
+  private numbers: Numbers = {};
   title = 'Untitled'; /* as the top bar shows it */
 
   get text(): string {
@@ -32,6 +32,20 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
   /* Whether that is the text as it is now. */
   get isRead(): boolean {
     return this.isRead_;
+  }
+
+  /* What the engine has made of the text's expressions. */
+  setNumbers(numbers: Numbers): void {
+    const keys = Object.keys(numbers);
+    if (keys.length === Object.keys(this.numbers).length && keys.every(k => this.numbers[k] === numbers[k])) return;
+    this.numbers = numbers;
+    const {model_, isRead_} = this;
+    this.read(this.first);
+    this.opened = this.model_;
+    this.model_ = model_;
+    this.isRead_ = isRead_;
+    this.read();
+    this.emit('change', {opened: false, computed: true});
   }
 
   /* As the scene was opened: what changed values are compared with. */
@@ -62,6 +76,7 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     this.first = text;
     this.saved = saved ? text : '';
     this.title = title;
+    this.numbers = {};
     this.model_ = EMPTY;
     this.read();
     this.opened = this.model_;
@@ -120,21 +135,15 @@ export class SceneDocument extends Emitter<{change: {opened: boolean}}> {
     this.emit('change', {opened: false});
   }
 
-  private read(): void {
-    const doc = parseText(this.text);
+  private read(text = this.text): void {
+    const doc = parseText(text);
     this.isRead_ = false;
     if (doc.errors.length) return;
     try {
-      this.model_ = readModel(doc);
+      this.model_ = readModel(doc, this.numbers);
       this.isRead_ = true;
-      /* Panels change one value at a time, and one with an anchor stands for several. */
-      visit(doc, {
-        Node: (_, node) => {
-          if ('anchor' in node && node.anchor) this.isRead_ = false;
-        },
-      });
     } catch {
-      /* Aliases and the like: to be changed in the text. */
+      /* Aliases without end and the like: to be changed in the text. */
     }
   }
 }

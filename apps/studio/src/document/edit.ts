@@ -2,11 +2,13 @@
  * characters that must change, so that comments, order and layout stay as their author left them. */
 import {
   parseDocument,
+  isAlias,
   isMap,
   isSeq,
   isScalar,
   isPair,
   stringify,
+  visit,
   type Document,
   type Node,
   type Pair,
@@ -27,7 +29,7 @@ let parsed: {text: string; doc: Document} | null = null;
  * so that nobody writes to a document. */
 export function parseText(text: string): Document {
   if (parsed?.text !== text)
-    parsed = {text, doc: parseDocument(text, {keepSourceTokens: false, prettyErrors: false, uniqueKeys: true})};
+    parsed = {text, doc: parseDocument(text, {keepSourceTokens: false, prettyErrors: false, uniqueKeys: true, merge: true})};
   return parsed.doc;
 }
 
@@ -62,7 +64,11 @@ function written(text: string, to: number): number {
 }
 const column = (text: string, at: number): number => at - lineStart(text, at);
 
-const keyText = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
+/* The reader makes a symbol of <<. */
+function keyText(pair: Pair): string {
+  const key = isScalar(pair.key) ? pair.key.value : pair.key;
+  return typeof key === 'symbol' ? (key.description ?? '') : String(key);
+}
 
 /* Where a pair ends: at its value, or at its key if it has none. */
 function pairEnd(text: string, pair: Pair): number {
@@ -93,8 +99,109 @@ function insertPair(text: string, map: YAMLMap, key: string, value: Value): stri
   return cut(text, at, at, `\n${' '.repeat(column(text, start(items[0].key)))}${body}`);
 }
 
+/* ---- anchors ---- */
+
+/* What an alias stands for, as text. */
+function unfolded(text: string, doc: Document, node: unknown): string {
+  const source = isAlias(node) ? node.resolve(doc) : (node as Node);
+  const own = source ? text.slice(start(source), end(source)) : '';
+  return source && !/[\n&*]/.test(own) && !own.includes('<<') ? own : flow((source?.toJS(doc) ?? '') as Value);
+}
+
+/* What a map takes from others by <<. */
+function merged(doc: Document, map: YAMLMap, key: string): unknown {
+  const pair = (map.items as Pair[]).find(p => keyText(p) === '<<');
+  for (const from of isSeq(pair?.value) ? pair.value.items : [pair?.value]) {
+    const source = isAlias(from) ? from.resolve(doc) : from;
+    const found = isMap(source) ? (childOf(source, key)?.node ?? merged(doc, source, key)) : undefined;
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/* The text with all steps of a path but the last written where they are, and not elsewhere as the value of an anchor:
+ * what changes there changes nothing else. */
+function owned(text: string, path: Path): string {
+  const doc = parseText(text);
+  let node: unknown = doc.contents;
+  for (let i = 0; i < path.length; i++) {
+    if (isAlias(node)) return owned(cut(text, start(node), end(node), unfolded(text, doc, node)), path);
+    const child = childOf(node, path[i]);
+    if (!child && isMap(node) && i < path.length - 1) {
+      const from = merged(doc, node, String(path[i]));
+      if (from) return owned(insertPair(text, node, String(path[i]), new Raw(unfolded(text, doc, from))), path);
+    }
+    node = child?.node;
+  }
+  return text;
+}
+
+/* The anchors in a stretch of text that aliases elsewhere need: the first of those takes over what each stands for. */
+function freed(text: string, from: number, to: number): string {
+  const doc = parseText(text);
+  const named = new Map<string, Node>();
+  let out = text, moved = 0;
+  visit(doc, {
+    Node: (_, node) => {
+      const at = start(node);
+      if ('anchor' in node && node.anchor && at >= from && at <= to) named.set(node.anchor, node);
+      if (!isAlias(node) || (at >= from && at < to) || !named.has(node.source)) return;
+      const body = `&${node.source} ${unfolded(text, doc, named.get(node.source))}`;
+      out = cut(out, at + moved, end(node) + moved, body);
+      moved += body.length - (end(node) - at);
+      named.delete(node.source);
+    },
+  });
+  return out;
+}
+
+/* A stretch of text without its anchors, for a copy of it. */
+function unnamed(text: string, from: number, to: number): string {
+  const cuts: [number, number][] = [];
+  visit(parseText(text), {
+    Node: (_, node) => {
+      if (!('anchor' in node) || !node.anchor || start(node) < from || start(node) >= to) return;
+      const at = text.lastIndexOf(`&${node.anchor}`, start(node));
+      if (at >= from) cuts.push([at, at + node.anchor.length + 1]);
+    },
+  });
+  let body = text.slice(from, to);
+  for (const [a, b] of cuts.sort((x, y) => y[0] - x[0])) body = cut(body, a - from, b - from, '').replace(/: {2}/, ': ');
+  return body;
+}
+
+/* ---- values ---- */
+
+/* A list of numbers of which only those that change are written: the others may be expressions. */
+export function setNumbers(text: string, path: Path, value: readonly number[], now: readonly number[], least = 0): string {
+  const node = nodeAt(text, path);
+  if (!isSeq(node) || node.items.length !== value.length) return setValue(text, path, [...value]);
+  value.forEach((v, i) => {
+    if (Math.abs(v - now[i]) > least) text = setValue(text, [...path, i], v);
+  });
+  return text;
+}
+
+/* What is written at a path, aliases resolved; undefined: nothing. */
+export function nodeAt(text: string, path: Path): unknown {
+  const doc = parseText(text);
+  let node: unknown = doc.contents;
+  for (const step of path) {
+    node = childOf(node, step)?.node ?? (isMap(node) ? merged(doc, node, String(step)) : undefined);
+    if (isAlias(node)) node = node.resolve(doc);
+  }
+  return node;
+}
+
+/* The same as text on one line. */
+export function sourceAt(text: string, path: Path): string {
+  const node = nodeAt(text, path);
+  return node ? unfolded(text, parseText(text), node) : '{}';
+}
+
 /* Puts a value at a path; what is missing on the way is made. */
 export function setValue(text: string, path: Path, value: Value): string {
+  text = owned(text, path);
   const doc = parseText(text);
   let node: unknown = doc.contents,
     pair: Pair | undefined;
@@ -119,7 +226,7 @@ export function setValue(text: string, path: Path, value: Value): string {
     return putAfterKey(text, pair, value);
   const to = isScalar(node) ? end(node) : written(text, end(node));
   if ((isMap(node) || isSeq(node)) && !isFlow(node) && pair) {
-    return cut(text, end(pair.key), to, `: ${flow(value)}`);
+    return cut(text, end(pair.key), to, `:${node.anchor ? ` &${node.anchor}` : ''} ${flow(value)}`);
   }
   return cut(text, start(node), to, flow(value));
 }
@@ -149,6 +256,7 @@ function insertItem(text: string, seq: YAMLSeq, body: string, after = seq.items.
 
 /* Adds an item to the list at `path`, which is made if it is missing. */
 export function addItem(text: string, path: Path, value: Value): string {
+  text = owned(text, [...path, 0]);
   const node = parseText(text).getIn(path, true);
   if (isSeq(node) && (node.items.length || isFlow(node))) {
     /* An empty [] becomes a block, one item a line. */
@@ -187,6 +295,9 @@ export function addEntry(text: string, section: string, key: string, value: Valu
 
 /* Removes a pair or an item; a list that becomes empty stays as []. */
 export function removeAt(text: string, path: Path): string {
+  text = owned(text, path);
+  const gone = nodeAt(text, path) as Ranged | undefined;
+  if (gone?.range) text = freed(text, start(gone), end(gone));
   const doc = parseText(text);
   const parent = path.length > 1 ? doc.getIn(path.slice(0, -1), true) : doc.contents;
   const last = path[path.length - 1];
@@ -231,8 +342,34 @@ function removeFlow(text: string, spans: number[][], at: number): string {
   return at > 0 ? cut(text, spans[at - 1][1], spans[at][1], '') : cut(text, spans[0][0], spans[1][0], '');
 }
 
+/* Adds an entry to a map in front of another; without that one, at the end. */
+export function insertEntry(text: string, path: Path, key: string, value: Value, before: string | null): string {
+  text = owned(text, [...path, key]);
+  const map = nodeAt(text, path);
+  const next = isMap(map) && before !== null ? childOf(map, before)?.pair : undefined;
+  if (!isMap(map) || !next) return setValue(text, [...path, key], value);
+  const at = start(next.key);
+  if (isFlow(map)) return cut(text, at, at, `${key}: ${flow(value)}, `);
+  return cut(text, at, at, `${key}: ${flow(value)}\n${' '.repeat(column(text, at))}`);
+}
+
+/* Gives an entry of a map another key, and its place in front of another entry. */
+export function moveEntry(text: string, path: Path, key: string, to: string, before: string | null): string {
+  text = owned(text, [...path, key]);
+  const map = nodeAt(text, path);
+  if (!isMap(map)) return text;
+  const items = map.items as Pair[], at = items.findIndex(p => keyText(p) === key);
+  if (at < 0) return text;
+  const next = items[at + 1] ? keyText(items[at + 1]) : null;
+  if (next === before || before === key) return renameKey(text, [...path, key], new Raw(to));
+  const value = items[at].value;
+  const body = value ? unfolded(text, parseText(text), value) : 'null';
+  return insertEntry(removeAt(text, [...path, key]), path, to, new Raw(body), before);
+}
+
 /* Gives an entry of a map another name. */
-export function renameKey(text: string, path: Path, name: string): string {
+export function renameKey(text: string, path: Path, name: string | Raw): string {
+  text = owned(text, path);
   const doc = parseText(text);
   const parent = path.length > 1 ? doc.getIn(path.slice(0, -1), true) : doc.contents;
   if (!isMap(parent)) return text;
@@ -247,7 +384,7 @@ export function duplicateItem(text: string, path: Path): string {
   if (!isSeq(seq) || at >= seq.items.length) return text;
   const item = seq.items[at];
   const indent = column(text, start(item));
-  const body = text.slice(start(item), written(text, end(item)));
+  const body = unnamed(text, start(item), written(text, end(item)));
   /* Further lines lose the item's own indentation, which comes back where it is inserted. */
   return insertItem(
     text,
@@ -268,7 +405,7 @@ export function duplicateEntry(text: string, path: Path, name: string): string {
   if (!pair) return text;
   const to = pairEnd(text, pair),
     key = end(pair.key);
-  const body = `${name}${text.slice(key, to)}`;
+  const body = `${name}${unnamed(text, key, to)}`;
   if (isFlow(map)) return cut(text, to, to, `, ${body}`);
   const at = lineEnd(text, to);
   return cut(text, at, at, `\n${' '.repeat(column(text, start(pair.key)))}${body}`);

@@ -6,16 +6,19 @@ import {
   addItem,
   duplicateEntry,
   duplicateItem,
+  parseText,
   removeAt,
   renameKey,
   setValue,
   Raw,
   type Value,
 } from './edit.ts';
-import {freeName, isFields, type Item, type ItemKind, type Model} from './model.ts';
+import {frameOf} from './frames.ts';
+import {anglesOf, multiply, rotation, transposed} from './matrix.ts';
+import {freeName, isFields, readModel, type Item, type ItemKind, type Model} from './model.ts';
 import type {Path} from './path.ts';
-import {moveTo, placeOf} from './place.ts';
-import {add} from '../view/math.ts';
+import {handlesOf, moveInScene, moveTo, placeOf, turnTo} from './place.ts';
+import {add, length, sub} from '../view/math.ts';
 
 export function newScene(dimension: 2 | 3): string {
   return `firn: 1
@@ -43,6 +46,14 @@ export const SHAPE_NAMES: Record<string, string> = {
   disc: 'Disc',
   ring: 'Ring',
   polygon: 'Polygon',
+  tube: 'Tube',
+  frustum: 'Frustum',
+  rounded_box: 'Rounded box',
+  rounded_rectangle: 'Rounded rectangle',
+  heightfield: 'Heightfield',
+  union: 'Union of shapes',
+  difference: 'Difference of shapes',
+  intersection: 'Intersection of shapes',
 };
 
 const round = (x: number): number => +x.toPrecision(2) + 0;
@@ -72,6 +83,26 @@ function shapeValue(model: Model, word: string, at: Vec3, size: number): Value {
     case 'cylinder':
     case 'cone':
       return {[word]: {center, radius: half, height: size}};
+    case 'tube':
+      return {tube: {center, radius: half, inner: round(size * 0.35), height: size}};
+    case 'frustum':
+      return {frustum: {center, radius: half, top: round(size / 4), height: size}};
+    case 'rounded_box':
+    case 'rounded_rectangle':
+      return {[word]: {center, size: flat ? [size, size] : [size, size, size], radius: round(size / 8)}};
+    case 'heightfield':
+      return {
+        heightfield: {
+          height: flat ? '0.05 * sin(6 * $x)' : '0.05 * sin(6 * $x + $z)',
+          size: flat ? [size * 10, size] : [size * 10, size, size * 10],
+        },
+      };
+    case 'union':
+    case 'difference':
+    case 'intersection': {
+      const beside: Vec3 = [at[0] + size / 3, at[1] + size / 3, at[2]];
+      return {[word]: [shapeValue(model, flat ? 'disc' : 'sphere', at, size), shapeValue(model, flat ? 'rectangle' : 'box', beside, size * 0.7)]};
+    }
     case 'torus':
       return {torus: {center, radius: half, tube: round(size / 5)}};
     case 'ring':
@@ -97,6 +128,9 @@ function shapeValue(model: Model, word: string, at: Vec3, size: number): Value {
       return {[word]: {center, radius: half}};
   }
 }
+
+/* A part of another shape, half the size of new things. */
+export const shapeFor = (model: Model, word: string, at: Vec3): Value => shapeValue(model, word, at, round(sizeOf(model) / 2));
 
 /* Above what is there, so that it does not overlap. */
 function freePlace(model: Model, size: number): Vec3 {
@@ -152,7 +186,7 @@ export function addShape(
           : [0, size / 2, 0]
         : freePlace(model, size));
   const shape = shapeValue(model, word, place, size);
-  const base = {sphere: 'ball', inside: 'walls'}[word] ?? word;
+  const base = {sphere: 'ball', inside: 'walls', union: 'body', difference: 'body', intersection: 'body'}[word] ?? word;
   if (kind === 'collider') {
     return {
       key: lastKey(model, 'colliders'),
@@ -177,6 +211,24 @@ export function addShape(
     value.emit = {start: 0, end: 2};
   }
   return {key: lastKey(model, 'objects'), text: addItem(made.text, ['objects'], value)};
+}
+
+export function addGroup(text: string, model: Model): Made {
+  const translate = model.dimension === 2 ? [0, 0] : [0, 0, 0];
+  return {key: lastKey(model, 'groups'), text: addItem(text, ['groups'], {name: freeName(model, 'group'), translate})};
+}
+
+/* Puts a thing into a group, or with "" out of its own, and leaves it where it is in the scene. */
+export function putIntoGroup(text: string, model: Model, item: Item, group: string): string {
+  const path: Path = [...item.path, item.kind === 'group' ? 'parent' : 'group'];
+  const {pivot} = handlesOf(model, item, 0), turn = multiply(frameOf(model, item, 0).turn, rotation(placeOf(item).rotate));
+  text = group === '' ? removeAt(text, path) : setValue(text, path, group);
+  const moved = {...item, group}, frame = frameOf(model, moved, 0);
+  const angles = anglesOf(multiply(transposed(frame.turn), turn));
+  text = moveInScene(text, model, moved, frame, pivot);
+  if (item.kind === 'sink') return text;
+  const {items} = readModel(parseText(text), model.numbers), now = items.find(i => i.key === item.key);
+  return now && length(sub(angles, placeOf(now).rotate)) > 0.1 ? turnTo(text, model, now, angles) : text;
 }
 
 /* An outline drawn by hand. */
@@ -223,7 +275,13 @@ export function followPreset(text: string, model: Model, item: Item, preset: str
   return {text: rename(text, model, item, name), key: `materials.${name}`};
 }
 
-export function remove(text: string, item: Item): string {
+/* Of a group, its members stay, and are in none. */
+export function remove(text: string, model: Model, item: Item): string {
+  if (item.kind === 'group') {
+    for (const i of model.items) {
+      if (i.group === item.name && !i.of) text = removeAt(text, [...i.path, i.kind === 'group' ? 'parent' : 'group']);
+    }
+  }
   return removeAt(text, item.path);
 }
 
@@ -242,7 +300,7 @@ export function duplicate(text: string, model: Model, item: Item): Made {
     },
     add(placeOf(item).pivot, [extent(model, item) * 1.1, 0, 0]),
   );
-  if (item.fields.name !== undefined || (item.kind !== 'sink' && item.kind !== 'source'))
+  if (item.fields.name !== undefined || !['sink', 'source', 'part'].includes(item.kind))
     text = setValue(text, [...copy, 'name'], name);
   return {key: copy.join('.'), text};
 }
@@ -265,6 +323,13 @@ export function rename(text: string, model: Model, item: Item, name: string): st
     return text;
   }
   text = setValue(text, [...item.path, 'name'], name);
+  if (item.kind === 'group') {
+    for (const i of model.items) {
+      if (i.group === item.name && !i.of)
+        text = setValue(text, [...i.path, i.kind === 'group' ? 'parent' : 'group'], name);
+    }
+    return text;
+  }
   const contacts = Array.isArray(model.root.contacts) ? model.root.contacts : [];
   contacts.forEach((c, i) => {
     if (!isFields(c) || !Array.isArray(c.objects)) return;

@@ -3,8 +3,13 @@ import type {Document} from 'yaml';
 import type {Vec3} from '../protocol.ts';
 import type {Path} from './path.ts';
 
-export type ItemKind = 'scene' | 'object' | 'emitter' | 'collider' | 'sink' | 'source' | 'material';
+export type ItemKind = 'scene' | 'group' | 'object' | 'emitter' | 'collider' | 'sink' | 'source' | 'material' | 'part';
 export type Fields = Record<string, unknown>;
+
+/* A shape that is made of others: its parts are items of their own. */
+export const OPERATORS = ['union', 'difference', 'intersection'] as const;
+export type Operator = (typeof OPERATORS)[number];
+export const isOperator = (word: string): word is Operator => (OPERATORS as readonly string[]).includes(word);
 
 export type Shape = {word: string; params: Fields; path: Path};
 export type Item = {
@@ -16,6 +21,9 @@ export type Item = {
   material: string;
   visible: boolean;
   fields: Fields;
+  group: string; /* that it is in; of a group, its parent; "" for none */
+  parts: Item[]; /* of its shape */
+  of: Item | null; /* of a part, what it is a part of */
 };
 
 /* The scene itself, where a text has none to show. */
@@ -28,6 +36,9 @@ export const SCENE: Item = {
   material: '',
   visible: true,
   fields: {},
+  group: '',
+  parts: [],
+  of: null,
 };
 export type Model = {
   name: string;
@@ -36,8 +47,14 @@ export type Model = {
   resolution: number;
   heat: boolean;
   items: Item[]; /* the scene first */
-  root: Fields;
+  root: Fields; /* expressions that the engine has computed are numbers */
+  numbers: Numbers;
 };
+
+/* What comes out of expressions, by their text. */
+export type Numbers = Readonly<Record<string, number>>;
+
+const MOST_ALIASES = 1000; /* of values within each other: what more of them would make is not unfolded */
 
 export const isFields = (v: unknown): v is Fields => typeof v === 'object' && v !== null && !Array.isArray(v);
 const fields = (v: unknown): Fields => (isFields(v) ? v : {});
@@ -48,37 +65,78 @@ export function vector(v: unknown, fallback: Vec3 = [0, 0, 0]): Vec3 {
   return [0, 1, 2].map(i => (typeof v[i] === 'number' ? v[i] : i < v.length ? fallback[i] : 0)) as Vec3;
 }
 
+/* What a shape says beside its word. */
+const BESIDE = ['translate', 'rotate', 'round', 'offset', 'shell'];
+
+function wordOf(shape: unknown, path: Path): Shape | null {
+  if (typeof shape === 'string') return {word: shape, params: {}, path};
+  if (!isFields(shape)) return null;
+  const word = Object.keys(shape).find(w => !BESIDE.includes(w));
+  return word === undefined ? null : {word, params: fields(shape[word]), path: [...path, word]};
+}
+
 function shapeOf(of: Fields, path: Path): Shape | null {
-  const shape = of.shape;
-  if (typeof shape === 'string') return {word: shape, params: {}, path: [...path, 'shape']};
-  if (isFields(shape)) {
-    const word = Object.keys(shape)[0];
-    if (word) return {word, params: fields(shape[word]), path: [...path, 'shape', word]};
-  }
+  const shape = wordOf(of.shape, [...path, 'shape']);
+  if (shape) return shape;
   for (const word of ['mesh', 'voxels', 'particles']) {
     if (typeof of[word] === 'string') return {word, params: {file: of[word]}, path};
   }
   return null;
 }
 
+/* The parts of a shape, and theirs. */
+function addParts(item: Item): void {
+  const shape = item.shape, at = shape?.path;
+  if (!shape || !at || !isOperator(shape.word)) return;
+  const holder = item.kind === 'part' ? item.fields : fields(item.fields.shape);
+  list(holder[shape.word]).forEach((value, i) => {
+    const path = [...at, i], own = wordOf(value, path);
+    const sign = shape.word === 'difference' && i > 0 ? 'minus ' : shape.word === 'intersection' && i > 0 ? 'within ' : '';
+    const part: Item = {
+      ...itemOf('part', path, value, `${sign}${own?.word ?? 'shape'}`),
+      shape: own,
+      of: item,
+    };
+    addParts(part);
+    item.parts.push(part);
+  });
+}
+
+/* An item with all its parts, each before its own. */
+export const withParts = (item: Item): Item[] => [item, ...item.parts.flatMap(withParts)];
+
 function itemOf(kind: ItemKind, path: Path, value: unknown, fallback: string): Item {
   const of = fields(value);
-  return {
+  const item: Item = {
     kind,
     key: path.join('.'),
     path,
     fields: of,
     name: typeof of.name === 'string' || typeof of.name === 'number' ? String(of.name) : fallback,
-    shape: kind === 'material' || kind === 'scene' ? null : shapeOf(of, path),
+    shape: ['material', 'scene', 'group', 'part'].includes(kind) ? null : shapeOf(of, path),
     material: typeof of.material === 'string' ? of.material : '',
     visible: of.visible !== false,
+    group: String((kind === 'group' ? of.parent : of.group) ?? ''),
+    parts: [],
+    of: null,
   };
+  addParts(item);
+  return item;
 }
 
-export function readModel(doc: Document): Model {
-  const root = fields(doc.toJS({maxAliasCount: 0}));
+/* The same with numbers in place of expressions. */
+function computed(value: unknown, numbers: Numbers): unknown {
+  if (typeof value === 'string') return Object.hasOwn(numbers, value) ? numbers[value] : value;
+  if (Array.isArray(value)) return value.map(v => computed(v, numbers));
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, computed(v, numbers)]));
+}
+
+export function readModel(doc: Document, numbers: Numbers = {}): Model {
+  const root = fields(computed(doc.toJS({maxAliasCount: MOST_ALIASES}), numbers));
   const name = typeof root.name === 'string' || typeof root.name === 'number' ? String(root.name) : 'scene';
   const items: Item[] = [itemOf('scene', [], {}, 'Scene')];
+  list(root.groups).forEach((g, i) => items.push(itemOf('group', ['groups', i], g, `group_${i + 1}`)));
   list(root.objects).forEach((o, i) => {
     items.push(itemOf(fields(o).emit !== undefined ? 'emitter' : 'object', ['objects', i], o, `object_${i + 1}`));
   });
@@ -93,7 +151,8 @@ export function readModel(doc: Document): Model {
   return {
     name,
     root,
-    items,
+    numbers,
+    items: items.flatMap(withParts),
     dimension: root.dimension === 2 ? 2 : 3,
     up: root.up === 'z' ? 'z' : 'y',
     resolution: typeof root.resolution === 'number' ? root.resolution : 0.02,

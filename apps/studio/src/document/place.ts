@@ -3,35 +3,17 @@
  * A shape is scaled, turned about the origin (x, then y, then z) and translated. Its pivot is where its
  * middle comes to lie: handles sit there, and turning keeps it. */
 import type {Vec3} from '../protocol.ts';
-import {setValue, type Value} from './edit.ts';
-import {vector, type Item, type Model} from './model.ts';
-import {add, DEGREE, length, scale, sub} from '../view/math.ts';
+import {setNumbers, setValue} from './edit.ts';
+import {isOperator, vector, type Item, type Model} from './model.ts';
+import type {Path} from './path.ts';
+import {add, length, scale, sub} from '../view/math.ts';
+import {frameOf, inwards, outwards, shapeFrame, sizes, WORLD, type Frame} from './frames.ts';
+import {apply, rotation} from './matrix.ts';
 
-export type Matrix = [Vec3, Vec3, Vec3]; /* rows */
+/* The middle of a shape in the frame of its item. */
+const middle = (item: Item): Vec3 => outwards(shapeFrame(item), ownMiddle(item));
 
-export function rotation(degrees: Vec3): Matrix {
-  const [a, b, c] = degrees.map(d => d * DEGREE);
-  const [ca, sa, cb, sb, cc, sc] = [Math.cos(a), Math.sin(a), Math.cos(b), Math.sin(b), Math.cos(c), Math.sin(c)];
-  return [
-    [cb * cc, sa * sb * cc - ca * sc, ca * sb * cc + sa * sc],
-    [cb * sc, sa * sb * sc + ca * cc, ca * sb * sc - sa * cc],
-    [-sb, sa * cb, ca * cb],
-  ];
-}
-
-/* Degrees about x, then y, then z. */
-export function anglesOf(m: Matrix): Vec3 {
-  const y = Math.asin(Math.max(-1, Math.min(1, -m[2][0])));
-  if (Math.abs(m[2][0]) > 0.999999) return [Math.atan2(-m[1][2], m[1][1]) / DEGREE, y / DEGREE, 0];
-  return [Math.atan2(m[2][1], m[2][2]) / DEGREE, y / DEGREE, Math.atan2(m[1][0], m[0][0]) / DEGREE];
-}
-
-export const multiply = (a: Matrix, b: Matrix): Matrix =>
-  a.map(r => [0, 1, 2].map(j => r[0] * b[0][j] + r[1] * b[1][j] + r[2] * b[2][j])) as Matrix;
-export const apply = (m: Matrix, v: Vec3): Vec3 => m.map(r => r[0] * v[0] + r[1] * v[1] + r[2] * v[2]) as Vec3;
-
-/* The middle of a shape in its own frame. */
-function middle(item: Item): Vec3 {
+function ownMiddle(item: Item): Vec3 {
   const p = item.shape?.params ?? {};
   switch (item.shape?.word) {
     case 'capsule':
@@ -47,12 +29,13 @@ function middle(item: Item): Vec3 {
   }
 }
 
-export type Place = {translate: Vec3; rotate: Vec3; scale: Vec3; pivot: Vec3; moves: boolean};
+/* In the frame that the item is in: its group's, and of a part that of the whole. */
+export type Place = {translate: Vec3; rotate: Vec3; scale: Vec3; pivot: Vec3};
 
 export function placeOf(item: Item): Place {
   const translate = vector(item.fields.translate),
     rotate = vector(item.fields.rotate),
-    scale = vector(item.fields.scale, [1, 1, 1]);
+    scale = sizes(item.fields.scale);
   const m = middle(item),
     scaled: Vec3 = [m[0] * scale[0], m[1] * scale[1], m[2] * scale[2]];
   return {
@@ -60,21 +43,34 @@ export function placeOf(item: Item): Place {
     rotate,
     scale,
     pivot: add(translate, apply(rotation(rotate), scaled)),
-    moves: item.fields.keys !== undefined,
   };
 }
 
 /* Whether the kind of item has translate and rotate; sinks have only their shape. */
 const hasFrame = (item: Item): boolean => item.kind !== 'sink';
 
+/* Where handles sit in the scene at a time, and the frame that drags are to be taken into. */
+export function handlesOf(model: Model, item: Item, time: number): {pivot: Vec3; frame: Frame} {
+  const frame = frameOf(model, item, time);
+  return {frame, pivot: outwards(frame, placeOf(item).pivot)};
+}
+
+export const moveInScene = (text: string, model: Model, item: Item, frame: Frame, to: Vec3): string =>
+  moveTo(text, model, item, inwards(frame, to));
+
 /* As many digits as a tenth of the resolution needs. */
-function tidy(model: Model, v: Vec3, like: unknown): Value {
-  const step = Math.pow(10, Math.floor(Math.log10(model.resolution / 10)));
-  const digits = Math.max(0, -Math.log10(step));
+const stepOf = (model: Model): number => Math.pow(10, Math.floor(Math.log10(model.resolution / 10)));
+
+function tidy(model: Model, v: Vec3, like: unknown): number[] {
+  const digits = Math.max(0, -Math.log10(stepOf(model)));
   const rounded = v.map(x => +x.toFixed(Math.min(12, Math.round(digits))) + 0);
   const flat = model.dimension === 2 && !(Array.isArray(like) && like.length > 2);
   return flat ? rounded.slice(0, 2) : rounded;
 }
+
+/* Writes a point where it differs from what is there. */
+const put = (text: string, model: Model, path: Path, v: Vec3, now: unknown): string =>
+  setNumbers(text, path, tidy(model, v, now), vector(now), 0.5 * stepOf(model));
 
 /* Moves the pivot. The shape's own centre changes if it alone says where the item is. */
 export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): string {
@@ -82,18 +78,22 @@ export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): str
     place = placeOf(item);
   const by = sub(pivot, place.pivot);
   const own = shape?.word === 'plane' ? 'point' : 'center';
-  const framed = ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
-  const hasOwn = !!shape && !['capsule', 'polygon', 'mesh', 'voxels', 'particles'].includes(shape.word);
+  const framed =
+    shapeFrame(item) !== WORLD || ['translate', 'rotate', 'scale'].some(k => item.fields[k] !== undefined);
+  const hasOwn =
+    !!shape && !isOperator(shape.word) && !['capsule', 'polygon', 'mesh', 'voxels', 'particles'].includes(shape.word);
   if (shape && hasOwn && !framed) {
-    return setValue(text, [...shape.path, own], tidy(model, add(vector(shape.params[own]), by), shape.params[own]));
+    return put(text, model, [...shape.path, own], add(vector(shape.params[own]), by), shape.params[own]);
   }
   if (shape && !hasFrame(item)) {
     for (const key of ['from', 'to']) {
       if (shape.word === 'capsule')
-        text = setValue(
+        text = put(
           text,
+          model,
           [...shape.path, key],
-          tidy(model, add(vector(shape.params[key], [0, key === 'to' ? 0.5 : -0.5, 0]), by), shape.params[key]),
+          add(vector(shape.params[key], [0, key === 'to' ? 0.5 : -0.5, 0]), by),
+          shape.params[key],
         );
     }
     if (shape.word === 'polygon' && Array.isArray(shape.params.points)) {
@@ -105,7 +105,7 @@ export function moveTo(text: string, model: Model, item: Item, pivot: Vec3): str
     }
     return text;
   }
-  return setValue(text, [...item.path, 'translate'], tidy(model, add(place.translate, by), item.fields.translate));
+  return put(text, model, [...item.path, 'translate'], add(place.translate, by), item.fields.translate);
 }
 
 /* Turns about the pivot. */
@@ -115,12 +115,14 @@ export function turnTo(text: string, model: Model, item: Item, degrees: Vec3): s
     m = middle(item);
   const scaled: Vec3 = [m[0] * place.scale[0], m[1] * place.scale[1], m[2] * place.scale[2]];
   const rounded = degrees.map(d => +d.toFixed(1) + 0) as Vec3;
-  text = setValue(text, [...item.path, 'rotate'], rounded);
+  text = setNumbers(text, [...item.path, 'rotate'], rounded, place.rotate, 0.05);
   if (length(m) === 0) return text;
-  return setValue(
+  return put(
     text,
+    model,
     [...item.path, 'translate'],
-    tidy(model, sub(place.pivot, apply(rotation(rounded), scaled)), item.fields.translate),
+    sub(place.pivot, apply(rotation(rounded), scaled)),
+    item.fields.translate,
   );
 }
 
@@ -142,18 +144,19 @@ const VECTORS: Record<string, Record<string, Vec3>> = {
 };
 
 export const canScale = (item: Item): boolean =>
-  !!item.shape &&
-  (item.shape.word in LENGTHS ||
+  item.kind === 'group' ||
+  (!!item.shape && (item.shape.word in LENGTHS ||
     item.shape.word in VECTORS ||
-    ['polygon', 'particles', 'voxels'].includes(item.shape.word));
+    ['polygon', 'particles', 'voxels'].includes(item.shape.word)));
 
 /* Scales sizes by a factor for each axis; those that are one number take the geometric mean. `item` is as
  * it was when the drag began, and so are its sizes. */
 export function scaleBy(text: string, item: Item, factor: Vec3): string {
   const shape = item.shape;
-  if (!shape) return text;
   const mean = Math.cbrt(Math.max(1e-9, factor[0] * factor[1] * factor[2])),
     round = (x: number) => +x.toPrecision(3);
+  if (item.kind === 'group') return setValue(text, [...item.path, 'scale'], round(sizes(item.fields.scale)[0] * mean));
+  if (!shape) return text;
   if (shape.word in LENGTHS && shape.path.length > item.path.length) {
     for (const [key, fallback] of Object.entries(LENGTHS[shape.word])) {
       const now = typeof shape.params[key] === 'number' ? (shape.params[key] as number) : fallback;
@@ -183,6 +186,6 @@ export function scaleBy(text: string, item: Item, factor: Vec3): string {
   return setValue(
     text,
     [...item.path, 'scale'],
-    vector(item.fields.scale, [1, 1, 1]).map((x, i) => round(x * factor[i])),
+    sizes(item.fields.scale).map((x, i) => round(x * factor[i])),
   );
 }

@@ -4,13 +4,22 @@ import {el, button, replace} from '../ui/dom.ts';
 import {icon, shapeIcon, type IconName} from '../ui/icons.ts';
 import {showMenu, type Entry} from '../ui/menu.ts';
 import {count, readNumber, showWithUnit} from '../ui/units.ts';
-import {addMaterial, addShape, SHAPE_NAMES} from '../document/make.ts';
-import {SCENE, type Item, type ItemKind} from '../document/model.ts';
+import {countsOf, isCopied} from '../app_scene.ts';
+import {isKeyed} from '../document/frames.ts';
+import {addGroup, addMaterial, addShape, SHAPE_NAMES} from '../document/make.ts';
+import {SCENE, type Item, type ItemKind, type Model} from '../document/model.ts';
 import {swatchColor} from './colors.ts';
 import {SectionView} from './rows.ts';
 
 type Part = {kind: ItemKind; title: string; add: string; hint: string; optional?: boolean};
 const PARTS: Part[] = [
+  {
+    kind: 'group',
+    title: 'Groups',
+    add: 'Add a group',
+    hint: 'Places that other things are in.',
+    optional: true,
+  },
   {kind: 'object', title: 'Objects', add: 'Add an object', hint: 'What is made of particles.'},
   {kind: 'collider', title: 'Colliders', add: 'Add a collider', hint: 'What objects bounce off.'},
   {kind: 'emitter', title: 'Emitters', add: 'Add an emitter', hint: 'Sources that pour material in.'},
@@ -27,9 +36,20 @@ const PARTS: Part[] = [
 const GROUP_LEAST = 4; /* like names that share a row */
 const GROUP_SHOWN = 3; /* of them at first */
 
+const ICONS: Partial<Record<ItemKind, IconName>> = {group: 'group', emitter: 'emit', source: 'flame'};
+
+/* The group that a thing's row is below. */
+function holderOf(model: Model, item: Item): Item | null {
+  if (item.of || item.group === '') return null;
+  return model.items.find(i => i.kind === 'group' && i.name === item.group && (item.kind !== 'group' || before(i, item))) ?? null;
+}
+const before = (a: Item, b: Item): boolean => (a.path[1] as number) < (b.path[1] as number);
+
 export class Outline {
   readonly element = el('div', {class: 'p-body', role: 'tree', 'aria-label': 'Scene'});
   private readonly open = new Map<string, 'some' | 'all' | 'none'>();
+  private readonly folded = new Set<string>(); /* keys of items whose members or parts are not shown */
+  private shown = ''; /* the selection that was brought into sight */
   private readonly shut = new Map<string, boolean>();
   private drawn = '';
 
@@ -42,14 +62,28 @@ export class Outline {
   update(): void {
     const {app} = this,
       scene = app.state.get('scene');
+    this.reveal();
     const signature = JSON.stringify([
       app.state.get('selection'),
       [...app.state.get('hidden')],
       [...this.open],
+      [...this.folded],
       app.state.get('schema') !== null,
-      app.doc.model.items.map(i => [i.key, i.name, i.kind, i.material, i.visible, i.shape?.word, i.fields.temperature]),
+      app.doc.model.items.map(i => [
+        i.key,
+        i.name,
+        i.kind,
+        i.material,
+        i.visible,
+        i.shape?.word,
+        i.fields.temperature,
+        i.group,
+        i.fields.instances !== undefined,
+        isKeyed(i),
+      ]),
       scene?.materials.map(m => [m.name, m.color]),
-      scene?.objects.map(o => o.count),
+      scene?.objects.map(o => [o.count, o.entry]),
+      scene?.colliders.map(c => c.entry),
     ]);
     if (signature === this.drawn) return;
     this.drawn = signature;
@@ -62,15 +96,17 @@ export class Outline {
       ),
     ];
     for (const part of PARTS) {
-      const own = items.filter(i => i.kind === part.kind);
-      if (part.optional && !own.length) continue;
+      const all = items.filter(i => i.kind === part.kind),
+        own = all.filter(i => !holderOf(app.doc.model, i));
+      if (part.optional && (part.kind === 'group' ? !all.length : !own.length)) continue;
       const view = new SectionView(part.title, {
         remember: this.shut,
-        shut: part.kind === 'emitter' && !own.length && items.length > 3,
+        shut: part.kind === 'emitter' && !all.length && items.length > 3,
         add: {label: part.add, run: at => this.addMenu(part, at)},
       });
       view.set(String(own.length));
-      view.append(...(own.length ? this.rows(own) : [el('p', {class: 'hint'}, part.hint)]));
+      const hint = all.length ? 'In groups.' : part.hint;
+      view.append(...(own.length ? this.rows(own, 0) : [el('p', {class: 'hint'}, hint)]));
       content.push(view.element);
     }
     const more = PARTS.filter(p => p.optional && !items.some(i => i.kind === p.kind));
@@ -82,7 +118,7 @@ export class Outline {
           button(
             {
               icon: 'plus',
-              label: 'Add a sink or a heat source',
+              label: 'Add a group, a sink or a heat source',
               text: 'More',
               class: 'small',
               do: 'add-more',
@@ -95,7 +131,7 @@ export class Outline {
                   kind: 'do' as const,
                   text: p.add,
                   note: '',
-                  icon: (p.kind === 'sink' ? 'sink' : 'flame') as IconName,
+                  icon: p.kind === 'sink' ? ('sink' as const) : ICONS[p.kind],
                   run: () => this.add(p.kind, app.doc.model.dimension === 2 ? 'rectangle' : 'box'),
                 })),
                 e.currentTarget as HTMLElement,
@@ -111,7 +147,32 @@ export class Outline {
       this.element.querySelector<HTMLElement>(`.item[data-key="${focused}"]`)?.focus({preventScroll: true});
   }
 
-  private rows(items: Item[]): Node[] {
+  /* What is in a group, or the parts of a shape. */
+  private below(item: Item): Item[] {
+    const {model} = this.app.doc;
+    if (item.kind !== 'group') return item.parts;
+    return model.items.filter(i => holderOf(model, i) === item);
+  }
+
+  /* A row, and those of what is in it. */
+  private branch(item: Item, depth: number, kid = false): Node[] {
+    const below = this.below(item);
+    const row = this.row(item, undefined, kid, depth, below.length > 0);
+    return below.length && !this.folded.has(item.key) ? [row, ...this.rows(below, depth + 1)] : [row];
+  }
+
+  /* Opens what the selection is in, once. */
+  private reveal(): void {
+    const key = this.app.state.get('selection'), {model} = this.app.doc;
+    if (key === this.shown) return;
+    this.shown = key;
+    for (let at: Item | null = model.items.find(i => i.key === key) ?? null; at; ) {
+      at = at.of ?? holderOf(model, at);
+      if (at) this.folded.delete(at.key);
+    }
+  }
+
+  private rows(items: Item[], depth: number): Node[] {
     const stem = (i: Item) => i.name.replace(/[_ ]?\d+$/, '');
     const sizes = new Map<string, number>();
     for (const i of items) sizes.set(stem(i), (sizes.get(stem(i)) ?? 0) + 1);
@@ -120,24 +181,30 @@ export class Outline {
     for (const item of items) {
       const s = stem(item),
         n = sizes.get(s) ?? 0;
-      if (n < GROUP_LEAST || s === item.name) {
-        out.push(this.row(item));
+      if (n < GROUP_LEAST || s === item.name || item.kind === 'part') {
+        out.push(...this.branch(item, depth));
         continue;
       }
       if (done.has(s)) continue;
       done.add(s);
       const group = items.filter(i => stem(i) === s && i.name !== s),
         state = this.open.get(s) ?? (n > 12 ? 'some' : 'all');
-      out.push(this.groupRow(s, group.length, state));
+      out.push(this.groupRow(s, group.length, state, depth));
       if (state === 'none') continue;
       const selected = group.findIndex(i => i.key === this.app.state.get('selection'));
       const shown = state === 'all' || selected >= GROUP_SHOWN ? group : group.slice(0, GROUP_SHOWN);
-      out.push(...shown.map(i => this.row(i, undefined, true)));
+      out.push(...shown.flatMap(i => this.branch(i, depth + 1, true)));
       if (shown.length < group.length) {
         out.push(
           el(
             'div',
-            {class: 'item kid more', role: 'treeitem', tabindex: -1, onclick: () => this.setOpen(s, 'all')},
+            {
+              class: 'item kid more',
+              style: `--d:${depth + 1}`,
+              role: 'treeitem',
+              tabindex: -1,
+              onclick: () => this.setOpen(s, 'all'),
+            },
             el('span', {class: 't'}, `${group.length - shown.length} more`),
           ),
         );
@@ -151,11 +218,12 @@ export class Outline {
     this.update();
   }
 
-  private groupRow(stem: string, n: number, state: string): HTMLElement {
+  private groupRow(stem: string, n: number, state: string, depth: number): HTMLElement {
     return el(
       'div',
       {
         class: 'item group' + (state === 'none' ? ' closed' : ''),
+        style: `--d:${depth}`,
         role: 'treeitem',
         'data-stem': stem,
         tabindex: -1,
@@ -169,20 +237,14 @@ export class Outline {
     );
   }
 
-  private row(item: Item, iconName?: IconName, kid = false): HTMLElement {
+  private row(item: Item, iconName?: IconName, kid = false, depth = 0, opens = false): HTMLElement {
     const {app} = this,
       scene = app.state.get('scene');
     const hidden = app.isHidden(item);
     const selected = app.state.get('selection') === item.key;
     const name =
-      iconName ??
-      (item.kind === 'material'
-        ? null
-        : item.kind === 'emitter'
-          ? 'emit'
-          : item.kind === 'source'
-            ? 'flame'
-            : shapeIcon(item.shape?.word ?? 'box'));
+      iconName ?? (item.kind === 'material' ? null : (ICONS[item.kind] ?? shapeIcon(item.shape?.word ?? 'box')));
+    const folded = this.folded.has(item.key);
     const color = (of: string, object?: string) =>
       el('i', {class: 'sw', style: `background:${swatchColor(scene, of, object)}`, title: of});
     /* Objects of the only material need not name it. */
@@ -194,7 +256,10 @@ export class Outline {
       'div',
       {
         class: `item${kid ? ' kid' : ''}${hidden ? ' off' : ''}`,
+        style: depth ? `--d:${depth}` : null,
         role: 'treeitem',
+        'aria-level': depth + 1,
+        'aria-expanded': opens ? String(!folded) : null,
         'data-key': item.key,
         tabindex: selected ? 0 : -1,
         'aria-selected': String(selected),
@@ -206,6 +271,21 @@ export class Outline {
           if (item.kind !== 'scene') app.itemMenu(item, e.currentTarget as HTMLElement);
         },
       },
+      opens &&
+        el(
+          'button',
+          {
+            type: 'button',
+            class: 'fold' + (folded ? ' closed' : ''),
+            tabindex: -1,
+            'aria-label': `${folded ? 'Open' : 'Close'} ${item.name}`,
+            onclick: (e: MouseEvent) => {
+              e.stopPropagation();
+              this.setFolded(item.key, !folded);
+            },
+          },
+          icon('down'),
+        ),
       name && icon(name),
       item.kind === 'material' && color(item.name),
       el('span', {class: 't'}, item.name),
@@ -230,18 +310,27 @@ export class Outline {
     );
   }
 
-  /* Particles of an object, the temperature of a hot plate. */
+  private setFolded(key: string, fold: boolean): void {
+    if (fold) this.folded.add(key);
+    else this.folded.delete(key);
+    this.update();
+  }
+
+  /* How many copies there are, particles of an object, the temperature of a hot plate. */
   private note(item: Item): HTMLElement | null {
-    const object =
-      item.path[0] === 'objects' ? this.app.state.get('scene')?.objects[item.path[1] as number] : undefined;
+    const {copies, particles} = countsOf(this.app.state.get('scene'), item);
     const temperature = item.kind === 'collider' ? readNumber(item.fields.temperature) : null;
-    const text =
-      object && object.name === item.name && object.count > 0
-        ? count(object.count)
+    const text = isCopied(this.app.doc.model, item) && copies > 0
+      ? `\u00d7 ${count(copies)}`
+      : particles > 0
+        ? count(particles)
         : temperature !== null
           ? showWithUnit(temperature, 'K', 'temperature')
           : '';
-    return text ? el('span', {class: 'n'}, text) : null;
+    const title = copies > 1 && particles > 0 ? `${count(copies)} copies, ${count(particles)} particles` : null;
+    return text || isKeyed(item)
+      ? el('span', {class: 'n', title}, isKeyed(item) ? icon('key') : null, text)
+      : null;
   }
 
   private key(e: KeyboardEvent): void {
@@ -270,7 +359,19 @@ export class Outline {
   /* Left closes a group, or goes up to it; right opens it. On other rows these keys step through time. */
   private fold(e: KeyboardEvent, row: HTMLElement, all: HTMLElement[]): void {
     const left = e.key === 'ArrowLeft',
-      group = row.classList.contains('kid')
+      key = row.dataset.key,
+      item = key === undefined ? undefined : this.app.doc.model.items.find(i => i.key === key),
+      holder = item && (item.of ?? holderOf(this.app.doc.model, item));
+    if (item && (row.getAttribute('aria-expanded') === String(left) || (left && holder))) {
+      e.preventDefault();
+      e.stopPropagation();
+      if (row.getAttribute('aria-expanded') === String(left)) this.setFolded(item.key, left);
+      else this.app.select(holder!.key);
+      const to = row.getAttribute('aria-expanded') === String(left) ? item.key : holder!.key;
+      this.element.querySelector<HTMLElement>(`.item[data-key="${to}"]`)?.focus();
+      return;
+    }
+    const group = row.classList.contains('kid')
         ? all.slice(0, all.indexOf(row)).filter(r => r.dataset.stem !== undefined).pop()
         : row,
       stem = group?.dataset.stem;
@@ -292,6 +393,7 @@ export class Outline {
       schema = app.state.get('schema'),
       flat = app.doc.model.dimension === 2;
     if (!schema) return;
+    if (part.kind === 'group') return this.add('group', '');
     if (part.kind === 'material') {
       const known = ['snow', 'jelly_soft', 'sand', 'water', 'clay', 'honey', 'chocolate', 'snow_melting', 'wax', 'ice'];
       const entry = (name: string): Entry => {
@@ -349,6 +451,10 @@ export class Outline {
 
   private add(kind: ItemKind, word: string): void {
     const {app} = this;
+    if (kind === 'group') {
+      app.add(addGroup(app.doc.text, app.doc.model), 'Add a group');
+      return;
+    }
     app.add(addShape(app.doc.text, app.doc.model, kind, word), `Add a ${(SHAPE_NAMES[word] ?? word).toLowerCase()}`);
   }
 }

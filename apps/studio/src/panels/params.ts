@@ -158,7 +158,7 @@ function nice(x: number): number {
 }
 
 /* Groups of rows: a title and the parameters below it. Others of the section come last, under More. */
-export type Group = {title: string; names: string[]; shut?: boolean};
+export type Group = {title: string; names: string[]; shut?: boolean}; /* no names: all of the section */
 
 export const SCENE_GROUPS: {section: string; at: string[]; group: Group}[] = [
   {section: 'simulation', at: ['simulation'], group: {title: 'World', names: ['gravity']}},
@@ -179,6 +179,8 @@ export const SCENE_GROUPS: {section: string; at: string[]; group: Group}[] = [
     at: ['heat'],
     group: {title: 'Heat', names: ['speed', 'ambient', 'transfer', 'emissivity', 'sky'], shut: true},
   },
+  {section: 'camera', at: ['camera'], group: {title: 'Camera of pictures', names: [], shut: true}},
+  {section: 'light', at: ['light'], group: {title: 'Light of pictures', names: [], shut: true}},
   {section: 'domain', at: ['domain'], group: {title: 'Domain', names: ['low', 'high', 'leaving'], shut: true}},
 ];
 

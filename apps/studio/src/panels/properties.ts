@@ -2,16 +2,20 @@
  * something else is selected; while values change only their texts do. */
 import type {App} from '../app.ts';
 import type {Param, Section} from '../protocol.ts';
+import {countsOf} from '../app_scene.ts';
 import {el, button, replace, setText} from '../ui/dom.ts';
 import {icon} from '../ui/icons.ts';
 import {showMenu} from '../ui/menu.ts';
-import {count, readNumber} from '../ui/units.ts';
-import {removeAt, setValue, type Value} from '../document/edit.ts';
-import {duplicate, followPreset, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
-import {isFields, valueAt, vector, type Item} from '../document/model.ts';
+import {count, readNumber, writeNumber} from '../ui/units.ts';
+import {nodeAt, Raw, removeAt, setNumbers, setValue, sourceAt, type Value} from '../document/edit.ts';
+import {duplicate, followPreset, putIntoGroup, remove, rename, setPreset, SHAPE_NAMES} from '../document/make.ts';
+import {isFields, valueAt, vector, withParts, type Fields, type Item} from '../document/model.ts';
 import {moveTo, placeOf, turnTo} from '../document/place.ts';
 import {pathText, type Path} from '../document/path.ts';
-import {actsAtOnce, COLLIDER_GROUPS, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
+import {actsAtOnce, COLLIDER_GROUPS, labelOf, MATERIAL_GROUPS, OBJECT_GROUPS, SCENE_GROUPS, type Group} from './params.ts';
+import {copiesSection} from './copies.ts';
+import {KeyedRow, KeyList, type KeyColumn} from './key_list.ts';
+import {besideSection, partRows} from './parts.ts';
 import {makeRow, RowTip, SectionView, type Row, type RowSource} from './rows.ts';
 import {meltPlot} from './melt_plot.ts';
 import {swatches} from './swatches.ts';
@@ -20,6 +24,8 @@ import {swatchColor} from './colors.ts';
 const AMBIENT = '20C'; /* of scenes that name none */
 const KIND_WORDS: Record<Item['kind'], string> = {
   scene: 'Scene',
+  group: 'Group',
+  part: 'Part',
   object: 'Object',
   emitter: 'Emitter',
   collider: 'Collider',
@@ -30,6 +36,8 @@ const KIND_WORDS: Record<Item['kind'], string> = {
 const SECTION_OF: Partial<Record<Item['kind'], string>> = {
   object: 'an object',
   emitter: 'an object',
+  group: 'a group',
+  part: 'an object',
   collider: 'a collider',
   sink: 'a sink',
   source: 'a source',
@@ -47,7 +55,11 @@ const PLACED = [
   'keys',
   'visible',
   'emit',
+  'instances',
 ];
+
+/* What moves a thing, in the order of its rows. */
+const MOTION = ['keys', 'interpolation', 'pivot', 'spin'];
 
 export class Properties {
   readonly element: HTMLElement;
@@ -56,13 +68,14 @@ export class Properties {
   private readonly foot = el('div', {class: 'p-foot', hidden: true});
   private readonly search: HTMLInputElement;
   private readonly searchBox: HTMLElement;
-  private readonly shut = new Map<string, boolean>();
+  readonly shut = new Map<string, boolean>();
   private rows: Row[] = [];
   private others: (() => void)[] = []; /* further things to update */
+  private keyLists: KeyList[] = [];
   private built = '';
   private readonly tip: RowTip;
 
-  constructor(private readonly app: App) {
+  constructor(readonly app: App) {
     this.search = el('input', {placeholder: 'Find a property', 'aria-label': 'Find a property', autocomplete: 'off'});
     this.search.addEventListener('input', () => this.filter());
     this.search.addEventListener('keydown', e => {
@@ -108,6 +121,10 @@ export class Properties {
     this.tip = new RowTip(app.element, this.element);
     app.doc.on('change', () => this.update());
     app.state.watch(['selection', 'schema', 'scene', 'waiting', 'comparing', 'playing'], () => this.update());
+    app.state.watch(['shown'], () => {
+      for (const row of this.rows) row.showTime?.();
+      for (const keys of this.keyLists) keys.showTime();
+    });
   }
 
   find(open: boolean): void {
@@ -147,7 +164,9 @@ export class Properties {
       app.doc.model.dimension,
       app.doc.model.heat,
       app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name),
-      item.fields.keys !== undefined,
+      app.doc.model.items.filter(i => i.kind === 'group').map(i => i.name),
+      shapeOfRows(item),
+      item.kind === 'scene' && [keyedOfScene(app.doc.model.root), app.doc.model.root.forces !== undefined],
     ]);
     if (signature !== this.built) {
       this.built = signature;
@@ -160,17 +179,19 @@ export class Properties {
 
   /* ---- making the rows ---- */
 
-  private section(name: string): Section | undefined {
+  section(name: string): Section | undefined {
     return this.app.state.get('schema')?.sections.find(s => s.name === name);
   }
 
   private build(item: Item): void {
     this.rows = [];
     this.others = [];
+    this.keyLists = [];
     this.tip.hide();
     const content: Node[] = [this.title(item)];
     if (item.kind === 'scene') content.push(...this.sceneSections());
     else if (item.kind === 'material') content.push(...this.materialSections(item));
+    else if (item.kind === 'group') content.push(...this.groupSections(item));
     else content.push(...this.placedSections(item));
     const scroll = this.body.scrollTop;
     replace(this.body, ...content);
@@ -218,19 +239,21 @@ export class Properties {
         typeof item.fields.preset === 'string' ? `preset ${item.fields.preset}` : info?.law && `law ${info.law}`;
       return ['Material', base && base + (changed ? `, ${changed} changed` : '')].filter(Boolean).join(' · ');
     }
-    const object = item.path[0] === 'objects' ? scene?.objects[item.path[1] as number] : undefined;
-    const word = item.shape?.word;
+    const {copies, particles} = countsOf(scene, item), {model} = this.app.doc;
+    const word = item.shape?.word, members = item.kind === 'group' ? model.items.filter(i => i.group === item.name && !i.of).length : 0;
     return [
-      KIND_WORDS[item.kind],
+      item.of ? `${KIND_WORDS[item.kind]} of ${item.of.name}` : KIND_WORDS[item.kind],
       word && (SHAPE_NAMES[word] ?? word).toLowerCase(),
-      object && object.count > 0 && `${count(object.count)} particles`,
+      members > 0 && `${members} member${members === 1 ? '' : 's'}`,
+      copies > 1 && `${count(copies)} copies`,
+      particles > 0 && `${count(particles)} particles`,
     ]
       .filter(Boolean)
       .join(' · ');
   }
 
   /* A row for a parameter of the section at `at`. */
-  private row(
+  row(
     param: Param,
     at: Path,
     o: {
@@ -252,7 +275,14 @@ export class Properties {
     const given = () =>
       valueAt(app.doc.model.root, path) ??
       (param.alias ? valueAt(app.doc.model.root, [...at, param.alias]) : undefined);
-    const base = o.word ? o.base : (before ?? fallback);
+    const base = o.word ? o.base : isKeyedValue(before) ? fallback : (before ?? fallback);
+    if (!o.read && isKeyedValue(given())) {
+      const keyed = new KeyedRow(app, param, path, o.label ?? labelOf(param.name), this.interpolation(), v =>
+        this.give(path, param, v, true),
+      );
+      this.rows.push(keyed);
+      return keyed;
+    }
     const row = makeRow(
       {
         param,
@@ -265,13 +295,28 @@ export class Properties {
         baseWord: o.word ?? (before !== undefined ? 'As opened' : 'Default'),
         marks: known || o.word === 'Preset',
         read: o.read ?? given,
+        written: () => this.written(path),
         give: o.give ?? ((value, done) => this.give(path, param, value, done)),
       },
       o.choices,
       o.color,
     );
     if (row) this.rows.push(row);
+    if (row && param.keys && !o.read) this.addKeyButton(row, param, path);
     return row;
+  }
+
+  /* Makes keys of a value that can have them. */
+  private addKeyButton(row: Row, param: Param, path: Path): void {
+    const {app} = this, label = labelOf(param.name);
+    row.element.firstElementChild?.append(
+      button({icon: 'key', label: `Keys for ${label}`, class: 'small', do: 'key-value'}, e => {
+        e.preventDefault();
+        const now = valueAt(app.doc.model.root, path) ?? parseFallback(param) ?? 0;
+        const keys: Value = {0: now as Value, ...(app.shownTime() > 0 ? {[writeNumber(+app.shownTime().toFixed(4))]: now as Value} : {})};
+        app.change(setValue(app.doc.text, path, {keys}), `Key ${label.toLowerCase()}`);
+      }),
+    );
   }
 
   /* Whether the thing was there, under the same name, when the scene was opened. */
@@ -282,12 +327,32 @@ export class Properties {
     return isFields(then) && isFields(now) && then.name === now.name;
   }
 
+  /* An expression at a path, as it stands in the text. */
+  private written(path: Path): string {
+    const {doc} = this.app, {numbers} = doc.model;
+    if (!Object.keys(numbers).length) return '';
+    const node = nodeAt(doc.text, path) as {toJSON?: () => unknown} | undefined, value = node?.toJSON?.();
+    const some = (v: unknown) => typeof v === 'string' && Object.hasOwn(numbers, v);
+    if (Array.isArray(value)) return value.some(some) ? value.join(', ') : '';
+    return some(value) ? String(value) : '';
+  }
+
+  private interpolation(): Param | undefined {
+    return this.section('a group')?.params.find(p => p.name === 'interpolation');
+  }
+
   private give(path: Path, param: Param, value: Value | null, done: boolean): void {
     const {doc} = this.app,
       name = pathText(path);
     const alias = param.alias ? [...path.slice(0, -1), param.alias] : null;
     const target = alias && valueAt(doc.model.root, alias) !== undefined ? alias : path;
-    const text = value === null ? removeAt(doc.text, target) : setValue(doc.text, target, value);
+    const numbers = Array.isArray(value) && value.every(v => typeof v === 'number');
+    const text =
+      value === null
+        ? removeAt(doc.text, target)
+        : numbers
+          ? setNumbers(doc.text, target, value as number[], vector(valueAt(doc.model.root, target)), 1e-12)
+          : setValue(doc.text, target, value);
     this.app.change(text, value === null ? `Reset ${param.name}` : `Change ${param.name}`, `row ${name}`);
     if (done) doc.settle();
   }
@@ -336,15 +401,34 @@ export class Properties {
     return true;
   }
 
+  /* What is put into another group stays where it is in the scene. A parent stands further up in the list. */
+  private groupChoice(at: Path): {choices: string[]; read: () => unknown; give: RowSource['give']} {
+    const {app} = this, {items} = app.doc.model, own = (i: Item) => i.kind === 'group' && at[0] === 'groups';
+    const names = items.filter(i => i.kind === 'group' && (at[0] !== 'groups' || (i.path[1] as number) < (at[1] as number)));
+    const item = () => app.doc.model.items.find(i => pathText(i.path) === pathText(at)) ?? app.selected();
+    return {
+      choices: ['', ...names.map(i => i.name)],
+      read: () => item().group,
+      give: value =>
+        app.change(
+          putIntoGroup(app.doc.text, app.doc.model, item(), String(value ?? '')),
+          value ? `Put ${item().name} into ${String(value)}` : `Take ${item().name} out of its ${own(item()) ? 'parent' : 'group'}`,
+        ),
+    };
+  }
+
   private optionsFor(p: Param, at: Path): {
     choices?: string[];
     base?: unknown;
     word?: 'Default';
     color?: (name: string) => string;
+    read?: () => unknown;
+    give?: RowSource['give'];
   } {
     /* Objects start as warm as the air. */
     if (p.name === 'temperature' && at[0] === 'objects' && valueAt(this.app.doc.baseline.root, [...at, p.name]) === undefined)
       return {base: valueAt(this.app.doc.model.root, ['heat', 'ambient']) ?? AMBIENT, word: 'Default'};
+    if ((p.name === 'group' || p.name === 'parent') && p.kind === 'text') return this.groupChoice(at);
     if (p.name !== 'material') return {};
     const names = this.app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name);
     return {
@@ -381,13 +465,14 @@ export class Properties {
       if (section === 'heat' && !model.heat) continue;
       let view = views.get(group.title);
       if (!view) views.set(group.title, (view = new SectionView(group.title, {shut: group.shut, remember: this.shut})));
-      for (const name of group.names) {
-        const param = this.section(section)?.params.find(p => p.name === name);
-        const row = param && this.row(param, at, this.computed(name));
-        used.add(`${section}.${name}`);
+      const all = this.section(section)?.params ?? [];
+      for (const param of group.names.length ? group.names.map(n => all.find(p => p.name === n)) : all) {
+        const row = param && this.row(param, at, this.computed(param.name));
+        used.add(`${section}.${param?.name}`);
         if (row) view.append(row.element);
       }
     }
+    if (model.root.forces !== undefined) views.set('Forces', this.forces());
     if (!model.heat) {
       const heat = new SectionView('Heat', {shut: true, remember: this.shut});
       heat.append(
@@ -413,6 +498,16 @@ export class Properties {
       out.push(view);
     }
     return out.map(v => v.element);
+  }
+
+  private forces(): SectionView {
+    const param: Param = {name: 'acceleration', kind: 'vector', unit: 'm/s2', fallback: '', least: 0, most: 0, help: ''};
+    const view = new SectionView('Forces', {remember: this.shut});
+    const keys = new KeyList(this.app, ['forces'], [{field: null, param}], 'forces', () => 'linear');
+    this.keyLists.push(keys);
+    this.others.push(() => keys.update());
+    view.append(keys.element);
+    return view;
   }
 
   /* What holds if the scene does not say, where the table cannot know it. */
@@ -458,12 +553,12 @@ export class Properties {
             this.openedPivot(item),
           ),
       });
-      if (position && item.fields.keys === undefined) {
+      if (position) {
         this.rows.push(position);
         placement.append(position.element);
       }
     }
-    if (item.kind !== 'sink' && item.fields.keys === undefined && item.shape?.word !== 'plane') {
+    if (item.kind !== 'sink' && item.shape?.word !== 'plane') {
       const flat = this.app.doc.model.dimension === 2;
       const param = section?.params.find(p => p.name === 'rotate');
       const row =
@@ -531,9 +626,16 @@ export class Properties {
         : undefined;
     const scaleRow = scale && this.row(scale, item.path);
     if (scaleRow) placement.append(scaleRow.element);
-    if (item.fields.keys !== undefined)
-      placement.append(el('p', {class: 'hint'}, 'Keys move it. Edit them in the text.'));
+    const group = item.kind === 'part' ? undefined : section?.params.find(p => p.name === 'group');
+    const groupRow = group && this.app.doc.model.items.some(i => i.kind === 'group') ? this.row(group, item.path, this.groupChoice(item.path)) : null;
+    if (groupRow) placement.append(groupRow.element);
+    if (item.kind === 'part' || item.shape) placement.append(...partRows(this, item));
     out.push(placement.element);
+    const beside = besideSection(this, item);
+    if (beside) out.push(beside.element);
+    if (item.kind === 'part') return out;
+    if (item.kind === 'collider' || item.kind === 'source') out.push(this.motionSection(item));
+    if (section?.params.some(p => p.name === 'instances')) out.push(copiesSection(this, item).element);
     if (item.kind === 'emitter') {
       const emit = this.section('emit'),
         view = new SectionView('Emission', {remember: this.shut});
@@ -549,8 +651,65 @@ export class Properties {
         : item.kind === 'sink' || item.kind === 'source'
           ? [{title: item.kind === 'source' ? 'Heat' : 'Time', names: ['power', 'start', 'end']}]
           : OBJECT_GROUPS;
-    out.push(...this.groups(section, groups, item.path, {skip: PLACED}).map(v => v.element));
+    out.push(...this.groups(section, groups, item.path, {skip: [...PLACED, 'group', ...(live || item.kind === 'source' ? MOTION : [])]}).map(v => v.element));
     return out;
+  }
+
+  private groupSections(item: Item): Node[] {
+    const section = this.section('a group'), placement = new SectionView('Placement', {remember: this.shut});
+    const members = this.app.doc.model.items.filter(i => i.group === item.name && !i.of).length;
+    for (const name of ['parent', 'translate', 'rotate', 'scale']) {
+      const param = section?.params.find(p => p.name === name);
+      if (!param || (name === 'parent' && this.groupChoice(item.path).choices.length < 2)) continue;
+      const row = this.row(param, item.path, {
+        ...this.optionsFor(param, item.path),
+        ...(name === 'translate' ? {label: 'Position'} : {}),
+      });
+      if (row) placement.append(row.element);
+    }
+    if (!members) placement.append(el('p', {class: 'hint'}, 'Nothing is in it. Choose it as the group of other things.'));
+    return [placement.element, this.motionSection(item), copiesSection(this, item).element];
+  }
+
+  /* Keys, and what else moves a thing. */
+  private motionSection(item: Item): HTMLElement {
+    const section = this.section(SECTION_OF[item.kind]!), flat = this.app.doc.model.dimension === 2;
+    const moves = MOTION.some(k => item.fields[k] !== undefined);
+    const view = new SectionView('Motion', {remember: this.shut, shut: !moves});
+    const help = section?.params.find(p => p.name === 'keys')?.help ?? '';
+    const column = (field: string, unit: string): KeyColumn => ({
+      field,
+      param: {name: field, kind: 'vector', unit, fallback: '', least: 0, most: 0, help},
+    });
+    const ways = waysOf(item);
+    const keys = new KeyList(
+      this.app,
+      [...item.path, 'keys'],
+      [column('at', 'm'), column('rotate', 'degrees')],
+      item.name,
+      () => valueAt(this.app.doc.model.root, [...item.path, 'interpolation']),
+    );
+    for (const name of ways) {
+      const path: Path = [...item.path, 'keys', name];
+      const row = this.row({name, kind: 'text', unit: '', fallback: '', least: 0, most: 0, help: 'numbers and expressions of time'}, path.slice(0, -1), {
+        read: () => sourceAt(this.app.doc.text, path),
+        give: (value, done) => {
+          this.give(path, {} as Param, value === null ? null : new Raw(String(value)), done);
+        },
+      });
+      if (row) view.append(row.element);
+    }
+    if (!ways.length) {
+      this.keyLists.push(keys);
+      this.others.push(() => keys.update());
+      view.append(keys.element);
+    }
+    for (const name of MOTION.filter(n => n !== 'keys')) {
+      const param = section?.params.find(p => p.name === name);
+      const row = param && (name === 'spin' && flat ? this.spinRow(param, item.path) : this.row(param, item.path));
+      if (row) view.append(row.element);
+    }
+    return view.element;
   }
 
   private openedPivot(item: Item): unknown {
@@ -723,6 +882,31 @@ export class Properties {
   }
 }
 
+/* Values of the scene itself that have keys. */
+const keyedOfScene = (root: Fields): unknown =>
+  ['simulation', 'heat', 'camera', 'light', 'domain'].map(section => {
+    const of = root[section];
+    return isFields(of) ? Object.keys(of).filter(k => isKeyedValue(of[k])) : [];
+  });
+
+/* What decides which rows there are: names, words and lengths of lists, but no numbers. */
+function shapeOfRows(item: Item): unknown {
+  const {fields} = item, copies = isFields(fields.instances) ? fields.instances : {};
+  return [
+    Object.keys(fields).filter(k => isKeyedValue(fields[k])),
+    waysOf(item),
+    Object.entries(copies).map(([k, v]) => [k, Array.isArray(v) ? v.length : isFields(v) ? [v.shape].map(wordsOf) : 0]),
+    withParts(item).map(i => [i.key, i.shape?.word]),
+  ];
+}
+
+/* Fields of a place that are expressions of time, in place of keys at times. */
+const waysOf = (item: Item): string[] =>
+  isFields(item.fields.keys) ? ['at', 'rotate'].filter(k => Object.hasOwn(item.fields.keys as object, k)) : [];
+
+const wordsOf = (v: unknown): unknown => (isFields(v) ? Object.keys(v) : v);
+const isKeyedValue = (v: unknown): boolean => isFields(v) && isFields(v.keys);
+
 /* The table's default as a scene's value. */
 function parseFallback(p: Param): unknown {
   const n = readNumber(p.fallback);
@@ -786,7 +970,7 @@ export function itemMenu(app: App, item: Item, at: HTMLElement): void {
         key: 'Del',
         off: used,
         run: () => {
-          app.change(remove(doc.text, item), `Delete ${item.name}`);
+          app.change(remove(doc.text, doc.model, item), `Delete ${item.name}`);
           app.select('');
         },
       },

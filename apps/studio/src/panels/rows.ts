@@ -21,6 +21,7 @@ export type RowSource = {
   baseWord: 'Preset' | 'Default' | 'As opened';
   marks?: boolean; /* amber where it differs from the base; by default it does */
   range?: Range; /* of its slider */
+  written?(): string; /* an expression, as the scene has it; "" for none */
   read(): unknown; /* the scene's value, undefined if it gives none */
   give(value: Value | null, done: boolean): void; /* null: as if not given */
 };
@@ -29,6 +30,7 @@ export interface Row {
   element: HTMLElement;
   name: string; /* for search */
   update(): void;
+  showTime?(): void; /* another time is on screen */
 }
 
 const same = (a: unknown, b: unknown): boolean => {
@@ -45,6 +47,7 @@ abstract class Base implements Row {
   readonly name: string;
   protected readonly label: string;
   private readonly resetButton: HTMLButtonElement;
+  private readonly formula = el('span', {class: 'formula', hidden: true}, '\u0192');
 
   constructor(
     protected readonly s: RowSource,
@@ -65,6 +68,7 @@ abstract class Base implements Row {
         id ? 'label' : 'span',
         {class: id ? null : 'lab', for: id, ondblclick: () => this.reset()},
         this.label + unit,
+        this.formula,
         s.live ? null : el('span', {class: 'wait', title: 'Needs a restart'}, icon('reset')),
       ),
     );
@@ -90,6 +94,9 @@ abstract class Base implements Row {
     const changed =
       this.s.base !== undefined && this.s.marks !== false ? given !== undefined && !same(given, this.s.base) : false;
     if (this.element.classList.contains('changed') !== changed) this.element.classList.toggle('changed', changed);
+    const written = this.s.written?.() ?? '';
+    this.formula.hidden = written === '';
+    this.formula.title = written;
     const to = describeValue(this.s, this.s.base);
     setAttribute(this.resetButton, 'title', to ? `Reset to ${to}` : 'Reset');
     this.show(this.now());
@@ -133,7 +140,7 @@ class NumberRow extends Base {
     const n = readNumber(value);
     this.element.classList.toggle('none', n === null);
     if (n === null) {
-      this.field.clear();
+      this.field.clear(typeof value === 'string' ? value : undefined);
       return;
     }
     this.field.set(n);
@@ -163,7 +170,7 @@ class VectorRow extends Base {
           new NumberField({
             label: `${this.label} ${axis}`,
             unit: s.param.unit,
-            kind: 'real',
+            kind: s.param.name === 'count' ? 'whole' : 'real',
             range: ends,
             axis,
             oninput: (v, done) => this.give(i, v, done),
@@ -185,7 +192,12 @@ class VectorRow extends Base {
 
   protected show(value: unknown): void {
     const v = vector(value, vector(this.s.base, (this.s.param.name === 'scale' ? [1, 1, 1] : [0, 0, 0]) as Vec3));
-    this.fields.forEach((f, i) => f.set(v[i]));
+    this.fields.forEach((f, i) => {
+      const own: unknown = Array.isArray(value) ? value[i] : undefined;
+      if (value === undefined) f.clear();
+      else if (typeof own === 'string' && readNumber(own) === null) f.clear(own);
+      else f.set(v[i]);
+    });
   }
 }
 
@@ -216,7 +228,7 @@ class ChoiceRow extends Base {
       this.select = el(
         'select',
         {class: 'sel', 'aria-label': this.label},
-        ...options.map(o => el('option', {value: o}, names ? o : labelOf(o))),
+        ...options.map(o => el('option', {value: o}, o === '' ? 'None' : names ? o : labelOf(o))),
       );
       this.select.addEventListener('change', () => s.give(this.select!.value, true));
       this.finish(el('span', {class: 'holds'}, ...(this.swatch ? [this.swatch] : []), this.select));
@@ -336,6 +348,8 @@ export class RowTip {
     const facts: [string, string][] = [];
     const base = describeValue(s, s.base);
     if (base) facts.push([s.baseWord, base]);
+    const written = s.written?.();
+    if (written) facts.push(['Written', written]);
     if (s.range) {
       const {lo, hi, log} = s.range,
         text = (v: number) => showWithUnit(v, s.param.unit, s.param.kind);

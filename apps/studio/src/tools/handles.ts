@@ -5,17 +5,9 @@ import type {Vec3} from '../protocol.ts';
 import type {Handle} from '../view/handles.ts';
 import type {View} from '../view/view.ts';
 import type {Item} from '../document/model.ts';
-import {
-  anglesOf,
-  canScale,
-  moveTo,
-  multiply,
-  placeOf,
-  rotation,
-  scaleBy,
-  turnTo,
-  type Matrix,
-} from '../document/place.ts';
+import type {Frame} from '../document/frames.ts';
+import {anglesOf, multiply, rotation, transposed, type Matrix} from '../document/matrix.ts';
+import {canScale, moveInScene, placeOf, scaleBy, turnTo} from '../document/place.ts';
 import {add, length, scale, sub} from '../view/math.ts';
 import {alongAxis, angleAbout, inwards, onPlane} from './screen.ts';
 
@@ -30,6 +22,7 @@ export class HandleDrag {
   private readonly item: Item;
   private readonly text: string;
   private readonly pivot: Vec3;
+  private readonly frame: Frame;
   private readonly normal: Vec3;
   private readonly from: Vec3 | null;
   private readonly fromAlong: number;
@@ -44,7 +37,9 @@ export class HandleDrag {
   ) {
     this.item = app.selected();
     this.text = app.doc.text;
-    this.pivot = placeOf(this.item).pivot;
+    const {pivot, frame} = app.handles(this.item);
+    this.pivot = pivot;
+    this.frame = frame;
     this.normal = app.doc.model.dimension === 2 ? [0, 0, 1] : inwards(view, this.pivot);
     this.from = onPlane(view, x, y, this.pivot, this.normal);
     const axis = handle.axis >= 0 ? UNIT[handle.axis] : this.normal;
@@ -69,13 +64,14 @@ export class HandleDrag {
       if (!by) return;
       let to = add(this.pivot, by);
       if (snap) to = to.map(v => Math.round(v / model.resolution) * model.resolution) as Vec3;
-      app.change(moveTo(this.text, model, item, to), `Move ${item.name}`, tag);
+      app.change(moveInScene(this.text, model, item, this.frame, to), `Move ${item.name}`, tag);
     } else if (handle.do === 'turn') {
       const angle = angleAbout(this.view, x, y, this.pivot, axis);
       if (angle === null) return;
       let degrees = ((angle - this.fromAngle) * 180) / Math.PI;
       if (snap) degrees = Math.round(degrees / SNAP_DEGREES) * SNAP_DEGREES;
-      const turned = multiply(about(axis, degrees), rotation(placeOf(item).rotate));
+      const {turn} = this.frame, now = multiply(turn, rotation(placeOf(item).rotate));
+      const turned = multiply(transposed(turn), multiply(about(axis, degrees), now));
       app.change(turnTo(this.text, model, item, anglesOf(turned)), `Turn ${item.name}`, tag);
     } else if (canScale(item)) {
       let factor: Vec3 = [1, 1, 1];

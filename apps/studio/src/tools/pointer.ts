@@ -135,7 +135,7 @@ export class PointerTools {
       item = app.selected();
     if (item.kind !== 'object' || app.state.get('time') > 0 || pane !== app.editPane) return null;
     const index = pane.view.pick(x, y);
-    return index >= 0 && pane.objectOf(index) === item.name ? {do: 'move', axis: -1} : null;
+    return index >= 0 && pane.itemOf(index) === item.key ? {do: 'move', axis: -1} : null;
   }
 
   private move(e: PointerEvent): void {
@@ -197,9 +197,7 @@ export class PointerTools {
     if (tool === 'probe') {
       app.setProbe(index < 0 ? null : index, pane);
     } else if (tool === 'select') {
-      const name = pane.view.pickShape(x, y),
-        object = index >= 0 ? pane.objectOf(index) : null;
-      app.selectNamed(object ?? name);
+      app.select((index >= 0 ? pane.itemOf(index) : null) ?? pane.view.pickShape(x, y) ?? '');
     }
   }
 

@@ -69,6 +69,11 @@ const PATHS = {
   disc: '<circle cx="8" cy="8" r="5.200"/>',
   ring: '<circle cx="8" cy="8" r="5.500"/><circle cx="8" cy="8" r="2.300"/>',
   polygon: '<path d="m8 2.500 5.500 4-2 6.500h-7l-2-6.500z"/>',
+  group: '<rect x="2.500" y="2.500" width="11" height="11" rx="2" stroke-dasharray="2.600 2"/><circle cx="6" cy="9.500" r="1.700"/><path d="M8.500 4.500h3v3h-3z"/>',
+  key: '<path d="m8 3.500 4.500 4.500L8 12.500 3.500 8z"/>',
+  union: '<circle cx="6" cy="8" r="3.800"/><circle cx="10" cy="8" r="3.800"/>',
+  difference: '<circle cx="6.500" cy="8" r="4.500"/><path d="M9.900 5a4 4 0 0 0 0 6" opacity=".6"/>',
+  intersection: '<circle cx="6" cy="8" r="3.800" opacity=".5"/><circle cx="10" cy="8" r="3.800" opacity=".5"/><path d="M8 4.800a3.800 3.800 0 0 1 0 6.400 3.800 3.800 0 0 1 0-6.400z" fill="currentColor"/>',
   points: '<path d="M4 4h.1M8 3h.1M12 5h.1M3 8h.1M7.500 8h.1M12 9.500h.1M5 12h.1M9.500 13h.1" stroke-width="2.200"/>',
   sink: '<path d="M2.500 3.500h11L9.500 9v4.500h-3V9z"/>',
 } satisfies Record<string, string>;

@@ -61,12 +61,12 @@ export class NumberField {
     return show(value, this.o.unit, this.o.kind, this.o.axis !== undefined);
   }
 
-  /* No value: what the engine finds by itself. */
-  clear(): void {
+  /* No value: what the engine finds by itself, or an expression that changes with time. */
+  clear(placeholder = 'auto'): void {
     this.shown = {...this.show(0), text: ''};
     this.input.value = this.input.defaultValue = '';
-    this.input.placeholder = 'auto';
-    setText(this.unitText, this.shown.unit);
+    this.input.placeholder = placeholder;
+    setText(this.unitText, placeholder === 'auto' ? this.shown.unit : '');
   }
 
   set(value: number): void {

@@ -39,7 +39,8 @@ export class Bodies {
   remake(reach: number): void {
     this.#forms.clear();
     for (const s of this.shapes) {
-      const mesh = s.collider !== undefined && s.kind === 'collider' ? this.#meshes.get(s.collider) : undefined;
+      const own = s.collider !== undefined && s.kind === 'collider' && s.meshed !== false;
+      const mesh = own ? this.#meshes.get(s.collider!) : undefined;
       const form = mesh ?? formOf(s, this.dimension, reach);
       if (form) this.#forms.set(s.name, form);
     }
@@ -64,7 +65,7 @@ export class Bodies {
   }
 
   selected(): DrawnShape | undefined {
-    return this.shapes.find((s) => s.selected);
+    return this.shapes.find((s) => s.handled);
   }
 
   isGround(s: DrawnShape): boolean {
@@ -79,28 +80,29 @@ export class Bodies {
     return null;
   }
 
+  /* Keys of items. */
   hiddenObjects(): Set<string> {
-    return new Set(this.shapes.filter((s) => s.kind === 'object' && !s.visible).map((s) => s.name));
+    return new Set(this.shapes.filter((s) => s.kind === 'object' && !s.visible).map((s) => s.item));
   }
 
   /* The nearest shape on a ray. Only what is drawn as a solid, or selected, is in the way. */
-  hit(origin: Vec3, direction: Vec3): {t: number; name: string | null} {
-    let best = Infinity, name: string | null = null;
+  hit(origin: Vec3, direction: Vec3): {t: number; item: string | null} {
+    let best = Infinity, item: string | null = null;
     for (const s of this.shapes) {
       const form = this.form(s);
       if (!form || !s.visible || this.isGround(s) || s.shape === 'inside') continue;
       if (s.kind === 'object' && !s.selected) continue;
       if (this.dimension === 2) {
-        if (isWithin(form, this.model(s), origin[0], origin[1])) return {t: 1, name: s.name};
+        if (isWithin(form, this.model(s), origin[0], origin[1])) return {t: 1, item: s.item};
         continue;
       }
       const t = hitForm(form, this.model(s), origin, direction);
       if (t < best) {
         best = t;
-        name = s.name;
+        item = s.item;
       }
     }
-    return {t: best, name};
+    return {t: best, item};
   }
 
   /* Widens a box to hold what a camera frames. */

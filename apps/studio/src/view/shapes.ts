@@ -5,16 +5,21 @@ import type {Pose, Vec3} from '../protocol.ts';
 import {add, affine, length, multiply, posed, rotation, scale, sub, upright, type Mat4} from './math.ts';
 
 export type DrawnShape = {
-  name: string;
+  name: string; /* no other has it */
+  item: string; /* the key of what it belongs to in the scene's text */
   kind: 'collider' | 'object' | 'emitter' | 'sink' | 'heat';
   shape: string; /* as in scenes: "sphere", "box", ... */
   params: Record<string, unknown>; /* of the shape, as in scenes; defaults may be left out */
   position: Vec3; /* translate */
   rotation: Vec3; /* degrees about x, then y, then z */
   scale?: Vec3;
+  frame?: Mat4; /* that its place is in; a pose has it already */
+  size?: number; /* beside a pose: of all its lengths */
   color?: Vec3; /* linear */
   selected: boolean;
+  handled?: boolean; /* handles move it */
   visible: boolean;
+  meshed?: boolean; /* false: a mesh that was sent for it is no more its own */
   collider?: number; /* number among the scene's colliders, for poses and meshes */
 };
 
@@ -60,11 +65,12 @@ function inner(s: DrawnShape): Mat4 {
 
 /* From the shape's own frame to the scene's. A pose is a collider's at present. */
 export function modelOf(s: DrawnShape, pose?: Pose): Mat4 {
-  const [x, y, z] = s.scale ?? [1, 1, 1], sized = affine([x, 0, 0], [0, y, 0], [0, 0, z], [0, 0, 0]);
+  const [x, y, z] = scale(s.scale ?? [1, 1, 1], pose ? (s.size ?? 1) : 1), sized = affine([x, 0, 0], [0, y, 0], [0, 0, z], [0, 0, 0]);
   if (pose) return multiply(posed(pose.rotation, pose.position), sized);
   const turned = rotation(s.rotation);
   turned.set(s.position, 12);
-  return multiply(multiply(turned, sized), inner(s));
+  const placed = multiply(multiply(turned, sized), inner(s));
+  return s.frame ? multiply(s.frame, placed) : placed;
 }
 
 /* The middle of a shape in the scene's frame. */
@@ -186,6 +192,23 @@ function cone(r: number, h: number): Form {
                  [circle(r, 1), ...sides(r, 0, h, 0)]);
 }
 
+function frustum(r: number, top: number, h: number): Form {
+  const slope = Math.hypot(r - top, h), nr = h / slope, ny = (r - top) / slope;
+  return revolve(
+    [{r: 0, y: 0, nr: 0, ny: -1}, {r, y: 0, nr: 0, ny: -1}, {r, y: 0, nr, ny},
+     {r: top, y: h, nr, ny}, {r: top, y: h, nr: 0, ny: 1}, {r: 0, y: h, nr: 0, ny: 1}],
+    [circle(r, 1), circle(top, 1, [0, h, 0]), ...sides(r, 0, h, top)]);
+}
+
+function tube(r: number, inner: number, h: number): Form {
+  const y = h / 2, corners = [[inner, y], [inner, -y], [r, -y], [r, y], [inner, y]] as const;
+  const profile = corners.slice(1).flatMap(([b, v], i): Corner[] => {
+    const [a, u] = corners[i]!, size = Math.hypot(b - a, v - u), nr = (v - u) / size, ny = (a - b) / size;
+    return [{r: a, y: u, nr, ny}, {r: b, y: v, nr, ny}];
+  });
+  return revolve(profile, [-y, y].flatMap((at) => [circle(r, 1, [0, at, 0]), circle(inner, 1, [0, at, 0])]));
+}
+
 function torus(r: number, tube: number): Form {
   return revolve(arc(r, 0, tube, 0, 2 * Math.PI, 24),
                  [circle(r + tube, 1), circle(r - tube, 1), circle(r, 1, [0, tube, 0]), circle(r, 1, [0, -tube, 0]),
@@ -201,7 +224,7 @@ function flat(s: DrawnShape, reach: number): Vec3[][] {
   switch (s.shape) {
     case 'disc': return [flatCircle(numberOf(s, 'radius', 0.5))];
     case 'ring': return [flatCircle(numberOf(s, 'radius', 0.5)), flatCircle(numberOf(s, 'inner', 0.25))];
-    case 'rectangle': case 'box': case 'inside': {
+    case 'rectangle': case 'box': case 'inside': case 'rounded_rectangle': {
       const [x, y] = scale(vectorOf(s, 'size', [1, 1, 1]), 0.5);
       return [[[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0], [-x, -y, 0]]];
     }
@@ -211,6 +234,7 @@ function flat(s: DrawnShape, reach: number): Vec3[][] {
       const p = pointsOf(s).map(([x, y]): Vec3 => [x, y, 0]);
       return p.length ? [[...p, p[0]!]] : [];
     }
+    case 'heightfield': case 'group': case 'union': case 'difference': case 'intersection': return [];
     default: return [flatCircle(numberOf(s, 'radius', 0.5))];
   }
 }
@@ -228,10 +252,12 @@ export function formOf(s: DrawnShape, dimension: 2 | 3, reach: number): Form | n
   }
   const radius = numberOf(s, 'radius', 0.5), height = numberOf(s, 'height', 1);
   switch (s.shape) {
-    case 'mesh': return null;
-    case 'box': case 'rectangle': case 'inside': return box(scale(vectorOf(s, 'size', [1, 1, 1]), 0.5));
+    case 'mesh': case 'heightfield': case 'group': case 'union': case 'difference': case 'intersection': return null;
+    case 'box': case 'rectangle': case 'inside': case 'rounded_box': return box(scale(vectorOf(s, 'size', [1, 1, 1]), 0.5));
     case 'capsule': return capsuleOf(s);
     case 'cylinder': return cylinder(radius, height);
+    case 'tube': return tube(radius, numberOf(s, 'inner', 0.4), height);
+    case 'frustum': return frustum(radius, numberOf(s, 'top', 0.25), height);
     case 'cone': return cone(radius, height);
     case 'torus': return torus(radius, numberOf(s, 'tube', 0.2));
     case 'ellipsoid': return stretched(ball(1), vectorOf(s, 'radii', [0.5, 0.5, 0.5]));

@@ -48,6 +48,10 @@ const FLAT_SURFACE = 0.7, FLAT_POINT = 0.4;
 
 const MOST_MESHED = 40_000; /* particles, up to which a mesh around them is quick enough */
 
+/* The key of an object's entry in the text; copies share one. */
+export const itemOfObject = (scene: SceneInfo, object: number): string =>
+  `objects.${scene.objects[object]?.entry ?? object}`;
+
 /* The browser cannot draw. */
 export class NoGraphics extends Error {}
 
@@ -377,15 +381,15 @@ export class View {
     return pickParticle(this.#places, this.#radius(), x, y, this.#camera, this.#hiddenParticles());
   }
 
-  /* Name of the object or collider under the cursor. */
+  /* Key of the item under the cursor. */
   pickShape(x: number, y: number): string | null {
     const {origin, direction} = this.#camera.ray(x, y), i = this.pick(x, y), hit = this.#bodies.hit(origin, direction);
     if (i >= 0) {
       const t = this.#camera.dimension === 2 ? 0 : dot(sub(this.#place(i), origin), direction) - this.#radius();
-      const object = this.#scene?.objects[(this.#tags?.[i] ?? 0) >>> 16]?.name;
-      if (t <= hit.t && object !== undefined) return object;
+      const object = (this.#tags?.[i] ?? 0) >>> 16;
+      if (t <= hit.t && this.#scene?.objects[object]) return itemOfObject(this.#scene, object);
     }
-    return hit.name;
+    return hit.item;
   }
 
   pickHandle(x: number, y: number): Handle | null {
@@ -524,7 +528,8 @@ export class View {
   }
 
   #hiddenParticles(): (i: number) => boolean {
-    const names = this.#bodies.hiddenObjects(), hidden = (this.#scene?.objects ?? []).map((o) => names.has(o.name));
+    const keys = this.#bodies.hiddenObjects(), scene = this.#scene;
+    const hidden = (scene?.objects ?? []).map((_, i) => keys.has(itemOfObject(scene!, i)));
     const tags = this.#tags;
     if (!tags || !hidden.includes(true)) return () => false;
     return (i) => hidden[tags[i]! >>> 16] ?? false;
@@ -578,7 +583,7 @@ export class View {
     const gl = this.#gl, bodies = this.#bodies, hidden = bodies.hiddenObjects();
     bodies.remake(this.#reach());
     gl?.solids.clear();
-    gl?.palette.setObjects((this.#scene?.objects ?? []).map((o) => !hidden.has(o.name)));
+    gl?.palette.setObjects((this.#scene?.objects ?? []).map((_, i) => !hidden.has(itemOfObject(this.#scene!, i))));
     for (const s of bodies.shapes) {
       const form = bodies.form(s);
       const solid = s.kind === 'collider' && s.visible && this.#overlays.colliders && bodies.dimension === 3 &&

@@ -104,9 +104,9 @@ const PAGE = {
   'Record a video': ['recording'], 'Light or dark': ['theme'], 'Shortcuts': ['dialog'],
   'Outline': ['left', 'text'], 'Text': ['left'], 'Fold the outline': ['foldLeft'], 'Show the outline': ['foldLeft', 'folded'],
   'Add an object': ['menu'], 'Add a collider': ['menu'], 'Add an emitter': ['menu'], 'Add a material': ['menu'],
-  'Add a sink or a heat source': ['menu'], 'Hide block': ['hidden'], 'Hide ground': ['text'],
+  'Add a group, a sink or a heat source': ['menu'], 'Hide block': ['hidden'], 'Hide ground': ['text'],
   'Find a property': ['find'], 'Fold the properties': ['foldRight'], 'Show the properties': ['foldRight', 'folded'],
-  'Width of the properties': ['width'], 'Duplicate, rename, delete': ['menu', 'block'],
+  'Width of the properties': ['width'], 'Combine with another shape': ['menu', 'block'], 'Duplicate, rename, delete': ['menu', 'block'],
   'Select': ['tool', 'other'], 'Probe': ['tool'], 'Grab': ['tool'], 'Push': ['tool'], 'Cut': ['tool'], 'Heat': ['tool'], 'Emit': ['tool'],
   'Frame': ['scrub', 'stepped'], 'Reset to the start': ['time', 'stepped'], 'Back one frame': ['scrub', 'stepped'], 'Play': ['playing'],
   'Step one frame': ['frame'], 'Step one substep': ['time'], 'A quarter of real time': ['speed'], 'Half of real time': ['speed'],
@@ -203,7 +203,7 @@ claim('everything that can be added is accepted', async page => {
   for (const text of [SCENE, CUBE]) {
     await openScene(page, text);
     await page.evaluate(install);
-    for (const add of ['Add an object', 'Add a collider', 'Add an emitter', 'Add a material', 'Add a sink or a heat source']) {
+    for (const add of ['Add an object', 'Add a collider', 'Add an emitter', 'Add a material', 'Add a group, a sink or a heat source']) {
       await use('.app', add);
       const items = (await page.locator('.menu .mi .t').allInnerTexts()).filter(t => t !== 'Mesh file' && t !== 'Draw an outline');
       await press('Escape');

@@ -111,9 +111,9 @@ claim('an object is added, dragged, duplicated and removed', async page => {
   /* A particle of it that no handle covers, once there is a picture with it. */
   const at = await until(page, name => {
     const {app, view} = window.firn, r = document.querySelector('canvas').getBoundingClientRect();
-    for (let i = 0; app.pane.objectOf(i) !== null; i++) {
+    for (let i = 0; app.pane.itemOf(i) !== null; i++) {
       const [x, y] = view.project(app.pane.placeOf(i));
-      if (app.pane.objectOf(i) === name && !view.pickHandle(x, y)) return {x: x + r.left, y: y + r.top};
+      if (app.pane.itemOf(i) === app.doc.model.items.find(o => o.name === name)?.key && !view.pickHandle(x, y)) return {x: x + r.left, y: y + r.top};
     }
     return null;
   }, added).then(found => found.jsonValue());
@@ -158,7 +158,7 @@ claim('an outline is drawn by hand, freely or by corners, and what it makes runs
   const middle = () => page.evaluate(name => {
     const {app} = window.firn;
     let sum = 0, n = 0;
-    for (let i = 0; app.pane.objectOf(i) !== null; i++) if (app.pane.objectOf(i) === name && ++n) sum += app.pane.placeOf(i)[1];
+    for (let i = 0; app.pane.itemOf(i) !== null; i++) if (app.pane.itemOf(i) === app.doc.model.items.find(o => o.name === name)?.key && ++n) sum += app.pane.placeOf(i)[1];
     return sum / n;
   }, drawn.name);
   await until(page, n => window.firn.app.state.get('shown').particles > n, drawn.count);
@@ -179,7 +179,7 @@ claim('an error stands at its line, the scene stays, and mending it goes on', as
 
 claim('scene text that is no YAML is an error with a line', async page => {
   await scene(SQUARE);
-  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 13], [`${SQUARE}firn: 1\n`, 12], [`${SQUARE}seed: &b 1\n`, 12]]) {
+  for (const [text, line] of [[`${SQUARE}x: [1, 2\n`, 13], [`${SQUARE}firn: 1\n`, 12], [`${SQUARE}seed: *b\n`, 12]]) {
     await page.evaluate(t => window.firn.app.change(t, 'Edit'), text);
     await until(page, () => window.firn.app.state.get('error'));
     assert.equal((await get(page, 'error')).line, line, text.slice(-20));
@@ -190,7 +190,7 @@ claim('scene text that is no YAML is an error with a line', async page => {
 
 claim('a text with a mistake that is opened shows the mistake', async page => {
   const empty = 'firn: 1\nname: nothing\n';
-  for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: &b 1\n`, 3], [`${empty}objekts: []\n`, 3]]) {
+  for (const [text, line] of [[`${SQUARE}x: y: z\n`, 12], [`${empty}seed: *b\n`, 3], [`${empty}objekts: []\n`, 3]]) {
     await page.evaluate(t => window.firn.app.open(t, 'Test'), text);
     await until(page, () => window.firn.app.state.get('error'));
     assert.equal((await get(page, 'error')).line, line, text.slice(-20));

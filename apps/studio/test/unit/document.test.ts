@@ -18,7 +18,8 @@ import {
 import {SceneDocument} from '../../src/document/document.ts';
 import {addShape, duplicate, followPreset, newScene, remove, rename, setPreset} from '../../src/document/make.ts';
 import {readModel, type Item, type Model} from '../../src/document/model.ts';
-import {anglesOf, moveTo, placeOf, rotation, scaleBy, turnTo} from '../../src/document/place.ts';
+import {anglesOf, rotation} from '../../src/document/matrix.ts';
+import {moveTo, placeOf, scaleBy, turnTo} from '../../src/document/place.ts';
 import {parse as parseUnits, readNumber, show, writeNumber} from '../../src/ui/units.ts';
 
 const TEXT = `# A
@@ -110,7 +111,8 @@ test('every scene survives an edit of each of its values', () => {
   const folder = join(process.env.FIRN_ROOT!, 'scenes');
   for (const file of readdirSync(folder).filter(f => f.endsWith('.yaml'))) {
     const text = readFileSync(join(folder, file), 'utf8'),
-      before = parse(text);
+      before = parse(text, {merge: true}),
+      shares = /[&*]\w+/.test(text.replace(/#.*$/gm, '')); /* what has an anchor changes in several places */
     const walk = (value: unknown, path: (string | number)[]): void => {
       if (value !== null && typeof value === 'object') {
         for (const [k, v] of Object.entries(value)) walk(v, [...path, Array.isArray(value) ? Number(k) : k]);
@@ -121,7 +123,9 @@ test('every scene survives an edit of each of its values', () => {
       let at = expected;
       for (const step of path.slice(0, -1)) at = at[step];
       at[path[path.length - 1]!] = 12345;
-      assert.deepEqual(parse(after), expected, `${file}: ${path.join('.')}`);
+      const read = parse(after, {merge: true});
+      if (!shares) assert.deepEqual(read, expected, `${file}: ${path.join('.')}`);
+      assert.equal(path.reduce((v, step) => v[step], read), 12345, `${file}: ${path.join('.')}`);
       assert.equal(text.match(/#.*$/gm)?.length, after.match(/#.*$/gm)?.length, `${file}: comments`);
     };
     walk(before, []);
@@ -160,7 +164,7 @@ test('shapes move, turn about their middle and scale', () => {
   const copy = duplicate(text, modelOf(text), box());
   assert.equal(copy.key, 'objects.1');
   assert.notDeepEqual(placeOf(named(modelOf(copy.text), 'box_2')).pivot, placeOf(box()).pivot);
-  assert.equal(parse(remove(text, box())).objects.length, 0);
+  assert.equal(parse(remove(text, modelOf(text), box())).objects.length, 0);
   for (const angles of [
     [10, 20, 30],
     [0, 90, 0],
