@@ -1,4 +1,4 @@
-/* What is odd about the files of meshes: nothing that stops a run, but rarely what was meant. */
+/* What is odd about a scene and the files of its meshes: nothing that stops a run, but rarely what was meant. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,4 +95,29 @@ void firn_prop_doubt_inherit(const firn_prop *p, const firn_scene_object *object
     if (!p->shape || object->inherit == 0 || firn_prop_moves(p)) return;
     warn(log, object->where, "inherit", "inherit has no effect: %s stands still",
          p->shape->mesh.file);
+}
+
+void firn_doubt_ignored(const firn_scene *scene, firn_pressure pressure, const firn_log *log)
+{
+    static const char *const projected_only[] = {"crossing", "shear", NULL};
+    const bool projected = pressure == FIRN_PRESSURE_PROJECTION;
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        const firn_scene_collider *c = &scene->collider[i];
+        if (i > 0 && c->where == c[-1].where) continue; /* a copy */
+        const bool rubs = c->def.friction > 0 || c->def.friction_keys.count > 0;
+        if (projected && firn_value_get(c->where, "friction") && rubs) {
+            warn(log, c->where, "friction",
+                 "friction has no effect with pressure: projection: material slides freely; "
+                 "boundary: sticky holds it");
+        }
+        if (!projected && firn_value_get(c->where, "contact_angle")) {
+            warn(log, c->where, "contact_angle",
+                 "contact_angle has no effect without pressure: projection");
+        }
+    }
+    for (int k = 0; !projected && projected_only[k]; k++) {
+        if (!firn_value_get(scene->simulation_value, projected_only[k])) continue;
+        warn(log, scene->simulation_value, projected_only[k],
+             "%s has no effect without pressure: projection", projected_only[k]);
+    }
 }

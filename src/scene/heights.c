@@ -52,6 +52,7 @@ static firn_status from_expression(const firn_value *height, const grid *g, firn
     firn_context own = v.context ? *v.context : (firn_context){0};
     z.next = own.variables ? own.variables->child : NULL;
     own.variables = &map;
+    own.can_vary = false;
     v.context = &own;
     for (int32_t j = 0; j <= g->nz; j++) {
         for (int32_t i = 0; i <= g->nx; i++) {
