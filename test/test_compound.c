@@ -489,6 +489,33 @@ static void buried_faces_stop_nothing(void **state)
     assert_close(face[0].normal[0] + face[1].normal[0], 1, 1e-12);
 }
 
+/* Where surfaces of parts are in the same place, there is none: a cup whose hollow ends with its rim is open, and
+ * two boxes on each other are one. */
+static void surfaces_in_one_place_are_none(void **state)
+{
+    (void)state;
+    const firn_collider_def flush =
+        join_two(FIRN_DIFFERENCE, part_of(FIRN_CYLINDER, 0.5, 0.5, 1),
+                 at(part_of(FIRN_CYLINDER, 0.4, 0.45, 1), 0, 0.05, 0), 0, 0);
+    const firn_collider_def stack =
+        join_two(FIRN_UNION, at(part_of(FIRN_BOX, 0.5, 0.5, 0.5), 0, -0.5, 0),
+                 at(part_of(FIRN_BOX, 0.5, 0.5, 0.5), 0, 0.5, 0), 0, 0);
+    firn_face face[FIRN_MAX_FACES];
+    random_state = 4;
+    for (int k = 0; k < 5000; k++) {
+        const double p[3] = {uniform(-0.24, 0.24), 0.5 + uniform(-0.04, 0.04),
+                             uniform(-0.24, 0.24)};
+        assert_int_equal(faces_at(&flush, 3, p, 0.05, face), 0);
+    }
+    for (int k = 0; k < 1000; k++) {
+        const double p[3] = {0.5 + uniform(-0.03, 0.03), uniform(-0.05, 0.05), uniform(-0.3, 0.3)};
+        if (0.5 - p[0] > fabs(p[1])) continue; /* within, nearer to where they meet */
+        assert_int_equal(faces_at(&stack, 3, p, 0.05, face), 1);
+        assert_close(face[0].normal[0], 1, 1e-9);
+        assert_close(face[0].depth, 0.5 - p[0], 1e-6);
+    }
+}
+
 /* ---- 2D ---- */
 
 /* Turned by any angle about z, the section is that of the same body turned by hand; on its back, it keeps its left
@@ -730,6 +757,7 @@ int main(void)
         cmocka_unit_test(a_hollow_box_has_the_faces_of_a_room),
         cmocka_unit_test(a_cup_stops_material_where_its_floor_meets_its_wall),
         cmocka_unit_test(buried_faces_stop_nothing),
+        cmocka_unit_test(surfaces_in_one_place_are_none),
         cmocka_unit_test(a_compound_in_2d_turns_as_it_says),
         cmocka_unit_test(a_scaled_compound_is_the_same_in_all_lengths),
         cmocka_unit_test(a_cup_holds_what_is_thrown_into_it),

@@ -166,7 +166,8 @@ enum {
  * boxes, cylinders, tubes, frustums, cones and rings. Compounds among the parts and points are copied, meshes are
  * not, and must outlive it. In 2D parts turn about z only.
  * Distances of a compound have the right sign, are exact near its faces and outside of unions, and nowhere
- * longer than the true ones: beside an edge where something was cut, and deep in a union, they fall short. */
+ * longer than the true ones: beside an edge where something was cut, and deep in a union, they fall short. So let
+ * parts of a union overlap: below a seam where they only touch, the seam counts as a surface. */
 typedef struct firn_compound_def {
     firn_join join;
     const firn_collider_def *parts;

@@ -88,6 +88,7 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         s.center = firn_render_world_point(w, c->pose.position);
         s.plane = c->pose.shape->half_space && !s.cut;
         s.convex = c->pose.shape->convex;
+        s.joined = c->pose.shape == firn_shape_get(FIRN_COMPOUND);
         if (c->pose.values.mesh && c->pose.shape == firn_shape_get(FIRN_MESH) &&
             c->pose.values.mesh->thickness == 0 && !s.cut) {
             s.mesh = c->pose.values.mesh;
@@ -159,6 +160,13 @@ static bool meet_mesh(const firn_render_world *w, const firn_scenery *s, firn_ra
     return false;
 }
 
+/* Whether at a surface there is nothing behind it. */
+static bool is_film(const firn_render_world *w, const firn_scenery *s, vec3 p, float d, vec3 normal)
+{
+    vec3 n;
+    return distance(w, s, v3_along(p, normal, -f_max(d, 0) - STEP_PAST), &n) >= 0;
+}
+
 /* The same of what is known by its distances. */
 static bool meet_surface(const firn_render_world *w, const firn_scenery *s, firn_ray ray,
                          float from, float *to, vec3 *normal)
@@ -167,6 +175,11 @@ static bool meet_surface(const firn_render_world *w, const firn_scenery *s, firn
     for (int step = 0; step < 128 && from < *to; step++) {
         const float d = distance(w, s, v3_along(ray.origin, ray.direction, from), normal);
         if (d < 0.01f + 2e-4f * from * w->pixel) {
+            if (outside && s->joined &&
+                is_film(w, s, v3_along(ray.origin, ray.direction, from), d, *normal)) {
+                from += STEP_PAST;
+                continue;
+            }
             if (outside) {
                 *to = from;
                 return true;

@@ -9,6 +9,7 @@ typedef struct firn_scenery {
     const firn_posed_collider *pose;
     vec3 color;
     bool plane, convex;
+    bool joined; /* surfaces of parts may be in the same place, where there is none */
     bool clear;               /* what is behind it is seen: a room, or one with an opacity */
     float opacity;            /* part of it that is seen */
     const firn_view_cut *cut; /* NULL: it is whole */

@@ -123,6 +123,7 @@ typedef struct solid {
 } solid;
 
 enum { MOST_FACES = 24 };
+static const double OFF = 10; /* times what counts as together */
 typedef struct faces {
     firn_face face[MOST_FACES];
     int count;
@@ -181,19 +182,35 @@ static void collect_shape(const firn_compound *c, const solid *s, int d, const d
 static void collect(const firn_compound *c, const solid *s, int d, const double p[3], double slack,
                     faces *out);
 
-/* Whether a face's surface is within another of the solids that it is joined to, or outside of one that it has to
- * be in. */
+/* Whether there is no surface at a face: of a union, where another part is in front of it; of an intersection, where
+ * one is missing behind it. Both are looked at a little off, as surfaces of parts may be in the same place. */
 static bool hidden(const firn_compound *c, const solid *part, int count, int self, bool joined,
                    int d, const double p[3], const firn_face *f)
 {
+    const double off = joined ? OFF * c->tiny[d] : -OFF * c->tiny[d];
     double at[3], n[3];
-    for (int a = 0; a < 3; a++) at[a] = p[a] + f->depth * f->normal[a];
+    for (int a = 0; a < 3; a++) at[a] = p[a] + (f->depth + off) * f->normal[a];
     for (int i = 0; i < count; i++) {
         if (i == self) continue;
         const double value = ask_solid(c, &part[i], d, at, n);
-        if (joined ? value < -c->tiny[d] : value > c->tiny[d]) return true;
+        if (joined ? value < -0.5 * off : value > -0.5 * off) return true;
     }
     return false;
+}
+
+/* Whether a part's face ends where the part beside it begins: its edge lies in that one's side. A step along the face,
+ * away from the side, then leads off it. */
+static bool ends_there(const firn_compound *c, const solid *part, int d, const double p[3],
+                       const firn_face *f, const double side[3])
+{
+    const double off = OFF * c->tiny[d], turn = along(f->normal, side);
+    double at[3], n[3], square = 0;
+    for (int a = 0; a < 3; a++) {
+        const double step = side[a] - turn * f->normal[a];
+        at[a] = p[a] + f->depth * f->normal[a] + off * step;
+        square += step * step;
+    }
+    return ask_solid(c, part, d, at, n) > 0.5 * off * square;
 }
 
 /* Of a union, or else an intersection, of solids. A part beside that which the point is in is seen from where
@@ -201,14 +218,17 @@ static bool hidden(const firn_compound *c, const solid *part, int count, int sel
 static void collect_parts(const firn_compound *c, const solid *part, int count, bool joined, int d,
                           const double p[3], double slack, faces *out)
 {
-    double nearest = joined ? INFINITY : -INFINITY, way[3] = {0}, n[3];
+    double nearest = joined ? INFINITY : -INFINITY, way[3] = {0}, side[3] = {0}, n[3];
     int first = 0;
     for (int i = 0; i < count; i++) {
         const double value = ask_solid(c, &part[i], d, p, n);
         if (joined ? value >= nearest : value <= nearest) continue;
         nearest = value;
         first = i;
-        for (int a = 0; a < 3; a++) way[a] = value < 0 ? -value * n[a] : 0;
+        for (int a = 0; a < 3; a++) {
+            side[a] = n[a];
+            way[a] = value < 0 ? -value * n[a] : 0;
+        }
     }
     for (int i = 0; i < count; i++) {
         if (i != first && !joined) continue;
@@ -221,6 +241,7 @@ static void collect_parts(const firn_compound *c, const solid *part, int count, 
         for (int f = 0; f < own.count; f++) {
             firn_face *g = &own.face[f];
             if (hidden(c, part, count, i, joined, d, at, g)) continue;
+            if (i != first && ends_there(c, &part[i], d, at, g, side)) continue;
             if (i != first) g->depth += along(way, g->normal);
             if (g->depth >= -slack) add(out, g->depth, g->normal, 1);
         }
@@ -295,6 +316,10 @@ static int near_faces(const firn_shape_values *v, const double point[3], double 
         value = ask(c, 0, d, true, at, n);
     }
     if (fabs(value) > c->tiny[d]) return 0;
+    double behind[3], m[3];
+    for (int a = 0; a < 3; a++) behind[a] = at[a] - OFF * c->tiny[d] * n[a];
+    if (ask(c, 0, d, true, behind, m) >= 0)
+        return 0; /* two surfaces in one place, and nothing behind */
     for (int a = 0; a < 3; a++) {
         away[a] = point[a] - at[a];
         square += away[a] * away[a];
