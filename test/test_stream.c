@@ -419,6 +419,9 @@ static void a_surface_gives_evenly_along_its_normals(void **state)
         {"box: {center: [0, 1, 0], size: [0.4, 0.4, 0.4]}", 3, 6 * 0.16, 0.01},
         {"mesh: {file: /tmp/test_stream_cube.obj}", 3, 6 * 0.16, 0.01},
         {"torus: {center: [0, 1, 0], radius: 0.2, tube: 0.06}", 3, 4 * pi * pi * 0.2 * 0.06, 0.02},
+        {"union: [{sphere: {center: [-0.3, 1, 0], radius: 0.15}}, {sphere: {center: [0.3, 1, 0], "
+         "radius: 0.15}}]",
+         3, 8 * pi * 0.0225, 0.01},
         {"disc: {center: [0, 1], radius: 0.2}", 2, 2 * pi * 0.2, 0.01},
         {"rectangle: {center: [0, 1], size: [0.4, 0.4]}", 2, 1.6, 0.02},
     };
@@ -442,11 +445,11 @@ static void a_surface_gives_evenly_along_its_normals(void **state)
                          r = hypot(hypot(p[0], y), z);
             assert_near(speed, 0.5, 1e-6);
             for (int a = 0; a < dim; a++) sum[a] += w[a] / (0.5 * (double)n);
-            if (k == 0 || k == 4) { /* flown since it entered, straight out */
+            if (k == 0 || k == 5) { /* flown since it entered, straight out */
                 assert_true(r >= 0.2 - 1e-6 && r < 0.2 + 0.0101);
                 assert_near((w[0] * p[0] + w[1] * y + s * z) / r, 0.5, 1e-4);
             }
-            if (k == 1 || k == 2 || k == 5) {
+            if (k == 1 || k == 2 || k == 6) {
                 const double most = fmax(fmax(fabs(p[0]), fabs(y)), fabs(z));
                 assert_true(most >= 0.2 - 1e-6 && most < 0.2 + 0.0101);
             }
