@@ -134,9 +134,10 @@ static void find_frame(firn_stream *s)
 static double find_reach(const firn_stream *s)
 {
     enum { RAYS = 64, STEPS = 64, HALVES = 24 };
+    const int rays = s->region->dimension == 3 ? RAYS : 2;
     double reach = 0, x[3];
-    for (int ray = 0; ray < RAYS; ray++) {
-        const double c = cos(2 * pi * ray / RAYS), d = sin(2 * pi * ray / RAYS);
+    for (int ray = 0; ray < rays; ray++) {
+        const double c = cos(2 * pi * ray / rays), d = sin(2 * pi * ray / rays);
         double out = 1.5, in = 0;
         for (int i = STEPS; i > 0 && in == 0; i--) {
             const double at = 1.5 * i / STEPS, place[2] = {0.5 * s->size[0] * (1 + at * c),
@@ -184,7 +185,7 @@ static firn_status find_column(firn_stream *s, firn_error *error)
         s->cell_count++;
     }
     if (s->cell_count == 0) return FIRN_OK;
-    if (wide == 2 && s->def.spread > 0) s->reach = find_reach(s);
+    if (s->def.spread > 0) s->reach = find_reach(s);
     for (int k = 0; k < wide; k++) cell *= s->spacing[k];
     for (int k = 0; k < wide; k++) length = wide == 1 ? s->spacing[0] : sqrt(cell);
     s->count = (int32_t)fmax(rint(sum), 1);
@@ -332,8 +333,9 @@ static void fan_out(const firn_stream *s, const double position[3], double way[3
     double at[2], part[2] = {0}, ahead;
     from_middle(s, position, at);
     if (s->region->dimension == 2) {
-        ahead = cos(half * at[0]);
-        part[0] = sin(half * at[0]);
+        const double angle = half * fmin(fmax(at[0] / s->reach, -1), 1);
+        ahead = cos(angle);
+        part[0] = sin(angle);
     } else {
         const double r = hypot(at[0], at[1]), out = fmin(r / s->reach, 1);
         ahead = 1 - out * out * (1 - cos(half));
