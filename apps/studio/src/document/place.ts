@@ -11,7 +11,7 @@ import {frameOf, inwards, outwards, shapeFrame, sizes, WORLD, type Frame} from '
 import {apply, rotation} from './matrix.ts';
 
 /* The middle of a shape in the frame of its item. */
-const middle = (item: Item): Vec3 => outwards(shapeFrame(item), ownMiddle(item));
+export const middle = (item: Item): Vec3 => outwards(shapeFrame(item), ownMiddle(item));
 
 function ownMiddle(item: Item): Vec3 {
   const p = item.shape?.params ?? {};

@@ -50,7 +50,7 @@ export function copiesSection(of: Properties, item: Item): SectionView {
       el('p', {class: 'hint'}, 'Copies stand in a list, a grid or a ring, at points or in a shape.'),
       el('div', {class: 'act'}, button(
         {icon: 'plus', label: 'Make copies', text: 'Make copies', class: 'small solid', do: 'make-copies', attributes: {'aria-haspopup': 'menu'}},
-        e => showMenu('Make copies', kinds.filter(k => fits(k, item)).map(k => ({
+        e => showMenu('Make copies', kinds.map(k => ({
           kind: 'do' as const,
           text: labelOf(k.name),
           note: '',
@@ -98,7 +98,6 @@ export function copiesSection(of: Properties, item: Item): SectionView {
   return view;
 }
 
-const fits = (kind: Param, item: Item): boolean => kind.name !== 'points' || item.kind !== 'part';
 const materials = (app: App): string[] => app.doc.model.items.filter(i => i.kind === 'material').map(i => i.name);
 
 /* Entries of a list, those that are shown each with all rows of a copy. */

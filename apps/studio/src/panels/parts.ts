@@ -1,9 +1,10 @@
 /* Rows of shapes that are made of others, and of their parts: the operator, what is added and taken away. */
+import type {Param} from '../protocol.ts';
 import {addItem, renameKey, setValue, Raw, sourceAt, type Value} from '../document/edit.ts';
 import {isFields, isOperator, OPERATORS, type Item} from '../document/model.ts';
 import {shapeFor, SHAPE_NAMES} from '../document/make.ts';
 import type {Path} from '../document/path.ts';
-import {placeOf} from '../document/place.ts';
+import {middle, placeOf} from '../document/place.ts';
 import {el, button} from '../ui/dom.ts';
 import {shapeIcon} from '../ui/icons.ts';
 import {showMenu, type Entry} from '../ui/menu.ts';
@@ -36,8 +37,9 @@ export function partRows(of: Properties, item: Item): Node[] {
     });
     if (row) out.push(row.element);
   }
-  const first = item.parts[0] ?? item;
-  const add = (word: string): Value => shapeFor(app.doc.model, word, placeOf(first).pivot);
+  /* Where the first is, in the frame of the whole. */
+  const first = item.parts[0] ?? item, at = first.kind === 'part' ? placeOf(first).pivot : middle(item);
+  const add = (word: string): Value => shapeFor(app.doc.model, word, at);
   if (combined) {
     out.push(
       el('div', {class: 'parts'}, ...item.parts.map(p =>
@@ -75,10 +77,17 @@ export function besideSection(of: Properties, item: Item): SectionView | null {
   if (!shape || !table.length || shape.path.length <= item.path.length + (item.kind === 'part' ? 0 : 1)) return null;
   if (['plane', 'inside', 'mesh', 'polygon', 'heightfield'].includes(shape.word)) return null;
   const given = isFields(item.fields.shape) ? item.fields.shape : item.kind === 'part' ? item.fields : {};
-  const rows = table
-    .filter(p => (p.name === 'translate' || p.name === 'rotate' ? item.kind !== 'part' && given[p.name] !== undefined : p.name !== 'round' || ROUNDED.includes(shape.word)))
-    .map(p => of.row(p, holderOf(item), {label: p.name === 'translate' || p.name === 'rotate' ? `Shape's ${labelOf(p.name).toLowerCase()}` : labelOf(p.name)}));
-  const view = new SectionView('Walls and edges', {remember: of.shut, shut: !table.some(p => given[p.name] !== undefined && (item.kind !== 'part' || p.unit === 'm' && p.kind === 'real'))});
+  const places = (p: Param): boolean => p.name === 'translate' || p.name === 'rotate';
+  const shown = table.filter(p =>
+    places(p) ? item.kind !== 'part' && given[p.name] !== undefined : p.name !== 'round' || ROUNDED.includes(shape.word),
+  );
+  const rows = shown.map(p =>
+    of.row(p, holderOf(item), places(p) ? {label: `Shape's ${labelOf(p.name).toLowerCase()}`} : {}),
+  );
+  const view = new SectionView('Walls and edges', {
+    remember: of.shut,
+    shut: !shown.some(p => given[p.name] !== undefined),
+  });
   view.append(...rows.flatMap(r => (r ? [r.element] : [])));
   return view;
 }

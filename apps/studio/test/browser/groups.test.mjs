@@ -194,6 +194,20 @@ claim('copies are made, stand otherwise, vary by chance and go', async page => {
   await until(page, () => window.firn.app.state.get('scene').colliders.filter(c => c.entry === 3).length === 3);
 });
 
+claim('friction gets keys, and one value again', async page => {
+  assert.deepEqual(await edit(async () => {
+    await select('ground');
+    await row('friction').hover();
+    await row('friction').locator('[data-do=key-value]').click();
+  }), ['  - {name: ground, shape: {plane: {}}, friction: {keys: {0: 0.3}}} # below']);
+  await step(page, 6);
+  await page.locator('.keyed [data-do=add-key]').click();
+  await type(page.locator('.keyed .key').nth(1).locator('.row .num input'), '0.8');
+  assert.match(await text(), /friction: \{keys: \{0: 0.3, 0.25: 0.8\}\}\} # below/);
+  await page.locator('[data-do=unkey]').click();
+  assert.match(await text(), /friction: 0.3\} # below/);
+});
+
 claim('a thing is put into a new group and stays where it is', async page => {
   await openScene(page, TEXT);
   await page.locator('.sec[data-title=Groups]').getByRole('button', {name: 'Add a group'}).click();
@@ -235,12 +249,10 @@ claim('an expression is shown with its number, and says what it is', async page 
   assert.equal(await row('size').locator('.formula').getAttribute('title'), '$width / 5, 0.4, 0.1');
 });
 
-/* What the engine says of a scene that it does not know yet; the outline and its rows are the page's own. */
 claim('a shape of several parts shows them, and each is edited', async page => {
   const combined = TEXT.replace('shape: {sphere: {radius: 0.1}}',
     'shape: {difference: [{sphere: {radius: 0.1}}, {box: {size: [0.1, 0.1, 0.1]}, translate: [0, 0.05, 0]}], offset: 5 mm}');
-  await page.evaluate(t => window.firn.app.open(t, 'Test'), combined);
-  await until(page, () => window.firn.app.doc.model.items.some(i => i.kind === 'part'));
+  await openScene(page, combined);
   await item('minus box').click();
   await type(page.locator('.right .row[data-p=size] input').nth(0), '0.2');
   assert.deepEqual(fresh(combined, await text()), [
@@ -253,4 +265,5 @@ claim('a shape of several parts shows them, and each is edited', async page => {
   assert.equal(await get(page, 'selection'), 'objects.0.shape.union.2');
   await press('Delete');
   assert.match(await text(), /union: \[\{sphere: [^[]*\}, \{box: .*translate: \[0, 0.05, 0\]\}\], offset: 5 mm/);
+  assert.equal(await get(page, 'error'), null);
 });
