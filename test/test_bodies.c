@@ -396,7 +396,7 @@ static firn_sim *heap(int d, firn_path path, bool alone, int32_t threads)
         const int wide = d == 2 ? 6 : 3, at[3] = {i % wide, i / wide / (d == 2 ? 1 : wide),
                                                   d == 2 ? 0 : i / wide % wide};
         const double aside = uniform(-0.5, 0.5);
-        add_body(sim, &w, i, (int[]){18 * at[0], 2 + 18 * at[1], 18 * at[2]},
+        add_body(sim, &w, i, (int[]){20 * at[0], 2 + 20 * at[1], 20 * at[2]},
                  (int[]){d == 2 ? 5 : 3, d == 2 ? 5 : 3, 3},
                  (double[]){3 * (0.5 * (wide - 1) - at[0]) + aside, -at[1],
                             d == 2 ? 0 : 3 * (0.5 * (wide - 1) - at[2])});

@@ -212,6 +212,24 @@ static void members_ride_on_the_keys_of_their_group(void **state)
     firn_scene_free(&s);
 }
 
+static void groups_turn_about_their_own_place(void **state)
+{
+    (void)state;
+    firn_scene s;
+    read_scene(HEAD "groups: [{name: arm, translate: [3, 1, 0], spin: [0, 0, 90], keys: {0: {}, 1: "
+                    "{rotate: [0, 0, 90]}}}]\n"
+                    "objects: [{material: red, shape: {sphere: {}}}]\n"
+                    "colliders: [{name: hand, group: arm, shape: {box: {center: [2, 0, 0]}}}]\n",
+               &s);
+    const firn_collider_def def = firn_job_collider(&s.collider[0]);
+    firn_posed_collider p;
+    firn_collider_pose(&def, 3, 0, &p);
+    expect_vector(p.position, 5, 1, 0);
+    firn_collider_pose(&def, 3, 1, &p); /* a quarter by keys and one by spin */
+    expect_vector(p.position, 1, 1, 0);
+    firn_scene_free(&s);
+}
+
 static void copies_of_a_group_copy_all_that_is_in_it(void **state)
 {
     (void)state;
@@ -435,6 +453,7 @@ int main(void)
         cmocka_unit_test(chance_goes_by_seed_and_number),
         cmocka_unit_test(members_stand_in_the_frame_of_their_group),
         cmocka_unit_test(members_ride_on_the_keys_of_their_group),
+        cmocka_unit_test(groups_turn_about_their_own_place),
         cmocka_unit_test(copies_of_a_group_copy_all_that_is_in_it),
         cmocka_unit_test_prestate(what_makes_no_sense_is_refused_at_its_line, &wrong),
         cmocka_unit_test(groups_are_nested_to_a_depth),

@@ -510,7 +510,6 @@ typedef enum firn_cell_class {
 /* A node of the current particles' grid, which the call computes: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
-    int32_t layer; /* of velocities: bodies that are near each other have different ones */
     double mass; /* kg */
     double velocity[3];
     double force[3]; /* N, internal */

@@ -398,11 +398,15 @@ static bool is_past(const firn_scene *scene, const char *line, size_t length)
     int32_t index = 0;
     const firn_param *p;
     if (sscanf(line, "objects[%9" SCNd32 "].%79[a-z_]", &index, key) == 2) {
-        const bool emits = index < scene->object_count && scene->object[index].emits;
         for (int i = 0; lasting[i]; i++) {
             if (strcmp(key, lasting[i]) == 0) return false;
         }
-        return !emits && index < scene->object_count;
+        const firn_value *entry = scene->objects_value ? scene->objects_value->child : NULL;
+        while (entry && index-- > 0) entry = entry->next;
+        for (int32_t i = 0; entry && i < scene->object_count; i++) { /* or the first of its copies */
+            if (scene->object[i].where == entry) return !scene->object[i].emits;
+        }
+        return false;
     }
     for (int32_t i = 0; i < scene->material_count; i++) {
         char path[200];
@@ -835,7 +839,7 @@ firn_status firn_run_plan(const firn_scene *scene, const firn_run_options *optio
     const double stretch = !scene->heat_value         ? fmin(25 * report.dt, frame)
                            : scene->heat.def.step > 0 ? fmax(scene->heat.def.step, report.dt)
                                                       : fmin(25 * report.dt, 8e-3);
-    const double threads = (double)firn_sim_get_info(r.job.sim).threads;
+    const double threads = st == FIRN_OK ? (double)firn_sim_get_info(r.job.sim).threads : 1;
     double tried = 0, slowest = 0, busy = 0;
     for (int i = 0; i < 4 && tried < 1 && st == FIRN_OK; i++) {
         const double mark = seconds_now(), used = seconds_used();

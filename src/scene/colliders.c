@@ -160,15 +160,15 @@ firn_status firn_read_pose(const firn_scene *scene, const firn_value *where, fir
         c->def.spin[a] = firn_degree * c->spin[a];
         spins |= c->spin[a] != 0;
     }
-    const bool given = firn_value_get(where, "pivot");
-    if (spins && turns && !given) {
+    const bool given = firn_value_get(where, "pivot"), shaped = c->shape_value;
+    if (spins && turns && !given && shaped) {
         return firn_value_fail(firn_value_get(where, "spin"), error,
                                "spin and keys that rotate need a pivot to turn about, as pivot: "
                                "[%g, %g, %g]",
                                position[0], position[1], position[2]);
     }
     c->def.interpolation = (firn_interpolation)c->interpolation;
-    for (int a = 0; a < 3; a++) way[a] = given || turns ? c->pivot[a] - position[a] : 0;
+    for (int a = 0; a < 3; a++) way[a] = given || (turns && shaped) ? c->pivot[a] - position[a] : 0;
     const double back[4] = {rotation[0], -rotation[1], -rotation[2], -rotation[3]};
     firn_quaternion_rotate(back, way, c->def.pivot);
     for (int32_t k = 0; k == 0 || k < c->key_count; k++) {

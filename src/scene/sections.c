@@ -68,13 +68,13 @@
          ANY,                                                                                      \
          "the point that `rotate` of keys and `spin` turn it about, "                              \
          "where it is before keys move it; by default the origin, and "                            \
-         "for `spin` the shape's own",                                                             \
+         "for `spin` and for groups the middle of their own",                                      \
          AT(of pivot),                                                                             \
          NULL,                                                                                     \
          NULL},                                                                                    \
     {                                                                                              \
         "spin", FIRN_VECTOR, "degrees/s", "[0, 0, 0]", ANY,                                        \
-            "turns it without end, from time 0 on, about axes of the world", AT(of spin), NULL,    \
+            "turns it without end, from time 0 on, about axes of its group", AT(of spin), NULL,    \
             NULL                                                                                   \
     }
 

@@ -41,15 +41,18 @@ static const char *name_of(const firn_value *entry)
     return name && name->kind == FIRN_SCALAR ? name->text : NULL;
 }
 
-/* What an entry does not say, it has from the included one of its name. False: no memory. */
+/* What an entry does not say, it has from the included one of its name; of maps each part, but a shape and keys are one
+ * thing. False: no memory. */
 static bool inherit(firn_value *into, firn_value *from)
 {
     while (from->child) {
-        firn_value *c = take_first(from);
-        if (!firn_value_get(into, c->key) && firn_value_append(into, c)) continue;
-        const bool known = firn_value_get(into, c->key);
+        firn_value *c = take_first(from), *mine = firn_value_get(into, c->key);
+        if (!mine && firn_value_append(into, c)) continue;
+        const bool whole = strcmp(c->key, "shape") == 0 || strcmp(c->key, "keys") == 0;
+        bool fine = mine;
+        if (mine && mine->kind == FIRN_MAP && c->kind == FIRN_MAP && !whole) fine = inherit(mine, c);
         firn_value_free(c);
-        if (!known) return false;
+        if (!fine) return false;
     }
     return true;
 }

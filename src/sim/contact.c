@@ -108,15 +108,8 @@ static real *node_of(const firn_sim *sim, const firn_pool *channel, const member
 
 static double pair_friction(const firn_sim *sim, int32_t layer_a, int32_t layer_b)
 {
-    const int32_t body_a = sim->layers.alone[layer_a], body_b = sim->layers.alone[layer_b];
-    for (int32_t i = 0; i < sim->def.contact_count; i++) {
-        const firn_contact *c = &sim->def.contacts[i];
-        if ((c->body[0] == body_a && c->body[1] == body_b) ||
-            (c->body[0] == body_b && c->body[1] == body_a)) {
-            return c->friction;
-        }
-    }
-    return sim->def.contact_friction;
+    const real own = sim->def.contact_count ? sim->layers.friction[layer_a][layer_b] : -1;
+    return own >= 0 ? (double)own : sim->def.contact_friction;
 }
 
 /* The direction from a to b; false where there is none to be had. */

@@ -6,13 +6,13 @@
  * Boxes around bodies, in whole cells, say how far. They hold until particles may have moved by DRIFT, and are then
  * found again: what has come near by then gets another layer, and all particles are sorted anew. If no layer is left,
  * bodies stick together where they meet. Bodies whose density differs are kept apart, because contact measures how
- * full a node is by the layer's density; those with a friction of their own have a layer each. */
+ * full a node is by the layer's density, and so are bodies that do not rub alike. */
 #include <math.h>
 #include <string.h>
 
 #include "sim/sim.h"
 
-#define DRIFT 2.0 /* cells */
+#define DRIFT 3.0 /* cells */
 #define STEP 1.0  /* cells; particles move by less in a step */
 /* Cells that a body has to spare when it gets a layer: it is to last. */
 enum { SPARE = 4 };
@@ -40,6 +40,15 @@ double firn_layers_density(const firn_sim *sim, int32_t body)
     return body < sim->layers.count ? (double)body_at(sim, body)->density : 0;
 }
 
+/* Of a contact with a body; sums of them tell apart what bodies rub on, in whatever order it is given. */
+static uint64_t mix(uint16_t other, double friction)
+{
+    uint64_t bits;
+    memcpy(&bits, &friction, sizeof bits);
+    bits = (bits ^ (uint64_t)(other + 1) * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    return (bits ^ bits >> 31) * 0x94d049bb133111ebu;
+}
+
 firn_status firn_layers_reserve(firn_sim *sim, int32_t count, firn_error *error)
 {
     firn_layers *l = &sim->layers;
@@ -49,10 +58,11 @@ firn_status firn_layers_reserve(firn_sim *sim, int32_t count, firn_error *error)
     if (st != FIRN_OK) return st;
     memset(body_at(sim, l->count), 0, (size_t)(count - l->count) * sizeof(firn_body));
     l->count = count;
+    for (int32_t i = 0; i < count; i++) body_at(sim, i)->rubs = 0;
     for (int32_t i = 0; i < sim->def.contact_count; i++) {
+        const firn_contact *c = &sim->def.contacts[i];
         for (int side = 0; side < 2; side++) {
-            const int32_t index = sim->def.contacts[i].body[side];
-            if (index < count) body_at(sim, index)->alone = true;
+            if (c->body[side] < count) body_at(sim, c->body[side])->rubs += mix(c->body[!side], c->friction);
         }
     }
     return FIRN_OK;
@@ -104,7 +114,6 @@ void firn_layers_use(firn_sim *sim)
     firn_layers *l = &sim->layers;
     l->shared = false;
     memset(l->density, 0, sizeof l->density);
-    for (int32_t i = 0; i < FIRN_MAX_LAYERS; i++) l->alone[i] = -1;
     for (int32_t i = 0; i < l->count; i++) {
         firn_body *b = body_at(sim, i);
         b->density = b->weighed;
@@ -112,7 +121,16 @@ void firn_layers_use(firn_sim *sim)
         if (!b->there) continue;
         l->shared |= l->density[b->layer] > 0;
         if (b->density > l->density[b->layer]) l->density[b->layer] = b->density;
-        if (b->alone) l->alone[b->layer] = i;
+    }
+    for (int32_t i = 0; i < FIRN_MAX_LAYERS && sim->def.contact_count; i++) {
+        for (int32_t k = 0; k < FIRN_MAX_LAYERS; k++) l->friction[i][k] = -1;
+    }
+    for (int32_t i = sim->def.contact_count - 1; i >= 0; i--) { /* the first that names a pair counts */
+        const firn_contact *c = &sim->def.contacts[i];
+        if (c->body[0] >= l->count || c->body[1] >= l->count) continue;
+        const firn_body *a = body_at(sim, c->body[0]), *b = body_at(sim, c->body[1]);
+        if (!a->there || !b->there) continue;
+        l->friction[a->layer][b->layer] = l->friction[b->layer][a->layer] = (real)c->friction;
     }
 }
 
@@ -121,7 +139,7 @@ void firn_layers_use(firn_sim *sim)
 /* Whether two bodies may have one layer with `gap` cells and more between the lowest nodes they reach. */
 static bool can_share(const firn_sim *sim, const firn_body *a, const firn_body *b, int32_t gap)
 {
-    if (a->alone || b->alone) return false;
+    if (a->rubs != b->rubs) return false;
     if (a->weighed > ALIKE * b->weighed || b->weighed > ALIKE * a->weighed) return false;
     for (int axis = 0; axis < sim->store.dim; axis++) {
         if (a->low[axis] - b->high[axis] >= gap || b->low[axis] - a->high[axis] >= gap) return true;
@@ -150,11 +168,12 @@ static int32_t choose_layer(const firn_sim *sim, const members *m, const firn_bo
             if (has_room(sim, m, l, b, gap + (wide ? SPARE : 0))) return l;
         }
     }
-    int32_t least = FIRN_MAX_LAYERS - 1; /* it sticks to some */
-    for (int32_t l = least - 1; l > 0; l--) {
-        if (m->count[l] <= m->count[least] && !body_at(sim, m->first[l])->alone) least = l;
+    int32_t least = 0; /* it sticks to some, if it can to such as rub alike */
+    for (int32_t l = 1; l < FIRN_MAX_LAYERS; l++) {
+        if (body_at(sim, m->first[l])->rubs != b->rubs) continue;
+        if (least == 0 || m->count[l] < m->count[least]) least = l;
     }
-    return least;
+    return least ? least : FIRN_MAX_LAYERS - 1;
 }
 
 static void join(const firn_sim *sim, members *m, int32_t index, int32_t layer)
@@ -176,11 +195,7 @@ bool firn_layers_choose(firn_sim *sim)
     for (int32_t i = 1; i < count; i++) { /* body 0 has layer 0, and that no other */
         firn_body *b = body_at(sim, i);
         b->placed = !b->there;
-        if (b->there && b->alone) join(sim, &m, i, b->layer ? b->layer : choose_layer(sim, &m, b, gap));
-    }
-    for (int32_t i = 1; i < count; i++) {
-        firn_body *b = body_at(sim, i);
-        if (!b->placed && b->layer && has_room(sim, &m, b->layer, b, gap)) join(sim, &m, i, b->layer);
+        if (b->there && b->layer && has_room(sim, &m, b->layer, b, gap)) join(sim, &m, i, b->layer);
     }
     for (int32_t i = 1; i < count; i++) {
         firn_body *b = body_at(sim, i);
@@ -191,6 +206,8 @@ bool firn_layers_choose(firn_sim *sim)
 }
 
 /* ---- as bodies move ---- */
+
+void firn_layers_doubt(firn_sim *sim) { sim->layers.moved = DRIFT; }
 
 bool firn_layers_are_crowded(firn_sim *sim)
 {

@@ -114,8 +114,7 @@ firn_status firn_sim_visit_grid(firn_sim *sim, firn_node_visitor *visit, void *u
     for (int32_t b = 0; b < sim->at->count; b++) {
         for (int n = 0; n < nodes; n++, velocity += FIRN_NODE, force += FIRN_NODE) {
             if (!(velocity[3] > 0)) continue;
-            firn_grid_node node = {.mass = (double)velocity[3],
-                                   .layer = firn_directory_layer(sim->at, b)};
+            firn_grid_node node = {.mass = (double)velocity[3]};
             if (projected) node.cell_class = class_of(sim, b, n);
             for (int a = dim - 1, rest = n; a >= 0; a--, rest /= FIRN_BLOCK) {
                 node.index[a] = FIRN_BLOCK * sim->at->coord[b][a] + rest % FIRN_BLOCK;

@@ -175,9 +175,9 @@ typedef struct firn_body {
     int32_t next;
     real density; /* kg/m3, of the densest particle it has had. Part of the state, as is its layer */
     real weighed; /* the same, and `wanted` its layer, once firn_layers_use has been called */
+    uint64_t rubs; /* the same for bodies that the def's contacts give the same frictions; 0: none */
     uint8_t layer, wanted;
     bool there; /* it has particles */
-    bool alone; /* it shares its layer with no other */
     bool placed;
 } firn_body;
 
@@ -187,7 +187,7 @@ typedef struct firn_layers {
     bool shared;  /* by several bodies, any of them */
     double moved; /* cells by which particles may have moved since boxes were found. Part of the state */
     real density[FIRN_MAX_LAYERS];  /* kg/m3, the highest of its bodies */
-    int32_t alone[FIRN_MAX_LAYERS]; /* the body that has it for itself, or -1 */
+    real friction[FIRN_MAX_LAYERS][FIRN_MAX_LAYERS]; /* of the def's contacts, or -1; not set without any */
 } firn_layers;
 
 struct firn_sim {
@@ -503,6 +503,8 @@ int32_t firn_layers_wanted(const firn_sim *sim, uint16_t object);
 /* And takes what was found over. */
 void firn_layers_use(firn_sim *sim);
 
+/* Boxes that have been found are not those of the particles any more. */
+void firn_layers_doubt(firn_sim *sim);
 /* Whether bodies of one layer have come near each other since boxes were found. */
 bool firn_layers_are_crowded(firn_sim *sim);
 /* Gives those another layer. Before every step; not with a pass under way. */

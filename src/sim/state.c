@@ -69,6 +69,7 @@ static void copy_collider(const firn_collider_def *from, firn_collider_def *to)
     memset(to, 0, sizeof *to);
     to->shape = from->shape;
     memcpy(to->size, from->size, sizeof to->size);
+    to->round = from->round;
     to->point_count = from->point_count;
     memcpy(to->position, from->position, sizeof to->position);
     memcpy(to->rotation, from->rotation, sizeof to->rotation);

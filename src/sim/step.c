@@ -730,6 +730,7 @@ static void restore_snapshot(firn_sim *sim, firn_dt *step)
     sim->grid.finite = true;
     sim->dt_next = s->dt_next;
     sim->report.steps = s->steps;
+    firn_layers_doubt(sim);
     firn_sim_pose_colliders(sim, sim->time + step->dt);
     firn_reaction_restore(sim);
 }

@@ -106,7 +106,7 @@ function turnBy(axis: Vec3): Matrix {
   ];
 }
 
-/* Where its own keys and spin take what stands where the text says. What spins without a pivot turns about `middle`;
+/* Where its own keys and spin take what stands where the text says. Groups, and what spins, turn about `middle` without a pivot;
  * without that either, only directions turn, as it is wherever it is moved. */
 function ownMotion(model: Model, item: Item, time: number, middle?: Vec3): Frame {
   const keys = keysOf(item.fields, model.numbers), flat = model.dimension === 2;
@@ -115,7 +115,7 @@ function ownMotion(model: Model, item: Item, time: number, middle?: Vec3): Frame
   const only = (v: Vec3): Vec3 => (flat ? [0, 0, v[2]] : v);
   const turn = multiply(rotation(only(rotate)), turnBy(scale(only(vector(item.fields.spin)), time * DEGREE)));
   if (flat) at[2] = 0;
-  const given = item.fields.pivot !== undefined || keys.some(k => length(k.rotate) > 0);
+  const given = item.fields.pivot !== undefined || (item.kind !== 'group' && keys.some(k => length(k.rotate) > 0));
   const pivot = given ? vector(item.fields.pivot) : middle;
   if (!pivot) return {linear: SAME, turn, position: at};
   return {linear: turn, turn, position: add(at, sub(pivot, apply(turn, pivot)))};
