@@ -50,6 +50,48 @@ static int red_pixels(const char *folder, const char *const *sets, const char **
     return red;
 }
 
+/* A thin jet and scattered drops, in one file with sizes and in one without: the scene knows them. */
+static void particles_without_size_have_that_of_the_scene(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    firn_image image[2];
+    fresh_folder("sizes", folder);
+    write_file(folder, "jet.yaml",
+               "firn: 1\n"
+               "name: jet\n"
+               "resolution: 0.1\n"
+               "frames: {end: 1}\n"
+               "materials: {water: {preset: water}}\n"
+               "objects:\n"
+               "  - {material: water, separation: 0.05,\n"
+               "     shape: {box: {center: [0, 0.5, 0], size: [0.1, 1, 0.1]}}}\n"
+               "  - {material: water, separation: 0.05, instances: {grid: {count: [5, 1, 5], "
+               "spacing: [0.3, 0.3, 0.3]}},\n"
+               "     shape: {box: {center: [0, 0.2, 0.15], size: [0.05, 0.05, 0.05]}}}\n"
+               "camera: {position: [1, 1, 2], target: [0, 0.4, 0]}\n"
+               "output:\n"
+               "  - {file: sized.$F.prt, attributes: [P, id, material, pscale]}\n"
+               "  - {file: bare.$F.prt, attributes: [P, id, material]}\n");
+    expect_exit(run(folder, WORDS("run", "jet.yaml", "--quiet")), 0, "run");
+    expect_exit(run(folder, WORDS("render", "jet.yaml", "--size", "64x48", "--quality", "draft",
+                                  "--out", "sized.png")),
+                0, "sized");
+    expect_exit(run(folder, WORDS("render", "jet.yaml", "--size", "64x48", "--quality", "draft",
+                                  "--out", "bare.png", "--set",
+                                  "output=[{file: bare.$F.prt, attributes: [P, id, material]}]")),
+                0, "bare");
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "bare.png" : "sized.png";
+        assert_ok(firn_image_read_png(in_folder(folder, name, path), &image[i], &error));
+    }
+    const double psnr = firn_image_psnr(&image[0], &image[1]);
+    if (!(psnr > 40)) complain("%g dB between pictures with sizes and without\n", psnr);
+    firn_image_free(&image[0]);
+    firn_image_free(&image[1]);
+    assert_no_complaints();
+}
+
 static void what_colliders_hide_is_shown_or_said(void **state)
 {
     (void)state;
@@ -164,6 +206,7 @@ int main(void)
 {
     if (!make_top("seen")) return 1;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(particles_without_size_have_that_of_the_scene),
         cmocka_unit_test(what_colliders_hide_is_shown_or_said),
         cmocka_unit_test(plans_have_the_steps_of_runs_in_their_range),
         cmocka_unit_test(changes_without_effect_are_named),
