@@ -377,6 +377,28 @@ static void warn_of_looks(const firn_renderer *renderer, const firn_scene *scene
     }
 }
 
+/* Keys of the camera that others make useless. */
+static void warn_of_camera(const firn_renderer *renderer, const firn_scene *scene)
+{
+    static const char *const of_space[] = {"position", "target", "azimuth", "elevation"},
+                             *const framing[] = {"azimuth", "elevation", "margin"};
+    const firn_log *log = &renderer->options.log;
+    const bool two = scene && scene->dimension == 2;
+    const bool placed =
+        scene && firn_section_given(&firn_section_camera, &scene->camera, "position");
+    if (!log->write || !scene || (!two && (renderer->flat || !placed))) return;
+    for (int i = 0; i < (two ? 4 : 3); i++) {
+        const char *key = two ? of_space[i] : framing[i];
+        char text[FIRN_LOCATION_SIZE + 200], place[FIRN_LOCATION_SIZE];
+        if (!firn_section_given(&firn_section_camera, &scene->camera, key)) continue;
+        const firn_value *at = firn_value_get(scene->camera_value, key);
+        snprintf(text, sizeof text, "%s: %s has no effect: %s", firn_value_location(at, place), key,
+                 two ? "pictures of 2D scenes show all of the action"
+                     : "the camera has a position");
+        log->write(log->user_data, FIRN_LOG_WARNING, "warning", text);
+    }
+}
+
 firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scene,
                                  firn_error *error)
 {
@@ -426,6 +448,7 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         firn_coloring_settle(&renderer->grid_coloring);
     }
     warn_of_looks(renderer, scene);
+    warn_of_camera(renderer, scene);
     const unsigned both = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS;
     if (!scene || renderer->flat || (o->show & both) != both) return FIRN_OK;
     return firn_renderer_find_side(renderer, scene, error);
