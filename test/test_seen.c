@@ -50,6 +50,104 @@ static int red_pixels(const char *folder, const char *const *sets, const char **
     return red;
 }
 
+/* A thin jet and scattered drops, in one file with sizes and in one without: the scene knows them. */
+static void particles_without_size_have_that_of_the_scene(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    firn_image image[2];
+    fresh_folder("sizes", folder);
+    write_file(folder, "jet.yaml",
+               "firn: 1\n"
+               "name: jet\n"
+               "resolution: 0.1\n"
+               "frames: {end: 1}\n"
+               "materials: {water: {preset: water}}\n"
+               "objects:\n"
+               "  - {material: water, separation: 0.05,\n"
+               "     shape: {box: {center: [0, 0.5, 0], size: [0.1, 1, 0.1]}}}\n"
+               "  - {material: water, separation: 0.05, instances: {grid: {count: [5, 1, 5], "
+               "spacing: [0.3, 0.3, 0.3]}},\n"
+               "     shape: {box: {center: [0, 0.2, 0.15], size: [0.05, 0.05, 0.05]}}}\n"
+               "camera: {position: [1, 1, 2], target: [0, 0.4, 0]}\n"
+               "output:\n"
+               "  - {file: sized.$F.prt, attributes: [P, id, material, pscale]}\n"
+               "  - {file: bare.$F.prt, attributes: [P, id, material]}\n");
+    expect_exit(run(folder, WORDS("run", "jet.yaml", "--quiet")), 0, "run");
+    expect_exit(run(folder, WORDS("render", "jet.yaml", "--size", "64x48", "--quality", "draft",
+                                  "--out", "sized.png")),
+                0, "sized");
+    expect_exit(run(folder, WORDS("render", "jet.yaml", "--size", "64x48", "--quality", "draft",
+                                  "--out", "bare.png", "--set",
+                                  "output=[{file: bare.$F.prt, attributes: [P, id, material]}]")),
+                0, "bare");
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "bare.png" : "sized.png";
+        assert_ok(firn_image_read_png(in_folder(folder, name, path), &image[i], &error));
+    }
+    const double psnr = firn_image_psnr(&image[0], &image[1]);
+    if (!(psnr > 40)) complain("%g dB between pictures with sizes and without\n", psnr);
+    firn_image_free(&image[0]);
+    firn_image_free(&image[1]);
+    assert_no_complaints();
+}
+
+/* An emitter that begins late, seen by a camera that the scene places. */
+static const char late[] =
+    "firn: 1\n"
+    "name: late\n"
+    "resolution: 0.1\n"
+    "frames: {end: 3}\n"
+    "materials: {water: {preset: water}}\n"
+    "objects:\n"
+    "  - {material: water, shape: {box: {size: [0.2, 0.2, 0.2]}},\n"
+    "     emit: {direction: [0, -1, 0], speed: 2, flow: 30 kg/s, start: 0.05}}\n"
+    "camera: {position: [1, 1, 2], target: [0, 0, 0]}\n";
+
+static void a_placed_camera_needs_no_rehearsal(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("late", folder);
+    write_file(folder, "late.yaml", late);
+#define LATE "run", "late.yaml", "--size", "32x24", "--quality", "draft", "--render", "late.$F.png"
+    const outcome *o = run(folder, WORDS(LATE));
+    expect_exit(o, 0, "placed");
+    if (strstr(o->err, "rehears")) complain("placed: %s\n", o->err);
+    o = run(folder, WORDS(LATE, "--color", "speed"));
+    expect_exit(o, 0, "coloured");
+    if (!strstr(o->err, "rehearsing for the range of colours") || strstr(o->err, "needs none")) {
+        complain("coloured: %s\n", o->err);
+    }
+    o = run(folder, WORDS(LATE, "--set", "camera={position: [1, 1, 2]}"));
+    expect_exit(o, 0, "open");
+    if (!strstr(o->err, "position and target needs none")) complain("open: %s\n", o->err);
+    assert_no_complaints();
+}
+
+static void keys_of_the_camera_without_effect_are_named(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE];
+    fresh_folder("camera", folder);
+    write_file(folder, "late.yaml", late);
+    const outcome *o =
+        run(folder, WORDS(LATE, "--set", "camera.margin=0.2", "--set", "camera.azimuth=40"));
+    if (!strstr(o->err, "margin has no effect: the camera has a position") ||
+        !strstr(o->err, "azimuth has no effect: the camera has a position")) {
+        complain("3D: %s\n", o->err);
+    }
+    o = run(folder, WORDS(LATE, "--set", "camera={margin: 0.2, azimuth: 40}"));
+    if (strstr(o->err, "no effect")) complain("framed: %s\n", o->err);
+    o = run(folder, WORDS(LATE, "--set", "dimension=2", "--set",
+                          "objects=[{material: water, shape: {rectangle: {size: [0.5, 0.5]}}}]"));
+    if (!strstr(o->err, "late.yaml:9:10: position has no effect: pictures of 2D scenes") ||
+        !strstr(o->err, "target has no effect") || strstr(o->err, "needs none")) {
+        complain("2D: %s\n", o->err);
+    }
+    assert_no_complaints();
+}
+
 static void what_colliders_hide_is_shown_or_said(void **state)
 {
     (void)state;
@@ -164,6 +262,9 @@ int main(void)
 {
     if (!make_top("seen")) return 1;
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(particles_without_size_have_that_of_the_scene),
+        cmocka_unit_test(a_placed_camera_needs_no_rehearsal),
+        cmocka_unit_test(keys_of_the_camera_without_effect_are_named),
         cmocka_unit_test(what_colliders_hide_is_shown_or_said),
         cmocka_unit_test(plans_have_the_steps_of_runs_in_their_range),
         cmocka_unit_test(changes_without_effect_are_named),

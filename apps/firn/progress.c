@@ -123,11 +123,15 @@ static void show_frame(void *user_data, const firn_run_frame *f)
 {
     firn_progress *v = user_data;
     firn_progress_clear(v);
-    if (v->first_frame == INT64_MIN) v->first_frame = f->frame;
+    const double now = firn_clock(), elapsed = now - v->begin;
+    if (v->first_frame == INT64_MIN) {
+        v->first_frame = f->frame;
+        v->first_shown = now; /* a rehearsal comes before */
+    }
     v->particles = f->particles;
-    const double elapsed = firn_clock() - v->begin;
     const int64_t done = f->frame - v->first_frame;
-    const double left = done > 0 ? elapsed / (double)done * (double)(f->last - f->frame) : 0;
+    const double each = done > 0 ? (now - v->first_shown) / (double)done : 0,
+                 left = each * (double)(f->last - f->frame);
     const double speed =
         f->seconds > 0 ? (double)f->particles * (double)f->report.steps / f->seconds : 0;
     if (v->json && v->lines) {

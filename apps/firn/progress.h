@@ -15,7 +15,8 @@ typedef struct firn_progress {
     bool terminal;  /* a line that is written over and over */
     bool line_open; /* something of it is on the screen */
     int64_t first_frame, last_frame, particles;
-    double begin, shown; /* s: start, and when the line was last drawn */
+    double begin, first_shown; /* s: start, and when the first frame was there */
+    double shown;              /* s, when the line was last drawn */
 } firn_progress;
 
 /* A view that begins now; the progress line only if there is a terminal to draw it on. */

@@ -84,6 +84,24 @@ static void vector(const firn_column *c, int64_t i, int up, double out[3])
     out[2] = up == 1 ? v[2] : -v[1];
 }
 
+/* The columns that say what a particle is like; NULL where there is none. */
+typedef struct reader {
+    const firn_render_input *input;
+    const firn_column *P, *material, *object, *pscale, *mass, *density;
+} reader;
+
+static reader reader_of(const firn_render_input *input)
+{
+    const firn_points *points = input->points;
+    return (reader){.input = input,
+                    .P = find(points, "P", 2),
+                    .material = find(points, "material", 1),
+                    .object = find(points, "object", 1),
+                    .pscale = find(points, "pscale", 1),
+                    .mass = find(points, "mass", 1),
+                    .density = find(points, "density", 1)};
+}
+
 /* ---- sizes ---- */
 
 static int compare_doubles(const void *a, const void *b)
@@ -92,86 +110,95 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Edge of the cube that a particle fills at rest: from its radius, or its mass; 0 where the file does
- * not tell. */
-static double rest_edge(const firn_column *pscale, const firn_column *mass,
-                        const firn_column *density, int64_t i)
+/* The number of a particle's look: by its material, else by that of its object. */
+static int64_t look_of(const reader *r, int64_t i)
 {
-    if (pscale) return 1.6119919540164696 * value(pscale, i, 0); /* cbrt(4 pi / 3) */
-    if (mass && density && value(density, i, 0) > 0) {
-        return cbrt(value(mass, i, 0) / value(density, i, 0));
+    const firn_render_input *in = r->input;
+    int64_t row = 0;
+    if (r->material) {
+        row = firn_whole(value(r->material, i, 0));
+    } else if (r->object && in->object_look) {
+        const int64_t object = firn_whole(value(r->object, i, 0));
+        if (object >= 0 && object < in->object_count) row = in->object_look[object];
     }
-    return 0;
+    return row < 0 ? 0 : row < in->look_count ? row : in->look_count - 1;
 }
 
-static int compare_counts(const void *a, const void *b)
+/* What the scene says of particles like this one, m; 0: nothing. */
+static double known_spacing(const reader *r, int64_t i)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    const firn_render_input *in = r->input;
+    if (r->object && in->object_spacing) {
+        const int64_t object = firn_whole(value(r->object, i, 0));
+        if (object >= 0 && object < in->object_count) return in->object_spacing[object];
+    }
+    return in->look_spacing ? in->look_spacing[look_of(r, i)] : 0;
 }
 
-/* Of how many particles is the cell of a particle that most others do not have more company than;
- * `key` and `payload` have room for n, `spare` for both. */
-static double typical_company(const firn_points *points, const firn_column *P, const double low[3],
-                              double cell, uint64_t *key, uint32_t *payload, void *spare)
+/* Edge of the cube that a particle fills at rest: from its radius, its mass or the scene; 0 where none of
+ * them tells. */
+static double rest_edge(const reader *r, int64_t i)
 {
+    if (r->pscale) return 1.6119919540164696 * value(r->pscale, i, 0); /* cbrt(4 pi / 3) */
+    if (r->mass && r->density && value(r->density, i, 0) > 0) {
+        return cbrt(value(r->mass, i, 0) / value(r->density, i, 0));
+    }
+    return known_spacing(r, i);
+}
+
+double firn_cloud_guess_spacing(const firn_points *points)
+{
+    enum { SAMPLES = 63, NEAR = 4 };
+    const firn_column *P = find(points, "P", 2);
     const int64_t n = points->count;
+    const int samples = n < SAMPLES ? (int)n : SAMPLES;
+    double at[SAMPLES][3] = {0}, square[SAMPLES][NEAR];
+    double first[SAMPLES], fourth[SAMPLES];
+    for (int s = 0; s < samples; s++) {
+        for (int k = 0; k < NEAR; k++) square[s][k] = INFINITY;
+        vector(P, n * s / samples, 1, at[s]);
+    }
     for (int64_t i = 0; i < n; i++) {
-        int32_t c[3] = {0};
-        for (int a = 0; a < 3 && a < P->components; a++) {
-            c[a] = (int32_t)f_clamp((float)((value(P, i, a) - low[a]) / cell), 0, 65535);
+        double p[3];
+        vector(P, i, 1, p);
+        for (int s = 0; s < samples; s++) {
+            double *near = square[s], d2 = 0;
+            for (int a = 0; a < 3; a++) d2 += (p[a] - at[s][a]) * (p[a] - at[s][a]);
+            if (!(d2 > 0 && d2 < near[NEAR - 1])) continue;
+            int k = NEAR - 1;
+            for (; k > 0 && near[k - 1] > d2; k--) near[k] = near[k - 1];
+            near[k] = d2;
         }
-        key[i] = firn_cloud_block_key(c[0], c[1], c[2]);
-        payload[i] = 0;
     }
-    firn_cloud_sort(key, payload, n, spare);
-    for (int64_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && key[end] == key[i]; end++) {}
-        for (int64_t k = i; k < end; k++) payload[k] = (uint32_t)(end - i);
+    int found = 0;
+    for (int s = 0; s < samples; s++) {
+        int k = NEAR - 1;
+        while (k > 0 && !(square[s][k] < INFINITY)) k--; /* there are fewer */
+        if (!(square[s][k] < INFINITY)) continue;
+        first[found] = sqrt(square[s][0]);
+        fourth[found++] = sqrt(square[s][k]);
     }
-    qsort(payload, (size_t)n, sizeof *payload, compare_counts);
-    const int64_t most = 7 * n / 10; /* cells at the surface are part empty */
-    return (double)payload[most];
+    qsort(first, (size_t)found, sizeof *first, compare_doubles);
+    qsort(fourth, (size_t)found, sizeof *fourth, compare_doubles);
+    return found ? fmin(fourth[found / 2], 1.3 * first[found / 2]) : 0;
 }
 
-/* How far apart particles are that do not say, from how many share a cell. Rounded to an eighth of an
- * octave, so that frames agree. */
-static double guess_spacing(const firn_points *points, const firn_column *P)
-{
-    const size_t n = (size_t)points->count;
-    firn_bounds box = firn_bounds_empty();
-    firn_bounds_add(&box, points);
-    double edge = 0;
-    for (int a = 0; a < 3; a++) edge = fmax(edge, box.high[a] - box.low[a]);
-    if (!(edge > 0)) return 1;
-    double h = edge / cbrt((double)n);
-    uint64_t *key = malloc(n * sizeof *key);
-    uint32_t *payload = malloc(n * sizeof *payload);
-    void *spare = malloc(n * (sizeof *key + sizeof *payload));
-    for (int round = 0; round < 6 && key && payload && spare; round++) {
-        const double cell = 2.5 * h;
-        h = cell / cbrt(typical_company(points, P, box.low, cell, key, payload, spare));
-    }
-    free(key);
-    free(payload);
-    free(spare);
-    return exp2(round(8 * log2(h)) / 8);
-}
-
-/* The middle one of a few thousand particles, m. */
-static double typical_edge(const firn_points *points, const firn_column *P,
-                           const firn_column *pscale, const firn_column *mass,
-                           const firn_column *density)
+/* The middle one of a few thousand particles, m. A guess is rounded to an eighth of an octave, so that
+ * frames agree. */
+static double typical_edge(const reader *r)
 {
     enum { MOST = 4096 };
     double edge[MOST];
     int n = 0;
-    const int64_t stride = points->count / MOST + 1;
-    for (int64_t i = 0; i < points->count; i += stride) {
-        const double e = rest_edge(pscale, mass, density, i);
+    const int64_t count = r->input->points->count, stride = count / MOST + 1;
+    for (int64_t i = 0; i < count; i += stride) {
+        const double e = rest_edge(r, i);
         if (e > 0 && isfinite(e)) edge[n++] = e;
     }
-    if (n == 0) return guess_spacing(points, P);
+    if (n == 0) {
+        const double guess = firn_cloud_guess_spacing(r->input->points);
+        return guess > 0 ? exp2(round(8 * log2(guess)) / 8) : 1;
+    }
     qsort(edge, (size_t)n, sizeof *edge, compare_doubles);
     return edge[n / 2];
 }
@@ -242,35 +269,20 @@ static void choose_passes(firn_cloud *cloud)
 }
 
 typedef struct layer_finder {
-    const firn_render_input *input;
-    const firn_column *material, *object;
+    const reader *reader;
     double height;
     firn_cloud *cloud;
     int32_t last;
 } layer_finder;
 
-/* The number of a particle's look: by its material, else by that of its object. */
-static int64_t look_of(const layer_finder *f, int64_t i)
-{
-    const firn_render_input *in = f->input;
-    int64_t row = 0;
-    if (f->material) {
-        row = firn_whole(value(f->material, i, 0));
-    } else if (f->object && in->object_look) {
-        const int64_t object = firn_whole(value(f->object, i, 0));
-        if (object >= 0 && object < in->object_count) row = in->object_look[object];
-    }
-    return row < 0 ? 0 : row < in->look_count ? row : in->look_count - 1;
-}
-
 /* The layer of particle i, made when it is the first of it. */
 static int32_t find_layer(layer_finder *f, int64_t i)
 {
     firn_cloud *cloud = f->cloud;
-    const int64_t row = look_of(f, i);
-    const firn_look *look = &f->input->look[row];
+    const reader *r = f->reader;
+    const firn_look *look = &r->input->look[look_of(r, i)];
     const int32_t object =
-        f->object && look->by_object ? (int32_t)firn_whole(value(f->object, i, 0)) : 0;
+        r->object && look->by_object ? (int32_t)firn_whole(value(r->object, i, 0)) : 0;
     const firn_cloud_layer *same = &cloud->layer[f->last];
     if (cloud->layer_count && same->look == look && same->object == object) return f->last;
     for (int32_t l = 0; l < cloud->layer_count; l++) {
@@ -319,12 +331,11 @@ static firn_status out_of_memory(firn_error *error, int64_t count)
 }
 
 /* Fills arrays in the order of the file; key holds block, layer and cell. */
-static void gather(const firn_render_input *input, int up, layer_finder *layers, firn_cloud *cloud)
+static void gather(const reader *r, int up, layer_finder *layers, firn_cloud *cloud)
 {
+    const firn_render_input *input = r->input;
     const firn_points *points = input->points;
-    const firn_column *P = find(points, "P", 2), *v = find(points, "v", 2);
-    const firn_column *pscale = find(points, "pscale", 1), *mass = find(points, "mass", 1);
-    const firn_column *density = find(points, "density", 1), *J = find(points, "J", 1);
+    const firn_column *v = find(points, "v", 2), *J = find(points, "J", 1);
     const firn_column *id = find(points, "id", 1), *Cd = find(points, "Cd", 3);
     const firn_column *liquid = find(points, "liquid", 1);
     const firn_column *temperature = find(points, "temperature", 1);
@@ -332,17 +343,18 @@ static void gather(const firn_render_input *input, int up, layer_finder *layers,
     int64_t kept = 0;
     for (int64_t i = 0; i < points->count; i++) {
         double at[3];
-        vector(P, i, up, at);
+        vector(r->P, i, up, at);
         bool inside = true;
         for (int a = 0; a < 3; a++) {
             at[a] = (at[a] - cloud->origin[a]) / cloud->voxel;
             inside = inside && at[a] >= 4 * BLOCK && at[a] < limit;
         }
         if (!inside) continue; /* not a number, too */
-        double edge = rest_edge(pscale, mass, density, i) / cloud->voxel;
+        double edge = rest_edge(r, i) / cloud->voxel;
         if (!(edge > 0.05 * (double)cloud->spacing)) edge = (double)cloud->spacing;
-        /* Density is of the present; radii are of the rest state. */
-        if (pscale && J) edge *= cbrt(fmin(fmax(value(J, i, 0), 0.3), 3));
+        /* Density is of the present; radii and the scene's spacing are of the rest state. */
+        if (J && (r->pscale || !(r->mass && r->density)))
+            edge *= cbrt(fmin(fmax(value(J, i, 0), 0.3), 3));
         cloud->position[kept] = v3((float)at[0], (float)at[1], (float)at[2]);
         cloud->size[kept] = f_min((float)edge, 3 * cloud->spacing);
         cloud->hash[kept] = hash32((uint32_t)(id ? firn_whole(value(id, i, 0)) : i) + 0x9e3779b9u);
@@ -412,8 +424,8 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
     *out = (firn_cloud){0};
     const firn_points *points = input->points;
     const size_t n = (size_t)points->count + 1;
-    const firn_column *P = find(points, "P", 2);
-    if (!P) return firn_fail(error, FIRN_INVALID, "the particles have no positions (P)");
+    const reader columns = reader_of(input);
+    if (!columns.P) return firn_fail(error, FIRN_INVALID, "the particles have no positions (P)");
     if (points->count > UINT32_MAX / 2) {
         return firn_fail(error, FIRN_INVALID, "%lld particles; at most 2^31 can be drawn",
                          (long long)points->count);
@@ -436,9 +448,7 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
         firn_cloud_free(out);
         return out_of_memory(error, points->count);
     }
-    const double edge = points->count
-                            ? typical_edge(points, P, find(points, "pscale", 1),
-                                           find(points, "mass", 1), find(points, "density", 1))
+    const double edge = points->count        ? typical_edge(&columns)
                         : input->spacing > 0 ? input->spacing
                                              : 1;
     out->voxel = VOXEL_OF_SPACING[options->quality] * edge;
@@ -447,12 +457,8 @@ firn_status firn_cloud_create(const firn_render_input *input, const firn_render_
     firn_bounds_add(&box, points);
     if (!(box.low[0] <= box.high[0])) box = (firn_bounds){{0}, {0}};
     choose_origin(out, &box, options->up);
-    layer_finder layers = {.input = input,
-                           .material = find(points, "material", 1),
-                           .object = find(points, "object", 1),
-                           .height = height / out->voxel,
-                           .cloud = out};
-    gather(input, options->up, &layers, out);
+    layer_finder layers = {.reader = &columns, .height = height / out->voxel, .cloud = out};
+    gather(&columns, options->up, &layers, out);
     choose_passes(out);
     firn_status st = sort_cloud(out, error);
     if (st != FIRN_OK) firn_cloud_free(out);

@@ -101,6 +101,25 @@ static firn_status watch(firn_preview *preview, const firn_preview_def *def,
     return st;
 }
 
+static bool is_aimed(const firn_scene *scene)
+{
+    return firn_section_given(&firn_section_camera, &scene->camera, "position") &&
+           firn_section_given(&firn_section_camera, &scene->camera, "target");
+}
+
+/* Whether nothing about the camera depends on what will happen. */
+static bool is_placed(const firn_preview_def *def)
+{
+    return def->scene->dimension == 3 && !def->renderer.slice && is_aimed(def->scene);
+}
+
+/* What a rehearsal finds. */
+static const char *purpose_of(const firn_preview_def *def)
+{
+    if (!is_placed(def)) return "camera";
+    return def->renderer.color ? "range of colours" : "lengths of arrows and the values of nodes";
+}
+
 /* What is too thin or too fast for a coarse scene must not keep the run from going: the camera then
  * makes do with what was seen, at least with how the scene begins. */
 static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
@@ -112,10 +131,15 @@ static firn_status rehearse(firn_preview *preview, const firn_preview_def *def,
     firn_status st = choose_coarser(def, &coarser, error);
     if (st != FIRN_OK) return st;
     if (hooks->note) {
-        hooks->note(hooks->user_data,
-                    coarser > 1 ? "rehearsing for the camera"
-                                : "rehearsing for the camera, which takes as long as the motion; "
-                                  "a camera with position and target needs none");
+        char text[200];
+        const bool whole = coarser <= 1;
+        snprintf(text, sizeof text, "rehearsing for the %s%s%s", purpose_of(def),
+                 whole ? ", which takes as long as the motion" : "",
+                 whole && def->scene->dimension == 3 && !def->renderer.slice &&
+                         !is_aimed(def->scene)
+                     ? "; a camera with position and target needs none"
+                     : "");
+        hooks->note(hooks->user_data, text);
     }
     st = read_coarse(def, coarser, &coarse, &why);
     if (st == FIRN_OK)
@@ -148,17 +172,6 @@ static void loosen(firn_renderer *renderer)
     }
 }
 
-/* Whether nothing about the pictures depends on what will happen. */
-static bool is_placed(const firn_scene *scene, const firn_renderer_options *options)
-{
-    for (int32_t i = 0; i < scene->object_count; i++) {
-        if (scene->object[i].emits) return false;
-    }
-    return scene->dimension == 3 && !options->slice && !options->color &&
-           firn_section_given(&firn_section_camera, &scene->camera, "position") &&
-           firn_section_given(&firn_section_camera, &scene->camera, "target");
-}
-
 static void pass_warning(void *user_data, firn_log_level level, const char *subject,
                          const char *text)
 {
@@ -183,8 +196,12 @@ static firn_status begin(firn_preview *preview, const firn_preview_def *def,
     firn_status st = firn_pictures_check(&pictures, error);
     if (st == FIRN_OK) st = firn_renderer_init(&preview->renderer, &options, error);
     const int64_t start = def->scene->frames.start;
-    if (st == FIRN_OK && is_placed(def->scene, &options)) {
+    if (st == FIRN_OK && is_placed(def) && !options.color) {
         st = watch(preview, def, def->scene, start, start, hooks, error);
+        /* An emitter may begin later: no particles are needed but for layers that measure them. */
+        const bool measures = firn_renderer_shows_grid(&preview->renderer) ||
+                              (options.show >> FIRN_LAYER_VELOCITY & 1);
+        if (preview->renderer.seen == 0 && !measures) preview->renderer.seen = 1;
     }
     if (st == FIRN_OK && preview->renderer.seen == 0) st = rehearse(preview, def, hooks, error);
     if (st == FIRN_OK) {

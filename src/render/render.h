@@ -30,6 +30,9 @@ typedef struct firn_render_input {
     int32_t look_count;
     const int32_t *object_look; /* by number of object, for points without material; or NULL */
     int32_t object_count;
+    /* m between particles that have neither pscale nor mass and density, by number of object; of points
+     * without object by look. 0 or NULL: to be guessed. */
+    const double *object_spacing, *look_spacing;
     const firn_camera *camera;
     const firn_light *light;
     const firn_render_collider *collider;

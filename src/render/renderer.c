@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "render/cloud.h"
 #include "render/hidden.h"
 #include "render/marks.h"
 #include "run/job.h"
@@ -122,29 +123,16 @@ static bool colors_nodes(const firn_renderer *renderer)
 
 /* ---- survey ---- */
 
-/* Half the distance between neighbours, from a few particles; 0 where there are too few. */
-static double guess_radius(const firn_points *points)
+/* A particle's radius as a part of the distance to its neighbours. */
+static double radius_part(bool flat) { return flat ? 0.564 : 0.62; }
+
+/* The radius of particles without a scene, guessed anew when there are many more. */
+static void guess_radius(firn_renderer *renderer, const firn_points *points)
 {
-    enum { SAMPLES = 31 };
     const firn_column *P = firn_points_find(points, "P");
-    double nearest[SAMPLES], total = 0;
-    int found = 0;
-    for (int s = 0; s < SAMPLES && points->count > 1; s++) {
-        const int64_t i = points->count * s / SAMPLES;
-        double least = INFINITY;
-        for (int64_t j = 0; j < points->count; j++) {
-            double d2 = 0;
-            for (int a = 0; a < P->components; a++) {
-                const double d = firn_type_get(P->type, P->data, i * P->components + a) -
-                                 firn_type_get(P->type, P->data, j * P->components + a);
-                d2 += d * d;
-            }
-            if (j != i && d2 > 0 && d2 < least) least = d2;
-        }
-        if (isfinite(least)) nearest[found++] = sqrt(least);
-    }
-    for (int s = 0; s < found; s++) total += nearest[s];
-    return found ? 0.6 * total / found : 0; /* nearest ones are nearer than the mean spacing */
+    if (points->count < 2 * renderer->guessed || points->count < 2) return;
+    renderer->radius = radius_part(P->components < 3) * firn_cloud_guess_spacing(points);
+    renderer->guessed = points->count;
 }
 
 static firn_status add_box(firn_renderer *renderer, firn_bounds box, firn_error *error)
@@ -249,10 +237,10 @@ firn_status firn_renderer_survey(firn_renderer *renderer, const firn_renderer_fr
     const bool shows_grid = grid && firn_renderer_shows_grid(renderer);
     if (shows_grid) firn_bounds_add(&renderer->bounds, grid);
     firn_layer_extend(&renderer->extent, points, grid);
+    if (!scene) guess_radius(renderer, points);
     if (renderer->radius == 0 && scene) {
-        renderer->radius = scene->resolution * (scene->dimension == 2 ? 0.564 : 0.62);
+        renderer->radius = scene->resolution * radius_part(scene->dimension == 2);
     }
-    if (renderer->radius == 0) renderer->radius = guess_radius(points);
     firn_status st = add_particles(renderer, scene, points, error);
     if (st == FIRN_OK && scene && scene->dimension == 3) {
         st = firn_witnesses_add(&renderer->witnesses, scene, frame->number, points, error);
@@ -389,6 +377,28 @@ static void warn_of_looks(const firn_renderer *renderer, const firn_scene *scene
     }
 }
 
+/* Keys of the camera that others make useless. */
+static void warn_of_camera(const firn_renderer *renderer, const firn_scene *scene)
+{
+    static const char *const of_space[] = {"position", "target", "azimuth", "elevation"},
+                             *const framing[] = {"azimuth", "elevation", "margin"};
+    const firn_log *log = &renderer->options.log;
+    const bool two = scene && scene->dimension == 2;
+    const bool placed =
+        scene && firn_section_given(&firn_section_camera, &scene->camera, "position");
+    if (!log->write || !scene || (!two && (renderer->flat || !placed))) return;
+    for (int i = 0; i < (two ? 4 : 3); i++) {
+        const char *key = two ? of_space[i] : framing[i];
+        char text[FIRN_LOCATION_SIZE + 200], place[FIRN_LOCATION_SIZE];
+        if (!firn_section_given(&firn_section_camera, &scene->camera, key)) continue;
+        const firn_value *at = firn_value_get(scene->camera_value, key);
+        snprintf(text, sizeof text, "%s: %s has no effect: %s", firn_value_location(at, place), key,
+                 two ? "pictures of 2D scenes show all of the action"
+                     : "the camera has a position");
+        log->write(log->user_data, FIRN_LOG_WARNING, "warning", text);
+    }
+}
+
 firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scene,
                                  firn_error *error)
 {
@@ -438,6 +448,7 @@ firn_status firn_renderer_settle(firn_renderer *renderer, const firn_scene *scen
         firn_coloring_settle(&renderer->grid_coloring);
     }
     warn_of_looks(renderer, scene);
+    warn_of_camera(renderer, scene);
     const unsigned both = 1 << FIRN_LAYER_PARTICLES | 1 << FIRN_LAYER_COLLIDERS;
     if (!scene || renderer->flat || (o->show & both) != both) return FIRN_OK;
     return firn_renderer_find_side(renderer, scene, error);
@@ -636,6 +647,15 @@ static firn_status draw_marks(const firn_renderer *renderer, const firn_renderer
     return firn_marks_draw(&marks, out, error);
 }
 
+/* m between the particles of an object at rest; 0: it fills by count, or by voxels of a file. */
+static double spacing_of(const firn_scene *scene, const firn_scene_object *o)
+{
+    const firn_section *of = &firn_section_object;
+    if (firn_section_given(of, o, "count") || (o->voxels && firn_section_given(of, o, "per_voxel")))
+        return 0;
+    return firn_section_given(of, o, "separation") ? o->separation : scene->resolution;
+}
+
 static firn_status solid_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
                                  const ingredients *from, firn_image *out, firn_error *error)
 {
@@ -651,15 +671,22 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     const int32_t object_count = scene ? scene->object_count : 0;
     firn_look *look = calloc((size_t)look_count, sizeof *look);
     int32_t *object_look = calloc((size_t)object_count + 1, sizeof *object_look);
-    if (!look || !object_look) {
+    double *spacing = calloc((size_t)(object_count + look_count), sizeof *spacing);
+    if (!look || !object_look || !spacing) {
         free(look);
         free(object_look);
+        free(spacing);
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
-    for (int32_t i = 0; i < object_count; i++) object_look[i] = scene->object[i].material_index;
+    double *look_spacing = spacing + object_count;
     for (int32_t i = 0; i < look_count; i++) {
         look[i] = scene ? scene->material[i].look : firn_looks[0].look;
         if (from->color) make_legible(&look[i], &light);
+        if (!scene) look_spacing[i] = renderer->radius / 0.62;
+    }
+    for (int32_t i = object_count - 1; i >= 0; i--) { /* a material's first object speaks for it */
+        object_look[i] = scene->object[i].material_index;
+        spacing[i] = look_spacing[object_look[i]] = spacing_of(scene, &scene->object[i]);
     }
     const unsigned show = renderer->options.show;
     const bool colliders = show >> FIRN_LAYER_COLLIDERS & 1;
@@ -671,6 +698,7 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
         if (!sight) {
             free(look);
             free(object_look);
+            free(spacing);
             return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a picture");
         }
     }
@@ -679,6 +707,8 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
                                      .look_count = look_count,
                                      .object_look = object_look,
                                      .object_count = object_count,
+                                     .object_spacing = spacing,
+                                     .look_spacing = look_spacing,
                                      .camera = &camera,
                                      .light = &light,
                                      .collider = from->collider,
@@ -695,6 +725,7 @@ static firn_status solid_picture(const firn_renderer *renderer, const firn_rende
     free(sight);
     free(look);
     free(object_look);
+    free(spacing);
     return st;
 }
 

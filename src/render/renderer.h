@@ -26,8 +26,9 @@ struct firn_renderer {
     firn_coloring coloring;      /* where options.color is given */
     firn_coloring grid_coloring; /* of nodes, where they are shown and have colours */
     firn_layer_extent extent;
-    double radius; /* m, of particles that do not say */
-    int64_t seen;  /* particles of all frames */
+    double radius;   /* m, of particles that do not say */
+    int64_t guessed; /* from how many particles that was guessed */
+    int64_t seen;    /* particles of all frames */
     firn_witnesses witnesses;
     firn_view_camera found_side;
     const firn_view_camera *side; /* where to look from instead of what is usual, or NULL */
