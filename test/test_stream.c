@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <firn/host.h>
 #include <firn/scene.h>
 
 static firn_error error;
@@ -646,6 +647,30 @@ static void frames_do_not_show(void **state)
     }
 }
 
+/* Gravity of the time of flight: that of keys, or what a program has set since. */
+static void what_enters_falls_by_the_gravity_of_the_time(void **state)
+{
+    (void)state;
+    static const char *const gravities[] = {
+        "simulation: {gravity: {keys: {0: [0, -50, 0], 0.1: [0, 0, 0]}}}\n", ""};
+    for (int k = 0; k < 2; k++) {
+        firn_scene *scene = scene_of(JET ", emit: {start: 0.2}", gravities[k]);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        if (k == 1) {
+            assert_ok(firn_sim_set_gravity(firn_job_sim(job), (const double[3]){0}, &error));
+        }
+        assert_ok(firn_job_advance(job, 0.2375, NULL, &error));
+        double *v = read_field(job, FIRN_VELOCITY, 3);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        assert_true(n > 500);
+        for (int64_t i = 0; i < n; i++) assert_near(v[3 * i + 1], -2, 1e-3);
+        free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 /* ---- the same bytes ---- */
 
 static const char *const variety[] = {
@@ -710,6 +735,7 @@ int main(void)
         cmocka_unit_test(a_stream_has_no_pucks_and_no_gaps),
         cmocka_unit_test(no_part_of_a_stream_repeats_another),
         cmocka_unit_test(frames_do_not_show),
+        cmocka_unit_test(what_enters_falls_by_the_gravity_of_the_time),
         cmocka_unit_test(threads_and_resume_give_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

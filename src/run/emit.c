@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <firn/host.h>
+
 #include "base/error.h"
 #include "collider/collider.h"
 
@@ -370,7 +372,6 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
-    const firn_sim_def *def = &scene->simulation.def;
     const int dim = (int)scene->dimension;
     firn_batch b = {.count = last - first};
     firn_status st = let_in(job, index, first, &b, error);
@@ -381,10 +382,7 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
             ride(scene, o, time - flown, &b.position[i * dim], &b.velocity[i * dim], gradient);
         }
         double gravity[3];
-        memcpy(gravity, def->gravity, sizeof gravity);
-        if (def->gravity_keys.count && flown > 0) {
-            firn_track_mean(&def->gravity_keys, time - flown, time, gravity);
-        }
+        firn_sim_gravity(job->sim, time - flown, time, gravity);
         for (int a = 0; a < dim; a++) {
             double *x = &b.position[i * dim + a], *v = &b.velocity[i * dim + a];
             *x += flown * (*v + 0.5 * flown * gravity[a]);
