@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include <firn/host.h>
 #include <firn/scene.h>
 
 static firn_error error;
@@ -465,25 +466,41 @@ static void a_surface_gives_evenly_along_its_normals(void **state)
     unlink("/tmp/test_stream_cube.obj");
 }
 
+enum { GROWN = 7 };
+
+/* A cube that grows from one frame to the next. */
+static void write_growth(void)
+{
+    for (int f = 1; f <= GROWN; f++) {
+        char path[100];
+        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
+        write_cube(path, 0.2 + 0.04 * (f - 1));
+    }
+}
+
+static void remove_growth(void)
+{
+    for (int f = 1; f <= GROWN; f++) {
+        char path[100];
+        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
+        unlink(path);
+    }
+}
+
 /* A cube that grows: the flow stays what it is, the amount too, and what enters does so at the surface of its time,
  * with the speed of that added. */
 static void a_surface_that_moves_gives_the_same_flow(void **state)
 {
     (void)state;
-    enum { FRAMES = 7 };
     const double fps = 24, rate = 0.02 * fps; /* m/s, of each side */
-    char path[100];
-    for (int f = 1; f <= FRAMES; f++) {
-        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
-        write_cube(path, 0.2 + 0.04 * (f - 1));
-    }
+    write_growth();
     firn_scene *scene = scene_of(
         "material: m, inherit: 1, shape: {mesh: {file: /tmp/test_stream_grow.$F4.obj}}, emit: "
         "{direction: outward, flow: 20 kg/s, amount: 4 kg}",
         FREE);
     firn_job *job = job_of(scene, 1);
     assert_ok(firn_job_fill(job, &error));
-    for (int f = 1; f < FRAMES; f++) {
+    for (int f = 1; f < GROWN; f++) {
         double one = 0;
         assert_ok(firn_job_advance(job, f / fps, NULL, &error));
         assert_near(mass_of(job, &one), fmin(20 * f / fps, 4), one + 1e-9);
@@ -505,10 +522,7 @@ static void a_surface_that_moves_gives_the_same_flow(void **state)
     }
     firn_job_destroy(job);
     firn_scene_destroy(scene);
-    for (int f = 1; f <= FRAMES; f++) {
-        snprintf(path, sizeof path, "/tmp/test_stream_grow.%04d.obj", f);
-        unlink(path);
-    }
+    remove_growth();
 }
 
 /* ---- how even ---- */
@@ -646,6 +660,30 @@ static void frames_do_not_show(void **state)
     }
 }
 
+/* Gravity of the time of flight: that of keys, or what a program has set since. */
+static void what_enters_falls_by_the_gravity_of_the_time(void **state)
+{
+    (void)state;
+    static const char *const gravities[] = {
+        "simulation: {gravity: {keys: {0: [0, -50, 0], 0.1: [0, 0, 0]}}}\n", ""};
+    for (int k = 0; k < 2; k++) {
+        firn_scene *scene = scene_of(JET ", emit: {start: 0.2}", gravities[k]);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        if (k == 1) {
+            assert_ok(firn_sim_set_gravity(firn_job_sim(job), (const double[3]){0}, &error));
+        }
+        assert_ok(firn_job_advance(job, 0.2375, NULL, &error));
+        double *v = read_field(job, FIRN_VELOCITY, 3);
+        const int64_t n = firn_sim_count(firn_job_sim(job));
+        assert_true(n > 500);
+        for (int64_t i = 0; i < n; i++) assert_near(v[3 * i + 1], -2, 1e-3);
+        free(v);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 /* ---- the same bytes ---- */
 
 static const char *const variety[] = {
@@ -656,6 +694,8 @@ static const char *const variety[] = {
     JET ", emit: {flow: 12 l/s, spread: 10, speed_spread: 0.1}",
     NOZZLE "emit: {direction: outward, flow: 20 kg/s, speed_spread: 0.2, amount: 1200}",
     JET ", emit: {rate: {keys: {0: 0, 0.05: 1, 0.1: 0.3}}}, spin: [0, 90, 0], group: g",
+    "material: m, shape: {mesh: {file: /tmp/test_stream_grow.$F4.obj}}, velocity: [0, -1, 0], "
+    "emit: {}",
 };
 enum { VARIETY = sizeof variety / sizeof *variety };
 
@@ -666,6 +706,7 @@ static void threads_and_resume_give_the_same_bytes(void **state)
     const int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
+    write_growth();
     for (int i = 0; i < VARIETY; i++) {
         firn_hash first = {0};
         for (int32_t threads = 1; threads <= 4; threads++) {
@@ -693,6 +734,7 @@ static void threads_and_resume_give_the_same_bytes(void **state)
         }
     }
     unlink(path);
+    remove_growth();
 }
 
 int main(void)
@@ -710,6 +752,7 @@ int main(void)
         cmocka_unit_test(a_stream_has_no_pucks_and_no_gaps),
         cmocka_unit_test(no_part_of_a_stream_repeats_another),
         cmocka_unit_test(frames_do_not_show),
+        cmocka_unit_test(what_enters_falls_by_the_gravity_of_the_time),
         cmocka_unit_test(threads_and_resume_give_the_same_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

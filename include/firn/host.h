@@ -17,6 +17,8 @@ extern "C" {
 /* Replaces the def's gravity, m/s2. Keyed forces are still added to it. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_gravity(firn_sim *sim, const double gravity[3],
                                                           firn_error *error);
+/* The mean of the gravity in use, m/s2, from a time to a later one, or at a time. */
+FIRN_API void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3]);
 
 /* Replace the def's damping, 1/s, and contact_friction. Saved states do not hold them. */
 FIRN_API FIRN_MUST_CHECK firn_status firn_sim_set_damping(firn_sim *sim, double damping,

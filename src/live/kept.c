@@ -158,11 +158,12 @@ static firn_status load(firn_live *live, const firn_kept_frame *f, firn_error *e
     for (int32_t i = 0; i < live->scene->object_count; i++) {
         firn_job_object *to = &job->object[i], *from = &live->job->object[i];
         const firn_stream stream = to->stream, old = from->stream;
+        const firn_emission fresh = to->emission, *kept = &f->emission[i];
         firn_points_free(&to->carried);
         *to = *from;
         *from = (firn_job_object){.stream = old};
         to->stream = stream;
-        to->emission = f->emission[i];
+        to->emission = kept->emitted > 0 || kept->layer > 0 ? *kept : fresh;
     }
     job->filled = true;
     firn_job_destroy(live->job);

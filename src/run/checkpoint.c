@@ -476,7 +476,7 @@ firn_status firn_checkpoint_load(firn_checkpoint *checkpoint, firn_job *job, fir
     firn_status st = firn_sim_load(job->sim, source_read, &s, error);
     for (int32_t i = 0; i < checkpoint->object_count && st == FIRN_OK; i++) {
         firn_job_object *from = &checkpoint->object[i], *to = &job->object[i];
-        if (from->emission.emitted > 0) to->emission = from->emission;
+        if (from->emission.emitted > 0 || from->emission.layer > 0) to->emission = from->emission;
         to->first_id = from->first_id;
         to->carried = from->carried;
         from->carried = (firn_points){0};

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <firn/host.h>
+
 #include "base/error.h"
 #include "collider/collider.h"
 
@@ -64,14 +66,17 @@ static bool says_speed(const firn_scene_object *o)
     return o->emit.direction_value && o->emit.speed == 0;
 }
 
-/* The stream at the time that its layer begins; without particles where its mesh is hidden. */
+/* The stream at the time that its layer begins; without particles where its mesh is hidden, and after the end. */
 static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
 {
     const firn_scene_object *o = &job->scene->object[index];
     firn_job_object *w = &job->object[index];
-    firn_status st = firn_sources_move(&job->sources, index, w->emission.begin, error);
+    const double begin = w->emission.begin;
+    firn_status st = firn_sources_move(&job->sources, index, begin, error);
     if (st != FIRN_OK) return st;
     firn_stream_close(&w->stream);
+    w->opened = begin;
+    if (begin > o->emit.end) return FIRN_OK;
     const firn_region *region = firn_sources_region(&job->sources, index);
     if (!region) return FIRN_OK;
     double whole;
@@ -89,6 +94,14 @@ static firn_status open_stream(firn_job *job, int32_t index, firn_error *error)
     firn_error inner = {0};
     st = firn_stream_open(&w->stream, region, &def, &inner);
     return st == FIRN_OK ? st : firn_value_pass(o->emit_value, &inner, error);
+}
+
+/* The same, unless it is that already: what comes next must be the same after a resume. */
+static firn_status follow(firn_job *job, int32_t index, firn_error *error)
+{
+    const firn_job_object *w = &job->object[index];
+    const bool stale = firn_sources_moves(&job->sources, index) && w->opened != w->emission.begin;
+    return stale ? open_stream(job, index, error) : FIRN_OK;
 }
 
 /* What a flow or a direction comes to. */
@@ -370,7 +383,6 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
-    const firn_sim_def *def = &scene->simulation.def;
     const int dim = (int)scene->dimension;
     firn_batch b = {.count = last - first};
     firn_status st = let_in(job, index, first, &b, error);
@@ -381,10 +393,7 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
             ride(scene, o, time - flown, &b.position[i * dim], &b.velocity[i * dim], gradient);
         }
         double gravity[3];
-        memcpy(gravity, def->gravity, sizeof gravity);
-        if (def->gravity_keys.count && flown > 0) {
-            firn_track_mean(&def->gravity_keys, time - flown, time, gravity);
-        }
+        firn_sim_gravity(job->sim, time - flown, time, gravity);
         for (int a = 0; a < dim; a++) {
             double *x = &b.position[i * dim + a], *v = &b.velocity[i * dim + a];
             *x += flown * (*v + 0.5 * flown * gravity[a]);
@@ -419,6 +428,7 @@ static firn_status emit(firn_job *job, int32_t index, double time, bool all, fir
     if (w->stream.count > 0 &&
         layers_by(job, index, time) > (double)layers_at_once(job, &w->stream) + 1) {
         e->begin = time;
+        e->layer++;
         e->within = 0;
     }
     firn_status st = FIRN_OK;
@@ -427,13 +437,13 @@ static firn_status emit(firn_job *job, int32_t index, double time, bool all, fir
         /* After a pause the mesh is elsewhere. */
         if (moves && e->within == 0 && w->stream.count > 0 && layers_by(job, index, time) == 0) {
             e->begin = time;
+            e->layer++;
         }
-        if (e->within == 0 && (w->stream.count == 0 || moves)) {
-            st = open_stream(job, index, error);
-            if (st != FIRN_OK) return st;
-        }
+        st = follow(job, index, error);
+        if (st != FIRN_OK) return st;
         if (w->stream.count == 0) { /* hidden */
             e->begin = time + 1 / scene->frames.fps;
+            e->layer++;
             break;
         }
         const int64_t due = (int64_t)fmin(entered(job, index, time), w->stream.count);
@@ -451,7 +461,7 @@ static firn_status emit(firn_job *job, int32_t index, double time, bool all, fir
     }
     const bool stale = all && w->stream.count > 0 && firn_sources_moves(&job->sources, index);
     if (st == FIRN_OK && stale) cut_layer(job, index);
-    return st;
+    return st == FIRN_OK ? follow(job, index, error) : st;
 }
 
 /* Whether it may give less than there is room for. */

@@ -13,7 +13,7 @@
 /* How far an emitter is. */
 typedef struct firn_emission {
     int64_t emitted; /* particles */
-    int64_t layer;   /* of its stream, under way */
+    int64_t layer;   /* of its stream, under way; 0: `begin` is the scene's start */
     int64_t within;  /* particles of that which have entered */
     double begin;    /* s, when the layer began */
     double given;    /* m3, by the layers before */
@@ -29,6 +29,7 @@ typedef struct firn_job_object {
     bool turning;            /* its particles came with velocities that differ, and no gradients */
     firn_emission emission;
     firn_stream stream; /* of an emitter; without particles while its mesh is hidden */
+    double opened;      /* s, the time that the stream's mesh is of */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
      * less first_id: particle files are added once, in one piece. */
     firn_points carried;

@@ -195,12 +195,6 @@ static double keyed_impulse(const firn_acceleration_key *key, int32_t n, int axi
     return sum + fmax(0, time - key[n - 1].time) * key[n - 1].acceleration[axis];
 }
 
-void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3])
-{
-    memcpy(gravity, sim->def.gravity, sizeof sim->def.gravity);
-    if (sim->def.gravity_keys.count) firn_track_mean(&sim->def.gravity_keys, from, to, gravity);
-}
-
 /* Gravity and keyed forces, averaged over the step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3])
 {

@@ -28,6 +28,12 @@ firn_status firn_sim_set_gravity(firn_sim *sim, const double gravity[3], firn_er
     return FIRN_OK;
 }
 
+void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3])
+{
+    memcpy(gravity, sim->def.gravity, sizeof sim->def.gravity);
+    if (sim->def.gravity_keys.count) firn_track_mean(&sim->def.gravity_keys, from, to, gravity);
+}
+
 firn_status firn_sim_set_damping(firn_sim *sim, double damping, firn_error *error)
 {
     if (!firn_sim_is_idle(sim, error)) return FIRN_INVALID;

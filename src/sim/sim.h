@@ -330,10 +330,7 @@ firn_status firn_grid_update_fused(firn_sim *sim, const firn_directory *source, 
 void firn_grid_sum_arenas(const firn_sim *sim, const firn_directory *source, int32_t planes,
                           int64_t block, real (*sum)[FIRN_MAX_CELLS][FIRN_NODE]);
 
-/* Gravity, averaged from a time to a later one; of the same, as it is there. */
-void firn_sim_gravity(const firn_sim *sim, double from, double to, double gravity[3]);
-
-/* The same of a step, with keyed forces. */
+/* Gravity and keyed forces, averaged over a step. */
 void firn_grid_body_acceleration(const firn_sim *sim, double dt, double a[3]);
 
 /* Finds the colliders near each block of `at`, where they are posed: before anyone asks for them. */
