@@ -49,10 +49,10 @@ static firn_sim *live(world *w, int dimension, kind k, firn_path path, unsigned 
     firn_collider_def ball = firn_collider_def_default();
     set_shape(&ball, FIRN_POLYGON);
     ball.position[0] = 0.3;
-    /* The bytes between a count and the doubles that follow. */
+    /* The bytes between a count and the pointer that follows. */
     memset((char *)&ball + offsetof(firn_collider_def, point_count) + sizeof ball.point_count,
            *fill,
-           offsetof(firn_collider_def, position) - offsetof(firn_collider_def, point_count) -
+           offsetof(firn_collider_def, mesh) - offsetof(firn_collider_def, point_count) -
                sizeof ball.point_count);
     const double to[3] = {0, -0.05, 0}, upright[4] = {1, 0, 0, 0};
     assert_ok(firn_sim_add_collider(sim, &ball, NULL, &error));
