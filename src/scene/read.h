@@ -44,6 +44,9 @@ firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
 /* The same with all lengths times a factor. */
 firn_status firn_scale_compound(const firn_scene *scene, double factor,
                                 const firn_compound **compound, firn_error *error);
+/* The same of a mesh that the scene keeps. */
+firn_status firn_scale_mesh(const firn_scene *scene, double factor, const firn_mesh **mesh,
+                            firn_error *error);
 /* Makes the mesh, or in 2D the polygon, of a heightfield. */
 firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *shape, firn_error *error);
 /* The mesh of a shape from a file, as it is at the file's first sample; *moves (may be NULL): whether it has
@@ -51,8 +54,9 @@ firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *shape, 
 firn_status firn_read_mesh(const firn_scene *scene, const firn_scene_shape *shape, bool *moves,
                            firn_mesh **mesh, firn_error *error);
 /* Notes something for the scene to free; what fails frees it. */
-firn_status firn_keep_built(const firn_scene *scene, const firn_value *where,
-                            firn_compound *compound, firn_mesh *mesh, firn_error *error);
+firn_status firn_keep_built(const firn_scene *scene, firn_built what, firn_error *error);
+/* What was made for a place, or NULL. */
+const firn_built *firn_find_built(const firn_scene *scene, const firn_value *where);
 void firn_free_built(firn_scene *scene);
 
 /* ---- materials.c, groups.c, objects.c, colliders.c: lists of the scene ---- */

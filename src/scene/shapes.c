@@ -215,7 +215,6 @@ firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
     firn_status st = firn_read_section(scene, &row->section, entry, out, error);
     if (st != FIRN_OK) return st;
     out->where = entry;
-    out->heights.scale = 1;
     st = use_keys(scene, firn_shape_get(row->kind), out, error);
     if (st != FIRN_OK) return st;
     out->def.shape = row->kind;
