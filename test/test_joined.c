@@ -258,6 +258,20 @@ static void a_heightfield_follows_its_picture(void **state)
 
 /* ---- groups and copies ---- */
 
+/* Lengths of a mesh and of its level set, too. */
+static void groups_scale_sheets_and_voxels(void **state)
+{
+    (void)state;
+    firn_scene s;
+    read_scene("{firn: 1, resolution: 0.1, materials: {m: {}}, groups: [{name: g, scale: 0.1}], "
+               "objects: [{shape: {box: {}}}], colliders: [{group: g, voxel: 0.4, shape: {mesh: "
+               "{file: " FIRN_SCENES "/cube.obj, thickness: 0.5}}}]}",
+               &s);
+    assert_true(fabs(s.collider[0].def.voxel - 0.04) < 1e-12);
+    assert_true(fabs(s.collider[0].shape.mesh.thickness - 0.05) < 1e-12);
+    firn_scene_free(&s);
+}
+
 /* In a group of another scale a collider is as if it were written that large, whatever it is made of. */
 static void groups_scale_joined_colliders(void **state)
 {
@@ -391,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_heightfield_is_thick_enough),
         cmocka_unit_test(a_heightfield_follows_its_picture),
         cmocka_unit_test(groups_scale_joined_colliders),
+        cmocka_unit_test(groups_scale_sheets_and_voxels),
         cmocka_unit_test(copies_share_their_compound),
         cmocka_unit_test(a_tilted_cup_keeps_all_it_holds),
         cmocka_unit_test(a_hollow_sink_takes_its_wall_alone),
