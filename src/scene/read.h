@@ -27,6 +27,9 @@ firn_status firn_take_name(firn_names *names, const char *name, void *thing,
 firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
                             firn_scene_shape *out, firn_error *error);
 void firn_scene_shape_free(firn_scene_shape *shape);
+/* Fails where a map says what belongs into a shape's map, beside its word. */
+firn_status firn_check_beside(const firn_section *section, const firn_value *map,
+                              firn_error *error);
 /* A word of shapes, its section read, as it stands by itself. */
 firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
                            const firn_scene_shape_row *row, firn_scene_shape *out,
