@@ -80,7 +80,7 @@ static firn_collider_def def_of(int kind, const double size[3])
     def.point_count = 8;
     def.mesh = octahedron(0.9);
     def.compound = two_boxes(0.9);
-    def.round = 0.5 * fmin(size[0], fmin(size[1], size[2]));
+    if (def.shape == FIRN_ROUNDED_BOX) def.round = 0.5 * fmin(size[0], fmin(size[1], size[2]));
     return def;
 }
 

@@ -731,6 +731,9 @@ static void bad_compounds_are_refused(void **state)
     def = good, def.parts = &deep, def.part_count = 1;
     expect_refusal(def, "nested up to 8 deep");
 
+    firn_collider_def round = part_of(FIRN_BOX, 1, 1, 1);
+    round.round = 0.02;
+    expect_useless(round, 3, "round 0.02 must be 0, as a box");
     expect_useless(join_two(FIRN_INTERSECTION, part_of(FIRN_SPHERE, 0.1, 1, 1),
                             at(part_of(FIRN_SPHERE, 0.1, 1, 1), 1, 0, 0), 0, 0),
                    3, "it.nothing is left of it; move its parts together");

@@ -45,7 +45,7 @@ static firn_collider_def shape_of(const sample *s)
     def.point_count = 8;
     def.mesh = octahedron(1.1);
     def.compound = two_boxes(1.1);
-    def.round = 0.3;
+    if (def.shape == FIRN_ROUNDED_BOX) def.round = 0.3;
     return def;
 }
 

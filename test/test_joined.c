@@ -163,6 +163,59 @@ static void a_heightfield_is_where_its_expression_says(void **state)
     }
 }
 
+static void count_warning(void *user_data, firn_log_level level, const char *subject,
+                          const char *text)
+{
+    int *warnings = user_data;
+    (void)subject;
+    *warnings += level == FIRN_LOG_WARNING && strstr(text, "thinnest") != NULL;
+}
+
+/* Without a base it is four cells thick, or a tenth of the longer side; one that is thin is warned of. */
+static void a_heightfield_is_thick_enough(void **state)
+{
+    (void)state;
+    const struct {
+        int dim;
+        const char *size, *base, *group;
+        double thinnest;
+    } cases[] = {
+        {3, "[2.4, 1, 1.6]", "", "1", 0.24},
+        {3, "[1, 1, 1.2]", "", "1", 0.2},
+        {2, "[5, 1]", "", "1", 0.5},
+        {3, "[2.4, 1, 1.6]", ", base: 0.1", "1", 0.02},
+        {2, "[2.4, 1]", ", base: 0.17", "1", 0.09},
+        {3, "[2.4, 1, 1.6]", ", base: 0.2", "1", 0.12},
+        {3, "[2.4, 1, 1.6]", "", "0.25", 0.06},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[700];
+        int warnings = 0;
+        firn_scene s;
+        firn_job job = {0};
+        snprintf(text, sizeof text,
+                 "{firn: 1, dimension: %d, resolution: 0.025, materials: {m: {}}, objects: "
+                 "[{shape: {%s: {}}}], groups: [{name: g, scale: %s}], colliders: [{group: g, "
+                 "shape: {heightfield: {height: -0.08 * cos(5 * $x), size: %s%s}}}]}",
+                 cases[i].dim, cases[i].dim == 2 ? "disc" : "box", cases[i].group, cases[i].size,
+                 cases[i].base);
+        read_scene(text, &s);
+        const firn_collider_def def = collider_of(&s, 0);
+        const double scale = atof(cases[i].group), x[3] = {0, -0.081 * scale, 0};
+        firn_posed_collider c;
+        double low[3], high[3], n[3];
+        firn_collider_pose(&def, cases[i].dim, 0, &c);
+        assert_true(firn_collider_distance(&c, cases[i].dim, x, n) < 0);
+        assert_true(firn_shape_bounds(&def, cases[i].dim, low, high));
+        const double thick = -0.08 * scale - low[1];
+        if (fabs(thick - cases[i].thinnest) > 2e-4) fail_msg("%zu: %g m thick", i, thick);
+        const firn_job_options options = {.threads = 1, .log = {count_warning, &warnings}};
+        if (firn_job_init(&job, &s, &options, &error) != FIRN_OK) fail_msg("%s", error.message);
+        assert_int_equal(warnings, cases[i].thinnest < 0.1);
+        close_job(&s, &job);
+    }
+}
+
 /* White is as high as the size says, black is 0; the picture's upper edge is at -z, its left at -x. */
 static void a_heightfield_follows_its_picture(void **state)
 {
@@ -204,6 +257,20 @@ static void a_heightfield_follows_its_picture(void **state)
 }
 
 /* ---- groups and copies ---- */
+
+/* Lengths of a mesh and of its level set, too. */
+static void groups_scale_sheets_and_voxels(void **state)
+{
+    (void)state;
+    firn_scene s;
+    read_scene("{firn: 1, resolution: 0.1, materials: {m: {}}, groups: [{name: g, scale: 0.1}], "
+               "objects: [{shape: {box: {}}}], colliders: [{group: g, voxel: 0.4, shape: {mesh: "
+               "{file: " FIRN_SCENES "/cube.obj, thickness: 0.5}}}]}",
+               &s);
+    assert_true(fabs(s.collider[0].def.voxel - 0.04) < 1e-12);
+    assert_true(fabs(s.collider[0].shape.mesh.thickness - 0.05) < 1e-12);
+    firn_scene_free(&s);
+}
 
 /* In a group of another scale a collider is as if it were written that large, whatever it is made of. */
 static void groups_scale_joined_colliders(void **state)
@@ -335,8 +402,10 @@ int main(void)
         cmocka_unit_test(joined_shapes_have_the_mass_of_their_formulas),
         cmocka_unit_test(meshes_are_parts),
         cmocka_unit_test(a_heightfield_is_where_its_expression_says),
+        cmocka_unit_test(a_heightfield_is_thick_enough),
         cmocka_unit_test(a_heightfield_follows_its_picture),
         cmocka_unit_test(groups_scale_joined_colliders),
+        cmocka_unit_test(groups_scale_sheets_and_voxels),
         cmocka_unit_test(copies_share_their_compound),
         cmocka_unit_test(a_tilted_cup_keeps_all_it_holds),
         cmocka_unit_test(a_hollow_sink_takes_its_wall_alone),

@@ -996,7 +996,7 @@ static firn_collider_def shape_to_draw(int kind, const double eye[3])
     def.point_count = 5;
     def.mesh = octahedron(0.35);
     def.compound = two_boxes(0.35);
-    def.round = 0.05;
+    if (kind == FIRN_ROUNDED_BOX) def.round = 0.05;
     if (firn_shape_distance(&def, 3, eye, normal) < 0) {
         for (int a = 0; a < 3; a++) def.size[a] *= 100;
     }

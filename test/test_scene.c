@@ -441,6 +441,22 @@ static void write_file(const char *folder, const char *name, const char *text)
     fclose(file);
 }
 
+static void quoted_numbers_are_numbers(void **state)
+{
+    (void)state;
+    firn_scene s;
+    read_scene("{firn: 1, resolution: \"0.2\", frames: {end: 2}, materials: {m: {}}, heat: "
+               "{ambient: '300'}, light: "
+               "{sun: [\"1.6\", \"1.4 - 0.3 * time\", 1]}, objects: [{shape: {sphere: {radius: "
+               "'0.3'}}}]}",
+               &s);
+    assert_true(s.resolution == 0.2);
+    assert_true(s.heat.def.ambient == 300);
+    assert_true(s.object[0].shape.def.size[0] == 0.3);
+    assert_true(s.light.sun_keys.values[0] == 1.6);
+    firn_scene_free(&s);
+}
+
 static void temperatures_are_kelvin_or_have_a_c(void **state)
 {
     (void)state;
@@ -2122,6 +2138,7 @@ int main(void)
         cmocka_unit_test(particles_larger_than_a_cell_are_warned_of),
         cmocka_unit_test(all_examples_run),
         cmocka_unit_test(resuming_gives_the_state_of_running_through),
+        cmocka_unit_test(quoted_numbers_are_numbers),
         cmocka_unit_test(temperatures_are_kelvin_or_have_a_c),
         cmocka_unit_test(what_heat_does_not_say_is_said),
         cmocka_unit_test(walls_are_insulated_held_or_coupled),

@@ -157,7 +157,7 @@ static inline void set_shape(firn_collider_def *c, int shape)
     c->point_count = 5;
     c->mesh = octahedron(0.1);
     c->compound = two_boxes(0.1);
-    c->round = 0.02;
+    if (c->shape == FIRN_ROUNDED_BOX) c->round = 0.02;
 }
 
 /* A block of particles: cells from `low` on, `per_axis` particles per cell and axis, each moved

@@ -289,7 +289,8 @@ static void share_volume(const firn_region *region, const firn_seeding *list, do
 }
 
 typedef struct taking {
-    const firn_fill_def *def;
+    const firn_region **region;
+    int32_t count;
     const double *position;
     bool *taken;
 } taking;
@@ -298,18 +299,47 @@ static void ask_taken(void *context, int64_t i, int32_t thread)
 {
     (void)thread;
     const taking *t = context;
-    for (int32_t r = 0; r < t->def->taken_count && !t->taken[i]; r++) {
-        t->taken[i] = firn_region_inside(t->def->taken[r], t->position + 3 * i);
+    for (int32_t r = 0; r < t->count && !t->taken[i]; r++) {
+        t->taken[i] = firn_region_inside(t->region[r], t->position + 3 * i);
     }
 }
 
-static firn_status drop_taken(const firn_fill_def *def, firn_filling *out, firn_error *error)
+/* The regions whose box meets that of the particles; how many. */
+static int32_t find_near(const firn_fill_def *def, int32_t dimension, const firn_filling *f,
+                         const firn_region **near)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    int32_t count = 0;
+    for (int64_t i = 0; i < f->count; i++) {
+        for (int a = 0; a < dimension; a++) {
+            low[a] = fmin(low[a], f->position[3 * i + a]);
+            high[a] = fmax(high[a], f->position[3 * i + a]);
+        }
+    }
+    for (int32_t r = 0; r < def->taken_count; r++) {
+        bool meets = true;
+        for (int a = 0; a < dimension && meets; a++) {
+            meets = def->taken[r]->low[a] <= high[a] && def->taken[r]->high[a] >= low[a];
+        }
+        if (meets) near[count++] = def->taken[r];
+    }
+    return count;
+}
+
+static firn_status drop_taken(const firn_fill_def *def, int32_t dimension, firn_filling *out,
+                              firn_error *error)
 {
     if (def->taken_count == 0) return FIRN_OK;
-    taking t = {.def = def, .position = out->position};
-    t.taken = calloc((size_t)out->count, sizeof *t.taken);
-    if (!t.taken) return firn_fail(error, FIRN_NO_MEMORY, "out of memory while filling");
-    firn_parallel_for(def->threads, out->count, 1024, ask_taken, &t);
+    taking t = {.region = malloc((size_t)def->taken_count * sizeof *t.region),
+                .position = out->position,
+                .taken = calloc((size_t)out->count, sizeof *t.taken)};
+    if (!t.region || !t.taken) {
+        free(t.region);
+        free(t.taken);
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory while filling");
+    }
+    t.count = find_near(def, dimension, out, t.region);
+    if (t.count > 0) firn_parallel_for(def->threads, out->count, 1024, ask_taken, &t);
     int64_t kept = 0;
     for (int64_t i = 0; i < out->count; i++) {
         if (t.taken[i]) continue;
@@ -318,6 +348,7 @@ static firn_status drop_taken(const firn_fill_def *def, firn_filling *out, firn_
     }
     out->dropped = out->count - kept;
     out->count = kept;
+    free(t.region);
     free(t.taken);
     return FIRN_OK;
 }
@@ -356,7 +387,7 @@ firn_status firn_fill(const firn_region *region, const firn_fill_def *def, firn_
         out->count = list.count;
         out->position = list.position;
         list.position = NULL;
-        st = drop_taken(def, out, error);
+        st = drop_taken(def, region->dimension, out, error);
     }
     firn_seeding_free(&list);
     if (st != FIRN_OK) firn_filling_free(out);

@@ -57,6 +57,10 @@ firn_status firn_mesh_index(firn_mesh *mesh, firn_error *error);
 size_t firn_mesh_bend_size(const firn_mesh *mesh);
 firn_mesh firn_mesh_bend(const firn_mesh *mesh, double *vertex, void *memory);
 
+/* A copy with all lengths times a factor; firn_mesh_destroy frees it. */
+FIRN_API firn_status firn_mesh_scale(const firn_mesh *mesh, double factor, firn_mesh **out,
+                                     firn_error *error);
+
 /* How many times the surface goes round the point; 0 is outside. On the surface, as for a point
  * nearby: always the same one, so that solids side by side share no point. */
 FIRN_API int32_t firn_mesh_winding(const firn_mesh *mesh, const double point[3]);

@@ -286,6 +286,41 @@ firn_mesh firn_mesh_bend(const firn_mesh *mesh, double *vertex, void *memory)
     return bent;
 }
 
+static void *copy_of(const void *data, size_t size)
+{
+    void *copy = malloc(size);
+    if (copy) memcpy(copy, data, size);
+    return copy;
+}
+
+firn_status firn_mesh_scale(const firn_mesh *mesh, double factor, firn_mesh **out,
+                            firn_error *error)
+{
+    const size_t vertices = (size_t)mesh->vertex_count, triangles = (size_t)mesh->triangle_count;
+    firn_mesh *m = *out = copy_of(mesh, sizeof *mesh);
+    if (m) {
+        m->vertex = copy_of(mesh->vertex, 3 * vertices * sizeof *m->vertex);
+        m->source = copy_of(mesh->source, vertices * sizeof *m->source);
+        m->triangle = copy_of(mesh->triangle, 3 * triangles * sizeof *m->triangle);
+        m->shell = copy_of(mesh->shell, triangles * sizeof *m->shell);
+        m->box = malloc((size_t)mesh->level_start[mesh->level_count] * sizeof *m->box);
+        m->disc = malloc((size_t)disc_count(mesh) * sizeof *m->disc);
+    }
+    if (!m || !m->vertex || !m->source || !m->triangle || !m->shell || !m->box || !m->disc) {
+        firn_mesh_destroy(m);
+        *out = NULL;
+        return firn_fail(error, FIRN_NO_MEMORY, "out of memory for a mesh of %d triangles",
+                         (int)triangles);
+    }
+    for (size_t i = 0; i < 3 * vertices; i++) m->vertex[i] *= factor;
+    m->thickness *= factor;
+    m->volume *= factor * factor * factor;
+    find_bounds(m);
+    fill_boxes(m);
+    fill_discs(m);
+    return FIRN_OK;
+}
+
 /* ---- the ray ---- */
 
 /* +1 or -1 when the side from a to b passes to the right of p, upwards or downwards; else 0. */

@@ -97,6 +97,27 @@ void firn_prop_doubt_inherit(const firn_prop *p, const firn_scene_object *object
          p->shape->mesh.file);
 }
 
+/* Whether particles may pass through the collider where it is thinnest. */
+static bool is_thin(const firn_scene *scene, const firn_scene_collider *c)
+{
+    const double thinnest = c->shape.heights.thinnest;
+    return thinnest > 0 && thinnest < 2 * fmax(c->def.voxel, scene->cell_size);
+}
+
+void firn_doubt_thin(const firn_scene *scene, const firn_log *log)
+{
+    for (int32_t i = 0; i < scene->collider_count; i++) {
+        const firn_scene_collider *c = &scene->collider[i];
+        if (!is_thin(scene, c)) continue;
+        if (i > 0 && c->where == c[-1].where && is_thin(scene, c - 1)) continue; /* a copy */
+        warn(log, c->shape.where, "base",
+             "the solid is %.3g m thick at its thinnest, less than two %s of %.3g m: material can "
+             "pass through it; give it a larger base, or none",
+             c->shape.heights.thinnest, c->def.voxel > scene->cell_size ? "voxels" : "cells",
+             fmax(c->def.voxel, scene->cell_size));
+    }
+}
+
 void firn_doubt_ignored(const firn_scene *scene, firn_pressure pressure, const firn_log *log)
 {
     static const char *const projected_only[] = {"crossing", "shear", NULL};

@@ -74,27 +74,39 @@ static bool same_body(const firn_scene_object *a, const firn_scene_object *b)
     return a == b || (a->body && b->body && strcmp(a->body, b->body) == 0);
 }
 
-/* Whether the body that begins with an object parts from others: as any of its objects says, or, if none
- * does, whether any is elastic. */
-static firn_status body_parts(const firn_scene *scene, const firn_scene_object *first, bool *parts,
-                              firn_error *error)
+/* What objects say of the body that they are of. */
+typedef struct body_facts {
+    int32_t first;                 /* object */
+    const firn_scene_object *said; /* the last that says whether it parts; NULL: none does */
+    bool elastic;                  /* any of it is */
+} body_facts;
+
+/* Gathers the facts of each body at its first object, and that object's index at each of its objects. */
+static firn_status find_bodies(const firn_scene *scene, body_facts *facts, firn_names *names,
+                               firn_error *error)
 {
-    const firn_scene_object *end = scene->object + scene->object_count, *said = NULL;
-    bool elastic = false;
-    for (const firn_scene_object *o = first; o < end; o++) {
-        if (!same_body(o, first)) continue;
-        elastic |= firn_law_get_info(scene->material[o->material_index].def.law).elastic != 0;
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        body_facts *f = o->body ? firn_names_find(names, o->body) : NULL;
+        if (!f) {
+            f = &facts[i];
+            f->first = i;
+            if (o->body && !firn_names_add(names, o->body, f)) {
+                return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+            }
+        }
+        facts[i].first = f->first;
+        f->elastic |= firn_law_get_info(scene->material[o->material_index].def.law).elastic != 0;
         if (!o->contact) continue;
-        if (said && said->contact != o->contact) {
+        if (f->said && f->said->contact != o->contact) {
             char place[FIRN_LOCATION_SIZE];
             return firn_value_fail(
                 firn_value_get(o->where, "contact"), error,
                 "contact contradicts that of body %.60s at %s; remove one: a body parts as one",
-                o->body, firn_value_location(firn_value_get(said->where, "contact"), place));
+                o->body, firn_value_location(firn_value_get(f->said->where, "contact"), place));
         }
-        said = o;
+        f->said = o;
     }
-    *parts = said ? said->contact == 1 : elastic;
     return FIRN_OK;
 }
 
@@ -104,19 +116,24 @@ static firn_status choose_bodies(const firn_scene *scene, uint16_t *body, int32_
                                  firn_error *error)
 {
     int32_t apart = 0;
+    firn_names names = {0};
+    body_facts *facts = calloc((size_t)scene->object_count + 1, sizeof *facts);
+    const firn_status st = facts ? find_bodies(scene, facts, &names, error)
+                                 : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     *count = 0;
-    for (int32_t i = 0; i < scene->object_count; i++) {
-        int32_t first = 0;
-        while (!same_body(&scene->object[first], &scene->object[i])) first++;
-        body[i] = body[first];
-        if (first == i) {
-            bool parts = false;
-            const firn_status st = body_parts(scene, &scene->object[i], &parts, error);
-            if (st != FIRN_OK) return st;
+    for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
+        const body_facts *f = &facts[i];
+        /* As one of its objects says, or if none does, whether any is elastic. */
+        const bool parts = f->said ? f->said->contact == 1 : f->elastic;
+        if (f->first < i)
+            body[i] = body[f->first];
+        else
             body[i] = parts ? (uint16_t)(1 + apart++ % UINT16_MAX) : 0;
-        }
         if (body[i] != body[0]) *count = scene->object_count;
     }
+    firn_names_free(&names);
+    free(facts);
+    if (st != FIRN_OK) return st;
     const bool projected = scene->simulation.def.pressure == FIRN_PRESSURE_PROJECTION;
     for (int32_t i = 0; i < scene->object_count && *count && projected; i++) {
         const firn_scene_object *o = &scene->object[i];
@@ -286,6 +303,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         st = firn_sim_create(&def, &job->sim, &inner);
         if (st != FIRN_OK) st = firn_scene_refuse(scene, &inner, error);
     }
+    if (st == FIRN_OK) firn_doubt_thin(scene, &job->log);
     if (st == FIRN_OK)
         firn_doubt_ignored(scene, firn_sim_get_info(job->sim).pressure, &job->log);
     if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);

@@ -215,7 +215,8 @@ static firn_status read_collider(firn_scene *scene, const firn_member *m, firn_e
     if (!c) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_value *v = c->where = m->where;
     c->def = firn_collider_def_default();
-    firn_status st = firn_read_section(scene, &firn_section_collider, v, c, error);
+    firn_status st = firn_check_beside(&firn_section_collider, v, error);
+    if (st == FIRN_OK) st = firn_read_section(scene, &firn_section_collider, v, c, error);
     if (st == FIRN_OK && !c->shape_value) {
         st = firn_value_fail(v, error, "a collider needs a shape, as {plane: {}}");
     }

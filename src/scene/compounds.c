@@ -6,33 +6,44 @@
 
 #include "base/error.h"
 #include "base/quaternion.h"
+#include "mesh/mesh.h"
 #include "scene/read.h"
 
 /* ---- what the scene keeps ---- */
 
-firn_status firn_keep_built(const firn_scene *scene, const firn_value *where,
-                            firn_compound *compound, firn_mesh *mesh, firn_error *error)
+firn_status firn_keep_built(const firn_scene *scene, firn_built what, firn_error *error)
 {
-    firn_built *b = calloc(1, sizeof *b);
+    firn_built *b = malloc(sizeof *b), *head = &scene->built[what.where ? 0 : 1];
     if (!b) {
-        firn_compound_destroy(compound);
-        firn_mesh_destroy(mesh);
+        firn_compound_destroy(what.compound);
+        firn_mesh_destroy(what.mesh);
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     }
-    *b = (firn_built){where, compound, mesh, scene->built->next};
-    scene->built->next = b;
+    *b = what;
+    b->next = head->next;
+    head->next = b;
     return FIRN_OK;
+}
+
+/* The copies of an entry follow each other, so what they share is the newest. */
+const firn_built *firn_find_built(const firn_scene *scene, const firn_value *where)
+{
+    const firn_built *b = scene->built[0].next;
+    return b && b->where == where ? b : NULL;
 }
 
 void firn_free_built(firn_scene *scene)
 {
-    while (scene->built) {
-        firn_built *next = scene->built->next;
-        firn_compound_destroy(scene->built->compound);
-        firn_mesh_destroy(scene->built->mesh);
-        free(scene->built);
-        scene->built = next;
+    for (int i = 0; scene->built && i < 2; i++) {
+        for (firn_built *b = scene->built[i].next, *next; b; b = next) {
+            next = b->next;
+            firn_compound_destroy(b->compound);
+            firn_mesh_destroy(b->mesh);
+            free(b);
+        }
     }
+    free(scene->built);
+    scene->built = NULL;
 }
 
 firn_status firn_scale_compound(const firn_scene *scene, double factor,
@@ -40,8 +51,18 @@ firn_status firn_scale_compound(const firn_scene *scene, double factor,
 {
     firn_compound *scaled = NULL;
     firn_status st = firn_compound_scale(*compound, factor, &scaled, error);
-    if (st == FIRN_OK) st = firn_keep_built(scene, NULL, scaled, NULL, error);
+    if (st == FIRN_OK) st = firn_keep_built(scene, (firn_built){.compound = scaled}, error);
     if (st == FIRN_OK) *compound = scaled;
+    return st;
+}
+
+firn_status firn_scale_mesh(const firn_scene *scene, double factor, const firn_mesh **mesh,
+                            firn_error *error)
+{
+    firn_mesh *scaled = NULL;
+    firn_status st = firn_mesh_scale(*mesh, factor, &scaled, error);
+    if (st == FIRN_OK) st = firn_keep_built(scene, (firn_built){.mesh = scaled}, error);
+    if (st == FIRN_OK) *mesh = scaled;
     return st;
 }
 
@@ -123,7 +144,7 @@ static firn_status read_file(const firn_scene *scene, part *p, firn_error *error
     firn_mesh *mesh = NULL;
     bool moves = false;
     firn_status st = firn_read_mesh(scene, &p->shape, &moves, &mesh, error);
-    if (st == FIRN_OK) st = firn_keep_built(scene, NULL, NULL, mesh, error);
+    if (st == FIRN_OK) st = firn_keep_built(scene, (firn_built){.mesh = mesh}, error);
     if (st != FIRN_OK) return st;
     p->shape.def.mesh = mesh;
     if (!moves) return FIRN_OK;
@@ -206,9 +227,9 @@ static bool stays(const firn_collider_def *def)
 firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
                                const firn_compound **out, firn_error *error)
 {
-    for (const firn_built *b = scene->built->next; b; b = b->next) {
-        if (b->where != v) continue;
-        *out = b->compound;
+    const firn_built *there = firn_find_built(scene, v);
+    if (there) {
+        *out = there->compound;
         return FIRN_OK;
     }
     static const firn_scene_more nothing = {0};
@@ -234,7 +255,8 @@ firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
         }
     }
     free_part(&p);
-    if (st == FIRN_OK) st = firn_keep_built(scene, v, made, NULL, error);
+    if (st == FIRN_OK)
+        st = firn_keep_built(scene, (firn_built){.where = v, .compound = made}, error);
     *out = made;
     return st;
 }

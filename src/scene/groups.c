@@ -298,10 +298,10 @@ static firn_status scale_collider(const firn_scene *scene, firn_scene_collider *
         for (int a = 0; a < 3; a++) c->key[k].position[a] *= factor;
     }
     c->shape.mesh.scale *= factor;
-    if (shape->mesh) {
-        c->shape.heights.scale *= factor;
-        return firn_read_heights(scene, &c->shape, error);
-    }
+    c->shape.mesh.thickness *= factor;
+    c->def.voxel *= factor;
+    c->shape.heights.thinnest *= factor;
+    if (shape->mesh) return firn_scale_mesh(scene, factor, &shape->mesh, error);
     if (!shape->compound) return FIRN_OK;
     return firn_scale_compound(scene, factor, &shape->compound, error);
 }

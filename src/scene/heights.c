@@ -90,6 +90,27 @@ static void from_picture(const firn_png *p, const grid *g)
     }
 }
 
+/* How far below height 0 the base is, and how thick it leaves the solid where it is thinnest. */
+static firn_status find_base(const firn_scene *scene, const grid *g, firn_scene_shape *s,
+                             double *base, firn_error *error)
+{
+    const bool given = firn_value_get(s->where, "base") != NULL;
+    const double cell = firn_section_given(&firn_section_simulation, &scene->simulation, "cell_size")
+                            ? scene->simulation.def.cell_size
+                            : 2 * scene->resolution;
+    double lowest = INFINITY;
+    for (int64_t i = 0; i < (int64_t)(g->nx + 1) * (g->nz + 1); i++) {
+        lowest = fmin(lowest, g->height[i]);
+    }
+    *base = given ? s->heights.base
+                  : fmax(0.1 * fmax(g->size[0], g->nz ? g->size[2] : 0), 4 * cell) - lowest;
+    s->heights.thinnest = lowest + *base;
+    if (s->heights.thinnest > 0) return FIRN_OK;
+    return firn_value_fail(s->where, error,
+                           "its height falls to %g m, below its base at %g m; give a larger base",
+                           lowest, -*base);
+}
+
 /* ---- what becomes of them ---- */
 
 /* The surface, then the same number of corners below it; both kept in one list of vertices. */
@@ -209,9 +230,10 @@ firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *s, firn
     grid g = {.size = {h->size[0], h->size[1], h->size[2]}};
     firn_status st = check_given(scene, s, error);
     if (st != FIRN_OK) return st;
-    for (const firn_built *b = scene->built->next; b && h->scale == 1; b = b->next) {
-        if (b->where != s->where) continue;
-        s->def.mesh = b->mesh; /* copies share it */
+    const firn_built *there = firn_find_built(scene, s->where);
+    if (there) {
+        s->def.mesh = there->mesh;
+        s->heights.thinnest = there->thinnest;
         return FIRN_OK;
     }
     int64_t cells = h->cells > 0 ? h->cells : CELLS;
@@ -228,25 +250,16 @@ firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *s, firn
     st = make_grid(&g, cells, dim, error);
     if (st == FIRN_OK && h->file) from_picture(&picture, &g);
     if (st == FIRN_OK && h->height) st = from_expression(h->height, &g, error);
-    for (int64_t i = 0; i < (int64_t)(g.nx + 1) * (g.nz + 1) && st == FIRN_OK; i++) {
-        if (g.height[i] > -h->base) continue;
-        st = firn_value_fail(s->where, error,
-                             "its height falls to %g m, below its base at %g m; give a larger base",
-                             g.height[i], -h->base);
-    }
-    for (int64_t i = 0; i < (int64_t)(g.nx + 1) * (g.nz + 1) && st == FIRN_OK; i++) {
-        g.height[i] *= h->scale;
-    }
-    for (int a = 0; a < 3; a++) g.size[a] *= h->scale;
-    firn_mesh *mesh = NULL;
+    double base = 0;
+    if (st == FIRN_OK) st = find_base(scene, &g, s, &base, error);
     if (st == FIRN_OK && dim == 3) {
-        st = make_mesh(&g, h->scale * h->base, &mesh, &inner);
-        const firn_value *where = h->scale == 1 ? s->where : NULL;
-        st = st == FIRN_OK ? firn_keep_built(scene, where, NULL, mesh, error)
+        firn_built b = {.where = s->where, .thinnest = h->thinnest};
+        st = make_mesh(&g, base, &b.mesh, &inner);
+        st = st == FIRN_OK ? firn_keep_built(scene, b, error)
                            : firn_value_pass(s->where, &inner, error);
-        if (st == FIRN_OK) s->def.mesh = mesh;
+        if (st == FIRN_OK) s->def.mesh = b.mesh;
     } else if (st == FIRN_OK) {
-        st = make_polygon(&g, h->scale * h->base, s, error);
+        st = make_polygon(&g, base, s, error);
     }
     free(g.height);
     firn_png_free(&picture);

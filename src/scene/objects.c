@@ -2,6 +2,7 @@
 #include "scene/copies.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -116,7 +117,8 @@ static firn_status read_object(firn_scene *scene, const firn_member *m, firn_err
     firn_scene_object *o = firn_one_more((void **)&scene->object, &scene->object_count, sizeof *o);
     if (!o) return firn_fail(error, FIRN_NO_MEMORY, "out of memory");
     const firn_value *v = o->where = m->where;
-    firn_status st = firn_read_section(scene, &firn_section_object, v, o, error);
+    firn_status st = firn_check_beside(&firn_section_object, v, error);
+    if (st == FIRN_OK) st = firn_read_section(scene, &firn_section_object, v, o, error);
     if (st != FIRN_OK) return st;
     const int sources =
         (o->shape_value != NULL) + (o->mesh != NULL) + (o->voxels != NULL) + (o->particles != NULL);
@@ -166,6 +168,13 @@ static firn_status find_object(const firn_scene *scene, const firn_value *v, int
     if (found) {
         *out = (int32_t)(found - scene->object);
         return FIRN_OK;
+    }
+    char first[80];
+    snprintf(first, sizeof first, "%.60s[0]", name);
+    if (firn_names_find(&scene->object_names, first)) {
+        return firn_value_fail(v, error,
+                               "%.60s has copies; name each that is meant, in quotes, as \"%s\"",
+                               name, first);
     }
     const char *names[65];
     int n = 0;

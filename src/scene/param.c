@@ -36,7 +36,7 @@ firn_status firn_read_real(const firn_value *v, const char *what, const char *un
         char *end = NULL;
         const double number = strtod(v->text, &end);
         const bool plain = end != v->text && *end == 0;
-        if (plain && !v->quoted && isfinite(number)) {
+        if (plain && isfinite(number)) {
             *out = number;
             return FIRN_OK;
         }
@@ -96,7 +96,7 @@ static firn_status read_temperature(const firn_param *row, const firn_value *v, 
     }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
-    if (!end || end == v->text || !isfinite(number) || (bare && v->quoted) ||
+    if (!end || end == v->text || !isfinite(number) ||
         !(celsius || bare || is_unit(end, 'K'))) {
         return firn_value_fail(v, error,
                                "%s %s must be a temperature: in degrees Celsius, as 34C, or in "

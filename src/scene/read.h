@@ -27,6 +27,9 @@ firn_status firn_take_name(firn_names *names, const char *name, void *thing,
 firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool fills,
                             firn_scene_shape *out, firn_error *error);
 void firn_scene_shape_free(firn_scene_shape *shape);
+/* Fails where a map says what belongs into a shape's map, beside its word. */
+firn_status firn_check_beside(const firn_section *section, const firn_value *map,
+                              firn_error *error);
 /* A word of shapes, its section read, as it stands by itself. */
 firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
                            const firn_scene_shape_row *row, firn_scene_shape *out,
@@ -44,6 +47,9 @@ firn_status firn_read_compound(const firn_scene *scene, const firn_value *v,
 /* The same with all lengths times a factor. */
 firn_status firn_scale_compound(const firn_scene *scene, double factor,
                                 const firn_compound **compound, firn_error *error);
+/* The same of a mesh that the scene keeps. */
+firn_status firn_scale_mesh(const firn_scene *scene, double factor, const firn_mesh **mesh,
+                            firn_error *error);
 /* Makes the mesh, or in 2D the polygon, of a heightfield. */
 firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *shape, firn_error *error);
 /* The mesh of a shape from a file, as it is at the file's first sample; *moves (may be NULL): whether it has
@@ -51,8 +57,9 @@ firn_status firn_read_heights(const firn_scene *scene, firn_scene_shape *shape, 
 firn_status firn_read_mesh(const firn_scene *scene, const firn_scene_shape *shape, bool *moves,
                            firn_mesh **mesh, firn_error *error);
 /* Notes something for the scene to free; what fails frees it. */
-firn_status firn_keep_built(const firn_scene *scene, const firn_value *where,
-                            firn_compound *compound, firn_mesh *mesh, firn_error *error);
+firn_status firn_keep_built(const firn_scene *scene, firn_built what, firn_error *error);
+/* What was made for a place, or NULL. */
+const firn_built *firn_find_built(const firn_scene *scene, const firn_value *where);
 void firn_free_built(firn_scene *scene);
 
 /* ---- materials.c, groups.c, objects.c, colliders.c: lists of the scene ---- */

@@ -242,7 +242,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
 {
     *scene = (firn_scene){.tree = *tree};
     *tree = (firn_tree){0};
-    scene->built = calloc(1, sizeof *scene->built);
+    scene->built = calloc(2, sizeof *scene->built);
     if (!scene->built) {
         firn_scene_free(scene);
         return firn_fail(error, FIRN_NO_MEMORY, "out of memory");

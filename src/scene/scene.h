@@ -26,7 +26,7 @@ typedef struct firn_scene_heights {
     const firn_value *height;
     double center[3], size[3], base; /* m */
     int64_t cells;
-    double scale; /* of all lengths: that of a collider's group */
+    double thinnest; /* m, from its surface down to its base */
 } firn_scene_heights;
 
 /* What a scene says of a shape beside its word. */
@@ -38,9 +38,10 @@ typedef struct firn_scene_more {
 
 /* What shapes are made of, other than numbers; the scene owns it. */
 typedef struct firn_built {
-    const firn_value *where; /* the shape that it was made for; NULL: nobody else's */
+    const firn_value *where; /* the shape that it was made for, and whose copies share it; or NULL */
     firn_compound *compound;
     firn_mesh *mesh;
+    double thinnest; /* m, of a heightfield */
     struct firn_built *next;
 } firn_built;
 
@@ -337,7 +338,7 @@ struct firn_scene {
     firn_scene_group *group;
     firn_scene_frame **frame; /* of groups, their copies and copies of colliders */
     char **text;              /* names of copies */
-    firn_built *built;        /* a list; its first is empty */
+    firn_built *built;        /* a list, newest first, after an empty one; then another, of what is not shared */
     firn_scene_object *object;
     firn_scene_contact *contact;
     firn_scene_collider *collider;

@@ -516,7 +516,9 @@ static const firn_param heights_rows[] = {
      NULL},
     {"size", FIRN_VECTOR, "m", "[1, 0.1, 1]", 1e-9, 1e9, "edge lengths; y is read with a file",
      AT(heights.size), NULL, NULL},
-    {"base", FIRN_REAL, "m", "0.1", POSITIVE, "how far below height 0 it is solid",
+    {"base", FIRN_REAL, "m", "", POSITIVE,
+     "how far below height 0 it is solid; by default a tenth of the longer side below its lowest "
+     "point, and at least four cells",
      AT(heights.base), NULL, NULL},
     {"cells", FIRN_WHOLE, "", "", 1, 1024,
      "along its longer side; 64, or one for each pixel of a picture", AT(heights.cells), NULL,

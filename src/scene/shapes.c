@@ -146,6 +146,25 @@ static bool is_more(const char *word)
     return false;
 }
 
+firn_status firn_check_beside(const firn_section *section, const firn_value *map,
+                              firn_error *error)
+{
+    for (const firn_value *c = map->kind == FIRN_MAP ? map->child : NULL; c; c = c->next) {
+        const firn_param *row;
+        for (int i = 0; (row = firn_section_row(section, i, NULL)); i++) {
+            if (strcmp(row->name, c->key) == 0) break;
+        }
+        if (row || !is_more(c->key)) continue;
+        const int found = find_row(section->name);
+        const char *word = found < 0 ? "sphere" : section->name;
+        return firn_value_fail(c, error,
+                               "%s has no parameter \"%s\"; write it beside the word of the shape, "
+                               "as shape: {%s: {...}, %s: ...}",
+                               section->name, c->key, word, c->key);
+    }
+    return FIRN_OK;
+}
+
 /* What a map says beside its word: the same map without that entry. */
 static firn_status read_more(const firn_scene *scene, const firn_value *v, const firn_value *word,
                              firn_scene_more *more, firn_error *error)
@@ -199,8 +218,13 @@ firn_status firn_find_word(const firn_scene *scene, const firn_value *v, bool fi
     }
     (void)firn_scene_shape_get(found, row);
     if (!((fills ? row->filled : row->dimensions) & here)) {
-        return firn_value_fail(*entry, error, "%s is not a shape for %s in %dD%s%s", (*entry)->key,
-                               fills ? "objects" : "colliders", (int)scene->dimension,
+        const char *other = firn_shape_get(row->kind)->word[scene->dimension == 3];
+        if (!(row->dimensions & here) && other) {
+            return firn_value_fail(*entry, error, "%s is not a shape in %dD; use %s",
+                                   (*entry)->key, (int)scene->dimension, other);
+        }
+        return firn_value_fail(*entry, error, "%s is not a shape %sin %dD%s%s", (*entry)->key,
+                               fills ? "for objects " : "", (int)scene->dimension,
                                row->dimensions & here ? ", as it has no end to fill it to" : "",
                                firn_nearest("", names, near, sizeof near));
     }
@@ -212,10 +236,10 @@ firn_status firn_read_word(const firn_scene *scene, const firn_value *entry,
                            firn_error *error)
 {
     *out = (firn_scene_shape){0};
-    firn_status st = firn_read_section(scene, &row->section, entry, out, error);
+    firn_status st = firn_check_beside(&row->section, entry, error);
+    if (st == FIRN_OK) st = firn_read_section(scene, &row->section, entry, out, error);
     if (st != FIRN_OK) return st;
     out->where = entry;
-    out->heights.scale = 1;
     st = use_keys(scene, firn_shape_get(row->kind), out, error);
     if (st != FIRN_OK) return st;
     out->def.shape = row->kind;

@@ -16,7 +16,7 @@ typedef enum firn_value_kind { FIRN_SCALAR, FIRN_LIST, FIRN_MAP } firn_value_kin
 
 typedef struct firn_value {
     firn_value_kind kind;
-    bool quoted;      /* a scalar that is text whatever it looks like */
+    bool quoted;      /* a scalar in quotes */
     char *key;        /* in a map; else NULL */
     char *text;       /* of a scalar */
     const char *file; /* where: of the key, in a map */

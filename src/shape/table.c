@@ -46,6 +46,11 @@ firn_status firn_shape_check(const firn_collider_def *def, firn_error *error)
         return firn_fail(error, FIRN_INVALID, "size[%d] %g must be %s (%s of %s, m)", a, size,
                          size <= 0 ? "above 0" : "finite", shape->size_name[a], shape->name);
     }
+    if (def->round != 0 && def->shape != FIRN_ROUNDED_BOX)
+        return firn_fail(error, FIRN_INVALID,
+                         "round %g must be 0, as a %s has no radius of its edges; round it as part "
+                         "of a compound",
+                         def->round, shape->name);
     const firn_shape_values v = firn_shape_values_of(def, 3);
     return shape->check ? shape->check(&v, error) : FIRN_OK;
 }
