@@ -109,7 +109,7 @@ function plan(firn, name, resolution) {
   const said = execFileSync(firn, ['run', path, '--plan', '--set', `resolution=${resolution}`],
     {encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore']});
   const particles = said.match(/^particles +([\d]+)(?:, ([\d]+) at the end)?/m);
-  const substeps = said.match(/^substeps +(?:at least )?([\d]+)/m);
+  const substeps = said.match(/^substeps .*; (\d+) at the pace/m);
   if (!particles || !substeps) throw new Error(`${name}: the plan has no numbers:\n${said}`);
   return {particles: +particles[1], ...(particles[2] ? {end: +particles[2]} : {}), substeps: +substeps[1]};
 }
