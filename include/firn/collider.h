@@ -115,7 +115,7 @@ typedef struct firn_collider_def {
     int32_t point_count;
     const firn_mesh *mesh;         /* of a mesh */
     const firn_compound *compound; /* of a compound */
-    double round;                  /* m, radius of the edges of a rounded box, and of parts */
+    double round;                  /* m, radius of the edges of a rounded box, or of a compound's part; else 0 */
     double position[3];            /* m, used when key_count is 0 */
     double rotation[4];            /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
@@ -125,8 +125,8 @@ typedef struct firn_collider_def {
         pivot[3]; /* m, in the shape's frame: the point that angles of keys and spin turn about */
     double
         spin[3]; /* rad/s, from time 0 on, about axes of the world, before angles of keys turn it */
-    /* That it rides on: its own pose, keys and spin are in the frame of that one. Of it the pose is read
-     * alone, and what it rides on itself, up to FIRN_MOST_PARENTS of them. NULL: the world. */
+    /* The def whose frame this one's pose, keys and spin are in; NULL: the world. Only its own pose, keys, spin
+     * and parent are read; up to FIRN_MOST_PARENTS of them in a row. */
     const struct firn_collider_def *parent;
     FIRN_COLLIDER_PARAMS(FIRN_MEMBER)
     uint32_t stamp; /* set by the default function */

@@ -18,8 +18,8 @@ typedef enum firn_interpolation {
     FIRN_INTERPOLATIONS(FIRN_LIST_ENUM) FIRN_INTERPOLATION_COUNT
 } firn_interpolation;
 
-/* A number or a vector by keys, whose times rise. Before the first key and after the last it stays as
- * there. A def that has one for a parameter does not read the parameter itself. What it points to is copied when a
+/* A number or a vector by keys, whose times rise. It is constant before the first key and after the
+ * last. A def that has one for a parameter does not read the parameter itself. What it points to is copied when a
  * sim is created. All zero: there is none. */
 typedef struct firn_track {
     const double *times;  /* s, count of them */

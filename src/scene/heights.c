@@ -95,15 +95,14 @@ static firn_status find_base(const firn_scene *scene, const grid *g, firn_scene_
                              double *base, firn_error *error)
 {
     const bool given = firn_value_get(s->where, "base") != NULL;
-    const double cell = firn_section_given(&firn_section_simulation, &scene->simulation, "cell_size")
-                            ? scene->simulation.def.cell_size
-                            : 2 * scene->resolution;
     double lowest = INFINITY;
     for (int64_t i = 0; i < (int64_t)(g->nx + 1) * (g->nz + 1); i++) {
         lowest = fmin(lowest, g->height[i]);
     }
     *base = given ? s->heights.base
-                  : fmax(0.1 * fmax(g->size[0], g->nz ? g->size[2] : 0), 4 * cell) - lowest;
+                  : fmax(0.1 * fmax(g->size[0], g->nz ? g->size[2] : 0),
+                         4 * firn_find_cell_size(scene)) -
+                        lowest;
     s->heights.thinnest = lowest + *base;
     if (s->heights.thinnest > 0) return FIRN_OK;
     return firn_value_fail(s->where, error,

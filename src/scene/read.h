@@ -17,6 +17,8 @@ firn_status firn_check_kind(const firn_value *v, firn_value_kind kind, const cha
 /* Memory for the entries of a list or map; *count receives how many. */
 firn_status firn_make_array(const firn_value *v, firn_value_kind kind, const char *what,
                             size_t size, void **out, int32_t *count, firn_error *error);
+/* The edge of cells, m, as the scene's resolution and simulation say. */
+double firn_find_cell_size(const firn_scene *scene);
 /* Notes whose name it is; NULL is nobody's. */
 firn_status firn_take_name(firn_names *names, const char *name, void *thing,
                            const firn_value *where, firn_error *error);

@@ -238,6 +238,17 @@ static firn_status check_all(firn_scene *scene, firn_error *error)
     return FIRN_OK;
 }
 
+double firn_find_cell_size(const firn_scene *scene)
+{
+    const firn_scene_simulation *s = &scene->simulation;
+    const double dim = (double)scene->dimension;
+    if (firn_section_given(&firn_section_simulation, s, "cell_size")) return s->def.cell_size;
+    const double each = firn_section_given(&firn_section_simulation, s, "particles_per_cell")
+                            ? s->particles_per_cell
+                            : pow(2, dim);
+    return scene->resolution * pow(each, 1 / dim);
+}
+
 firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *error)
 {
     *scene = (firn_scene){.tree = *tree};
@@ -318,14 +329,7 @@ firn_status firn_scene_read(firn_scene *scene, firn_tree *tree, firn_error *erro
         s->def.gravity[2] = s->def.gravity[1];
         s->def.gravity[1] = 0;
     }
-    if (!firn_section_given(&firn_section_simulation, s, "cell_size")) {
-        const double dim = (double)scene->dimension;
-        const double each = firn_section_given(&firn_section_simulation, s, "particles_per_cell")
-                                ? s->particles_per_cell
-                                : pow(2, dim);
-        s->def.cell_size = scene->resolution * pow(each, 1 / dim);
-    }
-    scene->cell_size = s->def.cell_size;
+    scene->cell_size = s->def.cell_size = firn_find_cell_size(scene);
     for (int32_t i = 0; i < scene->output_count; i++) {
         if (scene->output[i].voxel == 0) scene->output[i].voxel = scene->cell_size;
     }

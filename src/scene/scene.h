@@ -338,7 +338,7 @@ struct firn_scene {
     firn_scene_group *group;
     firn_scene_frame **frame; /* of groups, their copies and copies of colliders */
     char **text;              /* names of copies */
-    firn_built *built;        /* a list, newest first, after an empty one; then another, of what is not shared */
+    firn_built *built;        /* two lists, each after an empty one, newest first: shared, and not */
     firn_scene_object *object;
     firn_scene_contact *contact;
     firn_scene_collider *collider;
