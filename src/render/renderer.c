@@ -338,9 +338,17 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
             continue;
         }
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
+        /* Spin and groups, unlike keys, do not say when: evenly over the run, fewer of many. */
+        const double length = time_of(scene, scene->frames.end);
+        const int32_t evenly = def.key_count == 0 && firn_scene_moves(&scene->collider[i])
+                                   ? (int32_t)fmin(24, 2000.0 / scene->collider_count)
+                                   : 0;
+        for (int32_t k = 1; k <= evenly && st == FIRN_OK; k++) {
+            st = add_collider(renderer, &props, i, length * k / evenly, far, &room, error);
+        }
         enum { BETWEEN = 4, MOST = 512 }; /* poses from key to key, which may turn; in all */
         const int32_t poses = def.key_count ? BETWEEN * (def.key_count - 1) : 0;
-        for (int32_t k = 0; k <= poses && k <= MOST; k++) {
+        for (int32_t k = 0; k <= poses && k <= MOST && st == FIRN_OK; k++) {
             const firn_pose_key *key = def.key_count ? &def.keys[k / BETWEEN] : NULL;
             double time = key ? key->time : 0;
             if (k % BETWEEN) time += (key[1].time - key->time) * (k % BETWEEN) / BETWEEN;
@@ -349,7 +357,6 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
                 time = first + (last - first) * k / MOST;
             }
             st = add_collider(renderer, &props, i, time, far, &room, error);
-            if (st != FIRN_OK) break;
         }
     }
     firn_props_close(&props);
