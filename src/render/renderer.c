@@ -654,13 +654,14 @@ static firn_status draw_marks(const firn_renderer *renderer, const firn_renderer
     return firn_marks_draw(&marks, out, error);
 }
 
-/* m between the particles of an object at rest; 0: it fills by count, or by voxels of a file. */
+/* m between the particles of an object at rest; 0: it fills by count or voxels, or its file may say. */
 static double spacing_of(const firn_scene *scene, const firn_scene_object *o)
 {
     const firn_section *of = &firn_section_object;
-    if (firn_section_given(of, o, "count") || (o->voxels && firn_section_given(of, o, "per_voxel")))
-        return 0;
-    return firn_section_given(of, o, "separation") ? o->separation : scene->resolution;
+    if (firn_section_given(of, o, "separation")) return o->separation;
+    const bool other = o->particles || firn_section_given(of, o, "count") ||
+                       (o->voxels && firn_section_given(of, o, "per_voxel"));
+    return other ? 0 : scene->resolution;
 }
 
 static firn_status solid_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,
