@@ -19,6 +19,7 @@
 #include "meshes.h"
 #include "render/flat.h"
 #include "render/volume.h"
+#include "render/world.h"
 #include "scene/scene.h"
 
 static char folder[] = "/tmp/firn_test_render_XXXXXX";
@@ -1067,6 +1068,64 @@ static void every_shape_is_drawn_where_it_is(void **state)
     }
 }
 
+/* The tree that finds colliders near a ray changes nothing but the time: rays meet, and are let through by, the
+ * same with it and without. */
+static void many_colliders_are_met_as_few_are(void **state)
+{
+    (void)state;
+    enum { MANY = 500, RAYS = 4000 };
+    firn_render_collider *many = calloc(MANY, sizeof *many);
+    cloud c = new_cloud(1);
+    picture p;
+    firn_error error;
+    assert_non_null(many);
+    set_up(&p, &c, WIDE, HIGH);
+    for (int i = 0; i < MANY; i++) {
+        firn_collider_def def = firn_collider_def_default();
+        def.shape = i % 100 == 7 ? FIRN_PLANE : i % 100 == 8 ? FIRN_INSIDE : FIRN_SPHERE + i % 2;
+        for (int a = 0; a < 3; a++) {
+            def.position[a] = def.shape == FIRN_PLANE ? -1.2 : 2 * random_unit() - 1;
+            def.size[a] = 0.02 + 0.1 * random_unit();
+        }
+        firn_collider_pose(&def, 3, 0, &many[i].pose);
+        many[i].opacity = i % 5 ? 1 : 0.5;
+    }
+    p.input.collider = many;
+    p.input.collider_count = MANY;
+    firn_render_world w = {.up = 1, .cloud = {.voxel = 0.02, .spacing = 1}, .eye = {0, 0, 500}};
+    take(firn_scenery_create(&w, &p.input, &error), &error);
+    assert_non_null(w.tree);
+    firn_render_world plain = w;
+    plain.tree = NULL;
+    int met = 0;
+    for (int i = 0; i < RAYS; i++) {
+        const vec3 from = v3(120 * (float)random_unit() - 60, 120 * (float)random_unit() - 60, 90);
+        const vec3 to = v3(100 * (float)random_unit() - 50, 100 * (float)random_unit() - 50, 0);
+        const firn_ray ray = {from, v3_unit(v3_sub(to, from))};
+        float t[2] = {0}, light[2], open[2];
+        vec3 normal[2] = {0};
+        int32_t found[2];
+        for (int k = 0; k < 2; k++) {
+            const firn_render_world *of = k ? &plain : &w;
+            found[k] = firn_scenery_trace(of, ray, 1e6f, i % 2, &t[k], &normal[k]);
+            light[k] = firn_scenery_light(of, ray);
+            open[k] = firn_scenery_open(of, to, v3(0, 0, 1), -1);
+        }
+        met += found[0] >= 0;
+        if (found[0] != found[1] || memcmp(&t[0], &t[1], sizeof *t) != 0 ||
+            memcmp(&normal[0], &normal[1], sizeof *normal) != 0 ||
+            memcmp(&light[0], &light[1], sizeof *light) != 0 ||
+            memcmp(&open[0], &open[1], sizeof *open) != 0) {
+            fail_msg("ray %d: collider %d at %g with the tree, %d at %g", i, found[0], (double)t[0],
+                     found[1], (double)t[1]);
+        }
+    }
+    assert_in_range(met, RAYS / 10, RAYS);
+    firn_scenery_free(&w);
+    free(many);
+    firn_points_free(&c.points);
+}
+
 /* A tank seen from outside: its floor is solid, its far sides are panes, and what it holds is seen. */
 static void a_room_shows_what_it_holds(void **state)
 {
@@ -1174,6 +1233,7 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused_or_harmless),
         cmocka_unit_test(presets_have_looks),
         cmocka_unit_test(every_shape_is_drawn_where_it_is),
+        cmocka_unit_test(many_colliders_are_met_as_few_are),
         cmocka_unit_test(a_room_shows_what_it_holds),
         cmocka_unit_test(every_shape_has_a_section),
     };

@@ -125,6 +125,44 @@ static void a_placed_camera_needs_no_rehearsal(void **state)
     assert_no_complaints();
 }
 
+/* An arm that a group turns to above a block: it is in the picture there, too. */
+static void what_a_group_turns_stays_in_the_picture(void **state)
+{
+    (void)state;
+    char folder[PATH_SIZE], path[PATH_SIZE];
+    firn_image image;
+    fresh_folder("arm", folder);
+    write_file(folder, "arm.yaml",
+               "firn: 1\n"
+               "name: arm\n"
+               "dimension: 2\n"
+               "resolution: 0.1\n"
+               "frames: {end: 3, fps: 4}\n"
+               "simulation: {gravity: [0, 0]}\n"
+               "materials: {jelly: {preset: jelly_soft}}\n"
+               "groups: [{name: hub, spin: [0, 0, 360]}]\n"
+               "objects: [{material: jelly, shape: {rectangle: {size: [0.6, 0.9]}}}]\n"
+               "colliders:\n"
+               "  - {group: hub, shape: {rectangle: {center: [0.54, 0], size: [0.08, 0.1]}}}\n"
+               "camera: {margin: 0.08}\n"
+               "output: [{file: arm.$F.prt}]\n");
+    expect_exit(run(folder, WORDS("run", "arm.yaml", "--quiet")), 0, "run");
+    expect_exit(run(folder, WORDS("render", "arm.yaml", "--size", "128x96", "--show", "colliders",
+                                  "--out", "arm.$F.png")),
+                0, "render");
+    assert_ok(firn_image_read_png(in_folder(folder, "arm.2.png", path), &image, &error));
+    const float *paper = image.rgba; /* of the corner */
+    int inside = 0, edge = 0;
+    for (int i = 0; i < 128 * 96; i++) {
+        const int x = i % 128, y = i / 128;
+        const bool drawn = memcmp(image.rgba + 4 * i, paper, 3 * sizeof *paper) != 0;
+        *(x == 0 || y == 0 || x == 127 || y == 95 ? &edge : &inside) += drawn;
+    }
+    if (inside < 9 || edge > 0) complain("%d pixels of the arm, %d at the edge\n", inside, edge);
+    firn_image_free(&image);
+    assert_no_complaints();
+}
+
 static void keys_of_the_camera_without_effect_are_named(void **state)
 {
     (void)state;
@@ -264,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(particles_without_size_have_that_of_the_scene),
         cmocka_unit_test(a_placed_camera_needs_no_rehearsal),
+        cmocka_unit_test(what_a_group_turns_stays_in_the_picture),
         cmocka_unit_test(keys_of_the_camera_without_effect_are_named),
         cmocka_unit_test(what_colliders_hide_is_shown_or_said),
         cmocka_unit_test(plans_have_the_steps_of_runs_in_their_range),

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 enum { FRAMES = 6 };
@@ -54,17 +55,28 @@ static firn_status look(const firn_renderer *renderer, const firn_scene *scene, 
                                      .collider = collider,
                                      .collider_count = collider_count,
                                      .spacing = renderer->radius / 0.62};
-    firn_status st = FIRN_OK;
-    for (int64_t i = 0; st == FIRN_OK && i < renderer->witnesses.count; i++) {
-        const firn_witness *one = &renderer->witnesses.witness[i];
+    const firn_witnesses *all = &renderer->witnesses;
+    double(*point)[3] = malloc((size_t)all->count * sizeof *point);
+    int32_t *by = malloc((size_t)all->count * sizeof *by);
+    int64_t points = 0;
+    firn_status st =
+        point && by ? FIRN_OK : firn_fail(error, FIRN_NO_MEMORY, "out of memory for the camera");
+    for (int64_t i = 0; st == FIRN_OK && i < all->count; i++) {
+        const firn_witness *one = &all->witness[i];
         if (one->scene != scene || one->frame != frame) continue;
-        int32_t by;
-        st = firn_scenery_hides(&input, up, one->at, &by, error);
-        out->all++;
-        if (st != FIRN_OK || by < 0) continue;
-        out->hidden++;
-        out->by[collider[by].number]++;
+        memcpy(point[points++], one->at, sizeof one->at);
     }
+    if (st == FIRN_OK) {
+        st = firn_scenery_hides(&input, up, (const double(*)[3])point, points, by, error);
+    }
+    for (int64_t i = 0; st == FIRN_OK && i < points; i++) {
+        out->all++;
+        if (by[i] < 0) continue;
+        out->hidden++;
+        out->by[collider[by[i]].number]++;
+    }
+    free(point);
+    free(by);
     return st;
 }
 

@@ -263,10 +263,11 @@ static firn_status take_sight(const firn_render_world *w, const firn_render_inpu
     firn_render_world all = *w;
     more.collider_count += more.hidden_count;
     all.scenery_count = 0;
+    all.tree = NULL;
     const firn_status st = firn_scenery_create(&all, &more, error);
     sighting s = {w, &all, options, sight};
     if (st == FIRN_OK) firn_parallel_for(threads, options->height, 1, sight_row, &s);
-    free(all.scenery);
+    firn_scenery_free(&all);
     return st;
 }
 
@@ -305,7 +306,7 @@ static void free_world(firn_render_world *w)
     firn_light_map_free(&w->light);
     firn_volume_free(&w->volume);
     firn_cloud_free(&w->cloud);
-    free(w->scenery);
+    firn_scenery_free(w);
 }
 
 firn_status firn_render(const firn_render_input *input, const firn_render_options *options,

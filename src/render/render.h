@@ -59,9 +59,9 @@ firn_status firn_render_with_sight(const firn_render_input *input,
 firn_status firn_render(const firn_render_input *input, const firn_render_options *options,
                         firn_image *out, firn_error *error);
 
-/* The collider that hides a point (m) from the camera, by its number among those given; -1: none. The
+/* The collider that hides each point (m) from the camera, by its number among those given; -1: none. The
  * input needs no points. */
-firn_status firn_scenery_hides(const firn_render_input *input, int up, const double point[3],
-                               int32_t *by, firn_error *error);
+firn_status firn_scenery_hides(const firn_render_input *input, int up, const double (*point)[3],
+                               int64_t count, int32_t *by, firn_error *error);
 
 #endif

@@ -338,9 +338,17 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
             continue;
         }
         for (int a = 0; a < 3; a++) far += 1e3 * fmax(-low[a], high[a]);
+        /* Spin and groups, unlike keys, do not say when: evenly over the run, fewer of many. */
+        const double length = time_of(scene, scene->frames.end);
+        const int32_t evenly = def.key_count == 0 && firn_scene_moves(&scene->collider[i])
+                                   ? (int32_t)fmin(24, 2000.0 / scene->collider_count)
+                                   : 0;
+        for (int32_t k = 1; k <= evenly && st == FIRN_OK; k++) {
+            st = add_collider(renderer, &props, i, length * k / evenly, far, &room, error);
+        }
         enum { BETWEEN = 4, MOST = 512 }; /* poses from key to key, which may turn; in all */
         const int32_t poses = def.key_count ? BETWEEN * (def.key_count - 1) : 0;
-        for (int32_t k = 0; k <= poses && k <= MOST; k++) {
+        for (int32_t k = 0; k <= poses && k <= MOST && st == FIRN_OK; k++) {
             const firn_pose_key *key = def.key_count ? &def.keys[k / BETWEEN] : NULL;
             double time = key ? key->time : 0;
             if (k % BETWEEN) time += (key[1].time - key->time) * (k % BETWEEN) / BETWEEN;
@@ -349,7 +357,6 @@ static firn_status add_colliders(firn_renderer *renderer, const firn_scene *scen
                 time = first + (last - first) * k / MOST;
             }
             st = add_collider(renderer, &props, i, time, far, &room, error);
-            if (st != FIRN_OK) break;
         }
     }
     firn_props_close(&props);
@@ -647,13 +654,14 @@ static firn_status draw_marks(const firn_renderer *renderer, const firn_renderer
     return firn_marks_draw(&marks, out, error);
 }
 
-/* m between the particles of an object at rest; 0: it fills by count, or by voxels of a file. */
+/* m between the particles of an object at rest; 0: it fills by count or voxels, or its file may say. */
 static double spacing_of(const firn_scene *scene, const firn_scene_object *o)
 {
     const firn_section *of = &firn_section_object;
-    if (firn_section_given(of, o, "count") || (o->voxels && firn_section_given(of, o, "per_voxel")))
-        return 0;
-    return firn_section_given(of, o, "separation") ? o->separation : scene->resolution;
+    if (firn_section_given(of, o, "separation")) return o->separation;
+    const bool other = o->particles || firn_section_given(of, o, "count") ||
+                       (o->voxels && firn_section_given(of, o, "per_voxel"));
+    return other ? 0 : scene->resolution;
 }
 
 static firn_status solid_picture(const firn_renderer *renderer, const firn_renderer_frame *frame,

@@ -106,9 +106,17 @@ firn_status firn_scenery_create(firn_render_world *w, const firn_render_input *i
         } else {
             s.radius = bound_of(&c->pose, w->cloud.voxel);
         }
+        w->has_clear |= s.clear && !s.room;
+        w->has_room |= s.room;
         w->scenery[w->scenery_count++] = s;
     }
-    return FIRN_OK;
+    return firn_scenery_tree_create(w->scenery, w->scenery_count, &w->tree, error);
+}
+
+void firn_scenery_free(firn_render_world *w)
+{
+    firn_scenery_tree_destroy(w->tree);
+    free(w->scenery);
 }
 
 /* Where the ray is in the ball around a shape. */
@@ -273,7 +281,7 @@ float firn_scenery_solid(const firn_scenery *s, vec3 normal, vec3 direction)
 float firn_scenery_edges(const firn_render_world *w, firn_ray ray, float to, float spread)
 {
     float open = 1;
-    for (int32_t i = 0; i < w->scenery_count; i++) {
+    for (int32_t i = 0; w->has_room && i < w->scenery_count; i++) {
         const firn_scenery *s = &w->scenery[i];
         passage p;
         if (!s->room || !pass_room(w, s, ray, &p)) continue;
@@ -323,7 +331,10 @@ int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, b
                            vec3 *normal)
 {
     int32_t found = -1;
-    for (int32_t i = 0; i < w->scenery_count; i++) {
+    firn_scenery_list near;
+    firn_scenery_along(w, ray, to, &near);
+    for (int32_t k = 0; k < near.count; k++) {
+        const int32_t i = scenery_item(&near, k);
         vec3 n;
         if ((w->scenery[i].clear && !clear) || !meet(w, &w->scenery[i], ray, &to, &n)) continue;
         *t = to;
@@ -333,24 +344,24 @@ int32_t firn_scenery_trace(const firn_render_world *w, firn_ray ray, float to, b
     return found;
 }
 
-firn_status firn_scenery_hides(const firn_render_input *input, int up, const double point[3],
-                               int32_t *by, firn_error *error)
+firn_status firn_scenery_hides(const firn_render_input *input, int up, const double (*point)[3],
+                               int64_t count, int32_t *by, firn_error *error)
 {
     firn_render_world w = {.up = up, .cloud = {.voxel = input->spacing}};
     w.eye = firn_render_world_point(&w, input->camera->position);
     const firn_status st = firn_scenery_create(&w, input, error);
-    *by = -1;
-    if (st == FIRN_OK) {
-        const vec3 way = v3_sub(firn_render_world_point(&w, point), w.eye);
+    for (int64_t k = 0; k < count && st == FIRN_OK; k++) {
+        const vec3 way = v3_sub(firn_render_world_point(&w, point[k]), w.eye);
         const firn_ray ray = {w.eye, v3_unit(way)};
         float t;
         vec3 normal;
         const int32_t found = firn_scenery_trace(&w, ray, v3_length(way) - 2, false, &t, &normal);
+        by[k] = -1;
         for (int32_t i = 0; found >= 0 && i < input->collider_count; i++) {
-            if (w.scenery[found].pose == &input->collider[i].pose) *by = i;
+            if (w.scenery[found].pose == &input->collider[i].pose) by[k] = i;
         }
     }
-    free(w.scenery);
+    firn_scenery_free(&w);
     return st;
 }
 
@@ -359,8 +370,10 @@ float firn_scenery_light(const firn_render_world *w, firn_ray ray)
     float t, part = 1;
     vec3 normal;
     if (firn_scenery_trace(w, ray, 1e6f, false, &t, &normal) >= 0) return 0;
-    for (int32_t i = 0; i < w->scenery_count; i++) {
-        const firn_scenery *s = &w->scenery[i];
+    firn_scenery_list near = {0};
+    if (w->has_clear) firn_scenery_along(w, ray, 1e6f, &near);
+    for (int32_t k = 0; k < near.count; k++) {
+        const firn_scenery *s = &w->scenery[scenery_item(&near, k)];
         t = 1e6f;
         if (s->clear && !s->room && meet(w, s, ray, &t, &normal)) part *= 1 - s->opacity;
     }
@@ -370,13 +383,16 @@ float firn_scenery_light(const firn_render_world *w, firn_ray ray)
 float firn_scenery_open(const firn_render_world *w, vec3 point, vec3 normal, int32_t self)
 {
     float open = 1;
-    for (int32_t i = 0; i < w->scenery_count; i++) {
-        const firn_scenery *s = &w->scenery[i];
-        if (i == self || s->clear) continue;
-        /* A step of h up should leave a distance of about h more. */
-        for (float h = 2; h < 40; h *= 2.2f) {
+    /* A step of h up should leave a distance of about h more. */
+    for (float h = 2; h < 40; h *= 2.2f) {
+        const vec3 p = v3_along(point, normal, h);
+        firn_scenery_list near;
+        firn_scenery_around(w, p, 2 * h, &near);
+        for (int32_t k = 0; k < near.count; k++) {
+            const int32_t i = scenery_item(&near, k);
+            const firn_scenery *s = &w->scenery[i];
             vec3 n;
-            const vec3 p = v3_along(point, normal, h);
+            if (i == self || s->clear) continue;
             if (v3_length(v3_sub(p, s->center)) > s->radius + 2 * h && !s->plane) continue;
             const float d = distance(w, s, p, &n);
             open = f_min(open, f_clamp(0.35f + 0.65f * d / h, 0, 1));

@@ -9,7 +9,7 @@ typedef struct firn_scenery {
     const firn_posed_collider *pose;
     vec3 color;
     bool plane, convex;
-    bool joined; /* surfaces of parts may be in the same place, where there is none */
+    bool joined;              /* surfaces of parts may be in the same place, where there is none */
     bool clear;               /* what is behind it is seen: a room, or one with an opacity */
     float opacity;            /* part of it that is seen */
     const firn_view_cut *cut; /* NULL: it is whole */
@@ -18,6 +18,8 @@ typedef struct firn_scenery {
     vec3 center, normal;   /* of a plane: a point on it and where it faces; else the middle */
     float radius;          /* of a ball around it */
 } firn_scenery;
+
+typedef struct firn_scenery_tree firn_scenery_tree;
 
 typedef struct firn_render_world {
     firn_cloud cloud;
@@ -28,6 +30,8 @@ typedef struct firn_render_world {
     int32_t up;
     firn_scenery *scenery;
     int32_t scenery_count;
+    firn_scenery_tree *tree;  /* NULL: they are few */
+    bool has_room, has_clear; /* some are rooms; some others are seen through */
     /* The camera. */
     vec3 eye, right, upward, back;
     float half_height, pixel; /* of the picture at distance 1; edge of a pixel there */
@@ -44,6 +48,7 @@ typedef struct firn_render_world {
 vec3 firn_render_world_point(const firn_render_world *world, const double point[3]);
 firn_status firn_scenery_create(firn_render_world *world, const firn_render_input *input,
                                 firn_error *error);
+void firn_scenery_free(firn_render_world *world);
 /* The first collider along a ray before `to`, or -1. `clear`: see-through ones, too. */
 int32_t firn_scenery_trace(const firn_render_world *world, firn_ray ray, float to, bool clear,
                            float *t, vec3 *normal);
@@ -55,6 +60,28 @@ float firn_scenery_solid(const firn_scenery *scenery, vec3 normal, vec3 directio
 float firn_scenery_edges(const firn_render_world *world, firn_ray ray, float to, float spread);
 /* Part of the sky that colliders leave open above a surface, 0 to 1. `self`: not asked. */
 float firn_scenery_open(const firn_render_world *world, vec3 point, vec3 normal, int32_t self);
+
+/* ---- scenery_tree.c ---- */
+
+/* Colliders to ask, in the order of the world's. */
+enum { FIRN_SCENERY_MOST = 256 };
+typedef struct firn_scenery_list {
+    bool whole; /* all of them */
+    int32_t count, item[FIRN_SCENERY_MOST];
+} firn_scenery_list;
+static inline int32_t scenery_item(const firn_scenery_list *list, int32_t i)
+{
+    return list->whole ? i : list->item[i];
+}
+
+firn_status firn_scenery_tree_create(const firn_scenery *scenery, int32_t count,
+                                     firn_scenery_tree **out, firn_error *error);
+void firn_scenery_tree_destroy(firn_scenery_tree *tree); /* NULL is fine */
+/* All that a ray may meet before `to`, all that may be within reach of a point, and all rooms and planes. */
+void firn_scenery_along(const firn_render_world *world, firn_ray ray, float to,
+                        firn_scenery_list *list);
+void firn_scenery_around(const firn_render_world *world, vec3 point, float reach,
+                         firn_scenery_list *list);
 
 /* ---- detail.c ---- */
 
