@@ -225,6 +225,36 @@ static void keys_open_and_close_a_stream(void **state)
     }
 }
 
+/* However they are turned, copies give as many particles of the same mass. */
+static void copies_of_a_stream_are_alike(void **state)
+{
+    (void)state;
+    static const char *const emitters[] = {
+        NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s}",
+        NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s, amount: 100}",
+        "material: m, shape: {box: {center: [0, 1, 0], size: [0.035, 0.05, 0.113]}}, emit: "
+        "{direction: [1, -2, 0.5], flow: 3 kg/s}",
+    };
+    for (size_t k = 0; k < sizeof emitters / sizeof *emitters; k++) {
+        char emitter[400];
+        snprintf(emitter, sizeof emitter, "%s, instances: {ring: {count: 7, radius: 0.5}}",
+                 emitters[k]);
+        firn_scene *scene = scene_of(emitter, FREE);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        for (int f = 1; f <= 3; f++) {
+            assert_ok(firn_job_advance(job, f / 24.0, NULL, &error));
+            const int64_t n = firn_sim_count(firn_job_sim(job));
+            double *mass = read_field(job, FIRN_MASS, 1);
+            assert_true(n > 100 && n % 7 == 0);
+            for (int64_t i = 0; i < n; i++) assert_near(mass[i], mass[0], 1e-9 * mass[0]);
+            free(mass);
+        }
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 /* A nozzle that moves gives what it gives its own velocity: what leaves one that moves straight stays below it, and
  * what leaves one on a wheel goes on along the tangent from where it entered. */
 static void a_stream_rides_on_its_group(void **state)
@@ -743,6 +773,7 @@ int main(void)
         cmocka_unit_test(the_flow_is_right_to_the_particle),
         cmocka_unit_test(a_stream_ends_at_its_amount),
         cmocka_unit_test(keys_open_and_close_a_stream),
+        cmocka_unit_test(copies_of_a_stream_are_alike),
         cmocka_unit_test(a_stream_rides_on_its_group),
         cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
         cmocka_unit_test(the_flow_is_told),
