@@ -365,6 +365,34 @@ static void the_flow_is_told(void **state)
     }
 }
 
+static void keep_warning(void *user_data, firn_log_level level, const char *subject,
+                         const char *text)
+{
+    (void)subject;
+    if (level == FIRN_LOG_WARNING) snprintf(user_data, 200, "%s", text);
+}
+
+static void a_start_after_the_last_frame_is_warned_of(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"0.12", "0.2"};
+    for (int k = 0; k < 2; k++) {
+        char text[200] = "", emitter[400];
+        snprintf(emitter, sizeof emitter, "%s, emit: {start: %s}", JET, starts[k]);
+        firn_scene *scene = scene_of(emitter, "frames: {fps: 24, start: 1, end: 4}");
+        firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        options.threads = 1;
+        options.log = (firn_log){keep_warning, text};
+        assert_ok(firn_job_create(scene, &options, &job, &error));
+        assert_string_equal(text, k ? "stream.yaml:4:122: start 0.2 s is after the last frame, at "
+                                      "0.125 s: nothing enters"
+                                    : "");
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 typedef struct moments {
     double count, sum, square;
 } moments;
@@ -777,6 +805,7 @@ int main(void)
         cmocka_unit_test(a_stream_rides_on_its_group),
         cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
         cmocka_unit_test(the_flow_is_told),
+        cmocka_unit_test(a_start_after_the_last_frame_is_warned_of),
         cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
         cmocka_unit_test(a_surface_gives_evenly_along_its_normals),
         cmocka_unit_test(a_surface_that_moves_gives_the_same_flow),

@@ -227,6 +227,7 @@ static firn_status open_emitters(firn_job *job, firn_error *error)
         emits |= o->emits;
         if (o->emits) job->object[i].emission.begin = o->emit.start;
     }
+    if (emits) firn_doubt_emitters(job->scene, &job->log);
     const firn_status st = emits ? open_sources(job, error) : FIRN_OK;
     return st == FIRN_OK ? firn_emitters_open(job, error) : st;
 }
