@@ -225,6 +225,36 @@ static void keys_open_and_close_a_stream(void **state)
     }
 }
 
+/* However they are turned, copies give as many particles of the same mass. */
+static void copies_of_a_stream_are_alike(void **state)
+{
+    (void)state;
+    static const char *const emitters[] = {
+        NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s}",
+        NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s, amount: 100}",
+        "material: m, shape: {box: {center: [0, 1, 0], size: [0.035, 0.05, 0.113]}}, emit: "
+        "{direction: [1, -2, 0.5], flow: 3 kg/s}",
+    };
+    for (size_t k = 0; k < sizeof emitters / sizeof *emitters; k++) {
+        char emitter[400];
+        snprintf(emitter, sizeof emitter, "%s, instances: {ring: {count: 7, radius: 0.5}}",
+                 emitters[k]);
+        firn_scene *scene = scene_of(emitter, FREE);
+        firn_job *job = job_of(scene, 1);
+        assert_ok(firn_job_fill(job, &error));
+        for (int f = 1; f <= 3; f++) {
+            assert_ok(firn_job_advance(job, f / 24.0, NULL, &error));
+            const int64_t n = firn_sim_count(firn_job_sim(job));
+            double *mass = read_field(job, FIRN_MASS, 1);
+            assert_true(n > 100 && n % 7 == 0);
+            for (int64_t i = 0; i < n; i++) assert_near(mass[i], mass[0], 1e-9 * mass[0]);
+            free(mass);
+        }
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
 /* A nozzle that moves gives what it gives its own velocity: what leaves one that moves straight stays below it, and
  * what leaves one on a wheel goes on along the tangent from where it entered. */
 static void a_stream_rides_on_its_group(void **state)
@@ -330,6 +360,34 @@ static void the_flow_is_told(void **state)
         options.log = (firn_log){keep_text, text};
         assert_ok(firn_job_create(scene, &options, &job, &error));
         assert_string_equal(text, cases[c].text);
+        firn_job_destroy(job);
+        firn_scene_destroy(scene);
+    }
+}
+
+static void keep_warning(void *user_data, firn_log_level level, const char *subject,
+                         const char *text)
+{
+    (void)subject;
+    if (level == FIRN_LOG_WARNING) snprintf(user_data, 200, "%s", text);
+}
+
+static void a_start_after_the_last_frame_is_warned_of(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"0.12", "0.2"};
+    for (int k = 0; k < 2; k++) {
+        char text[200] = "", emitter[400];
+        snprintf(emitter, sizeof emitter, "%s, emit: {start: %s}", JET, starts[k]);
+        firn_scene *scene = scene_of(emitter, "frames: {fps: 24, start: 1, end: 4}");
+        firn_job_options options = firn_job_options_default();
+        firn_job *job = NULL;
+        options.threads = 1;
+        options.log = (firn_log){keep_warning, text};
+        assert_ok(firn_job_create(scene, &options, &job, &error));
+        assert_string_equal(text, k ? "stream.yaml:4:122: start 0.2 s is after the last frame, at "
+                                      "0.125 s: nothing enters"
+                                    : "");
         firn_job_destroy(job);
         firn_scene_destroy(scene);
     }
@@ -743,9 +801,11 @@ int main(void)
         cmocka_unit_test(the_flow_is_right_to_the_particle),
         cmocka_unit_test(a_stream_ends_at_its_amount),
         cmocka_unit_test(keys_open_and_close_a_stream),
+        cmocka_unit_test(copies_of_a_stream_are_alike),
         cmocka_unit_test(a_stream_rides_on_its_group),
         cmocka_unit_test(the_flow_sets_the_speed_of_a_direction),
         cmocka_unit_test(the_flow_is_told),
+        cmocka_unit_test(a_start_after_the_last_frame_is_warned_of),
         cmocka_unit_test(a_spread_stream_is_even_over_its_cone),
         cmocka_unit_test(a_surface_gives_evenly_along_its_normals),
         cmocka_unit_test(a_surface_that_moves_gives_the_same_flow),

@@ -16,6 +16,8 @@ static firn_status place(firn_region *region, const firn_placement *placement, c
     const firn_status st =
         firn_placement_resolve(placement, region->dimension, &region->affine, error);
     if (st != FIRN_OK) return st;
+    memcpy(region->own_low, low, sizeof region->own_low);
+    memcpy(region->own_high, high, sizeof region->own_high);
     firn_affine_bounds(&region->affine, low, high, region->low, region->high);
     region->volume = volume * region->affine.volume;
     region->exact = region->affine.conforms;

@@ -17,9 +17,10 @@ struct firn_region {
     const firn_voxels *voxels;
     firn_collider_def shape; /* its pose is not read */
     firn_affine affine;
-    double low[3], high[3]; /* m, bounds in the world */
-    double volume;          /* m^3; in 2D the area, m^2 */
-    bool exact;             /* whether firn_region_distance is the distance, not only a bound */
+    double own_low[3], own_high[3]; /* m, bounds before it is placed */
+    double low[3], high[3];         /* m, bounds in the world */
+    double volume;                  /* m^3; in 2D the area, m^2 */
+    bool exact; /* whether firn_region_distance is the distance, not only a bound */
 };
 
 firn_status firn_region_of_shape(const firn_collider_def *shape, int32_t dimension,

@@ -118,6 +118,19 @@ void firn_doubt_thin(const firn_scene *scene, const firn_log *log)
     }
 }
 
+void firn_doubt_emitters(const firn_scene *scene, const firn_log *log)
+{
+    const double span = (double)(scene->frames.end - scene->frames.start) / scene->frames.fps;
+    for (int32_t i = 0; i < scene->object_count; i++) {
+        const firn_scene_object *o = &scene->object[i];
+        const bool copy = i > 0 && o->where == o[-1].where;
+        if (!o->emits || o->emit.start < span || copy) continue;
+        warn(log, o->emit_value, "start",
+             "start %.6g s is after the last frame, at %.6g s: nothing enters", o->emit.start,
+             span);
+    }
+}
+
 void firn_doubt_ignored(const firn_scene *scene, firn_pressure pressure, const firn_log *log)
 {
     static const char *const projected_only[] = {"crossing", "shear", NULL};

@@ -1,5 +1,6 @@
 /* Emitters at work. A layer of a stream is added once all of it has entered, and what of it has entered whenever the
- * job stops for a frame. Particles are where their flight has taken them since, so neither choice shows. */
+ * job stops for a frame. Particles are where their flight has taken them since, so counts and flows do not depend on
+ * where the job stops; bytes do. */
 #include "run/job.h"
 
 #include <math.h>
@@ -377,9 +378,9 @@ static void ride(const firn_scene *scene, const firn_scene_object *o, double tim
     }
 }
 
-/* Adds the particles of the layer from `first` to `last` as they are at a time. */
+/* Puts the particles of the layer from `first` to `last` as they are at a time into the queue. */
 static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t last, double time,
-                            firn_error *error)
+                            firn_queue *queue, firn_error *error)
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -400,7 +401,7 @@ static firn_status add_part(firn_job *job, int32_t index, int64_t first, int64_t
             *v += flown * gravity[a];
         }
     }
-    if (st == FIRN_OK) st = firn_job_add(job, index, &b, error);
+    if (st == FIRN_OK) st = firn_queue_put(job, queue, index, &b, error);
     firn_batch_free(&b);
     return st;
 }
@@ -418,7 +419,8 @@ static void cut_layer(firn_job *job, int32_t index)
     e->within = 0;
 }
 
-static firn_status emit(firn_job *job, int32_t index, double time, bool all, firn_error *error)
+static firn_status emit(firn_job *job, int32_t index, double time, bool all, firn_queue *queue,
+                        firn_error *error)
 {
     const firn_scene *scene = job->scene;
     const firn_scene_object *o = &scene->object[index];
@@ -448,7 +450,7 @@ static firn_status emit(firn_job *job, int32_t index, double time, bool all, fir
         }
         const int64_t due = (int64_t)fmin(entered(job, index, time), w->stream.count);
         if (due > e->within) {
-            st = add_part(job, index, e->within, due, time, error);
+            st = add_part(job, index, e->within, due, time, queue, error);
             e->emitted += due - e->within;
             e->within = due;
         }
@@ -473,12 +475,22 @@ static bool is_thin(const firn_job *job, int32_t index)
 
 firn_status firn_emitters_emit(firn_job *job, double time, bool all, firn_error *error)
 {
+    const int32_t count = job->scene->object_count;
+    firn_queue queue = {0};
     firn_status st = FIRN_OK;
-    for (int32_t i = 0; i < job->scene->object_count && st == FIRN_OK; i++) {
+    int32_t looked = 0;
+    for (int32_t i = 0; i < count && st == FIRN_OK; i++, looked++) {
+        firn_job_object *w = &job->object[i];
+        w->before = w->emission;
         const double next = firn_emitters_next(job, i);
         /* Where it stops for one, thin streams give what they have, too, or many would stop it often. */
         const bool due = all || next <= time * (1 + 1e-9) || is_thin(job, i);
-        if (!isinf(next) && due) st = emit(job, i, time, all, error);
+        if (!isinf(next) && due) st = emit(job, i, time, all, &queue, error);
     }
+    if (st == FIRN_OK) st = firn_queue_add(job, &queue, error);
+    for (int32_t i = 0; i < looked && st != FIRN_OK; i++) {
+        job->object[i].emission = job->object[i].before; /* what was not added is still due */
+    }
+    firn_queue_free(&queue);
     return st;
 }

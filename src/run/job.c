@@ -244,6 +244,7 @@ static firn_status open_emitters(firn_job *job, firn_error *error)
         emits |= o->emits;
         if (o->emits) job->object[i].emission.begin = o->emit.start;
     }
+    if (emits) firn_doubt_emitters(job->scene, &job->log);
     const firn_status st = emits ? open_sources(job, error) : FIRN_OK;
     return st == FIRN_OK ? firn_emitters_open(job, error) : st;
 }
@@ -654,36 +655,35 @@ static void note_added(firn_job *job, int32_t index, firn_batch *b, uint64_t fir
     b->carried = (firn_points){0};
 }
 
-firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error)
-{
-    firn_status st = complete(job, index, b, error);
-    if (st != FIRN_OK) return st;
-    const firn_particles p = particles_of(job, index, b);
-    uint64_t first_id;
-    firn_error inner = {0};
-    st = firn_sim_add(job->sim, &p, &first_id, &inner);
-    if (st == FIRN_OK) note_added(job, index, b, first_id);
-    if (st == FIRN_INVALID) return refuse(job, index, inner.message, error);
-    if (st != FIRN_OK && error) *error = inner;
-    return st;
-}
+/* ---- objects that are completed one after the other, and added together ---- */
 
-/* ---- objects that are filled one after the other, and added together ---- */
-
-/* Each call of the sim sorts all its particles, which thousands of small objects would have it do as often. */
-typedef struct filled {
+struct firn_filled {
     firn_batch batch;
     int32_t object;
-} filled;
+};
 
-typedef struct queue {
-    filled *filled;
-    int64_t count, particles;
-} queue;
-
-static firn_status add_queue(firn_job *job, queue *q, firn_error *error)
+firn_status firn_queue_put(firn_job *job, firn_queue *q, int32_t index, firn_batch *b,
+                           firn_error *error)
 {
-    const size_t n = (size_t)q->count + 1;
+    if (q->count == q->room) {
+        const int64_t room = 2 * q->room + 16;
+        firn_filled *grown = realloc(q->filled, (size_t)room * sizeof *grown);
+        if (!grown) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for objects");
+        q->filled = grown;
+        q->room = room;
+    }
+    const firn_status st = complete(job, index, b, error);
+    if (st != FIRN_OK) return st;
+    q->filled[q->count++] = (firn_filled){*b, index};
+    q->particles += b->count;
+    *b = (firn_batch){0};
+    return FIRN_OK;
+}
+
+firn_status firn_queue_add(firn_job *job, firn_queue *q, firn_error *error)
+{
+    if (q->count == 0) return FIRN_OK;
+    const size_t n = (size_t)q->count;
     firn_particles *p = malloc(n * sizeof *p);
     uint64_t *first_id = malloc(n * sizeof *first_id);
     int64_t refused = -1;
@@ -694,7 +694,7 @@ static firn_status add_queue(firn_job *job, queue *q, firn_error *error)
         p[i] = particles_of(job, q->filled[i].object, &q->filled[i].batch);
     if (st == FIRN_OK) st = firn_sim_add_batches(job->sim, p, q->count, first_id, &refused, &inner);
     for (int64_t i = 0; i < q->count; i++) {
-        filled *f = &q->filled[i];
+        firn_filled *f = &q->filled[i];
         if (st == FIRN_OK) note_added(job, f->object, &f->batch, first_id[i]);
         firn_batch_free(&f->batch);
     }
@@ -709,6 +709,13 @@ static firn_status add_queue(firn_job *job, queue *q, firn_error *error)
     return st;
 }
 
+void firn_queue_free(firn_queue *q)
+{
+    for (int64_t i = 0; i < q->count; i++) firn_batch_free(&q->filled[i].batch);
+    free(q->filled);
+    *q = (firn_queue){0};
+}
+
 /* Whether a batch brings velocities that are not all the same. */
 static bool moves_within(const firn_batch *b, int dim)
 {
@@ -718,8 +725,7 @@ static bool moves_within(const firn_batch *b, int dim)
     return false;
 }
 
-/* Fills an object and puts it into the queue, which has room for one more. */
-static firn_status fill_object(firn_job *job, int32_t index, queue *q, firn_error *error)
+static firn_status fill_object(firn_job *job, int32_t index, firn_queue *q, firn_error *error)
 {
     const firn_scene_object *o = &job->scene->object[index];
     const int dim = (int)job->scene->dimension;
@@ -735,14 +741,9 @@ static firn_status fill_object(firn_job *job, int32_t index, queue *q, firn_erro
     find_center(&b, dim, center);
     job->object[index].turning = moves_within(&b, dim);
     if (st == FIRN_OK) st = firn_job_velocities(o, dim, center, &b, error);
-    if (st == FIRN_OK && b.count > 0) st = complete(job, index, &b, error);
-    if (st != FIRN_OK || b.count == 0) {
-        firn_batch_free(&b);
-        return st;
-    }
-    q->filled[q->count++] = (filled){b, index};
-    q->particles += b.count;
-    return FIRN_OK;
+    if (st == FIRN_OK && b.count > 0) st = firn_queue_put(job, q, index, &b, error);
+    firn_batch_free(&b);
+    return st;
 }
 
 /* Fills all objects that emit, or all that do not. What waits to be added is at most a fourth of what the sim
@@ -751,18 +752,16 @@ static firn_status fill_objects(firn_job *job, bool emit, firn_error *error)
 {
     enum { LITTLE = 65536 };
     const firn_scene *scene = job->scene;
-    queue q = {.filled = malloc(((size_t)scene->object_count + 1) * sizeof *q.filled)};
-    if (!q.filled) return firn_fail(error, FIRN_NO_MEMORY, "out of memory for objects");
+    firn_queue q = {0};
     firn_status st = FIRN_OK;
     for (int32_t i = 0; i < scene->object_count && st == FIRN_OK; i++) {
         if (scene->object[i].emits != emit) continue;
         st = fill_object(job, i, &q, error);
         if (st == FIRN_OK && q.particles > LITTLE && q.particles > firn_sim_count(job->sim) / 4)
-            st = add_queue(job, &q, error);
+            st = firn_queue_add(job, &q, error);
     }
-    if (st == FIRN_OK && q.count > 0) st = add_queue(job, &q, error);
-    for (int64_t i = 0; i < q.count; i++) firn_batch_free(&q.filled[i].batch);
-    free(q.filled);
+    if (st == FIRN_OK) st = firn_queue_add(job, &q, error);
+    firn_queue_free(&q);
     return st;
 }
 

@@ -27,9 +27,9 @@ typedef struct firn_job_object {
     bool put_out;            /* it moves, so what is inside starts outside */
     bool coarse;             /* some of its particles are larger than a cell */
     bool turning;            /* its particles came with velocities that differ, and no gradients */
-    firn_emission emission;
-    firn_stream stream; /* of an emitter; without particles while its mesh is hidden */
-    double opened;      /* s, the time that the stream's mesh is of */
+    firn_emission emission, before; /* before what is being added */
+    firn_stream stream;             /* of an emitter; without particles while its mesh is hidden */
+    double opened;                  /* s, the time that the stream's mesh is of */
     /* What a particle file brought beyond the engine's attributes. The row of a particle is its id
      * less first_id: particle files are added once, in one piece. */
     firn_points carried;
@@ -58,8 +58,22 @@ bool firn_job_fits(const firn_job *job);
 firn_status firn_job_step(firn_job *job, double target, firn_report *report, firn_error *error);
 /* Fills the shapes of emitters, to have something to measure. */
 firn_status firn_job_try_emitters(firn_job *job, firn_error *error);
-/* Adds particles of an object, which have velocities, and frees nothing of them. */
-firn_status firn_job_add(firn_job *job, int32_t index, firn_batch *b, firn_error *error);
+
+/* Particles of objects that are added together: each call of the sim sorts all that it has, which thousands
+ * of small objects would have it do as often. Zero: empty. */
+typedef struct firn_filled firn_filled;
+typedef struct firn_queue {
+    firn_filled *filled;
+    int64_t count, room, particles;
+} firn_queue;
+
+/* Puts particles of an object, which have velocities, into the queue. Once there, they are the queue's. */
+firn_status firn_queue_put(firn_job *job, firn_queue *queue, int32_t index, firn_batch *b,
+                           firn_error *error);
+/* Adds all of them, or none; the queue is empty then. */
+firn_status firn_queue_add(firn_job *job, firn_queue *queue, firn_error *error);
+void firn_queue_free(firn_queue *queue);
+
 /* Adds to the velocities of particles that of the object, which turns about a point. */
 firn_status firn_job_velocities(const firn_scene_object *o, int dim, const double center[3],
                                 firn_batch *b, firn_error *error);

@@ -45,6 +45,8 @@ firn_status firn_prop_next(const firn_prop *prop, const firn_prop_part *part,
 /* Tells a log what of a prop has no effect, or hardly the one that was meant: numbers without a file, a
  * time at which the file has nothing, keys for files of another kind. */
 void firn_prop_doubt(const firn_prop *prop, const firn_scene *scene, const firn_log *log);
+/* Warns of emitters that start after the last frame. */
+void firn_doubt_emitters(const firn_scene *scene, const firn_log *log);
 /* Warns of values that nothing reads with that pressure, which is as the sim has chosen it. */
 void firn_doubt_thin(const firn_scene *scene, const firn_log *log);
 void firn_doubt_ignored(const firn_scene *scene, firn_pressure pressure, const firn_log *log);

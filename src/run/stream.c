@@ -15,6 +15,8 @@
 
 enum { PARTS = 8, TRIES = 16 };
 static const double pi = 3.14159265358979323846;
+static const double rounding =
+    1e-6; /* a part: which of two that are alike must not depend on how they are turned */
 enum { DRAW_FIRST, DRAW_DEPTH, DRAW_PLACE = 8, DRAW_SPEED = 64 }; /* numbers by chance */
 
 static double unit_of(const firn_stream *s, int64_t layer, int64_t index, uint64_t draw)
@@ -84,20 +86,27 @@ static double cover(const firn_stream *s, firn_stream_cell *c)
     return fmax(within, 1) / (across * deep);
 }
 
-/* Axes across a direction, the first as near to one of the world's as can be. */
-static void find_across(const double d[3], int dim, double across[2][3])
+/* Axes across a direction, the first as near to one of the shape's own as can be: they turn with the shape, so all
+ * copies have the same outline. */
+static void find_across(const firn_affine *shape, const double d[3], int dim, double across[2][3])
 {
     if (dim == 2) {
         memcpy(across[0], (double[3]){-d[1], d[0], 0}, sizeof across[0]);
         return;
     }
-    int least = 0;
-    double length = 0;
-    for (int a = 1; a < 3; a++) {
-        if (fabs(d[a]) < fabs(d[least])) least = a;
+    double own[3] = {0}, least = INFINITY, part = 0, length = 0;
+    for (int k = 0; k < 3; k++) {
+        double axis[3], along = 0, norm = 0;
+        for (int a = 0; a < 3; a++) axis[a] = shape->matrix[a][k];
+        for (int a = 0; a < 3; a++) norm = hypot(norm, axis[a]);
+        for (int a = 0; a < 3; a++) along += d[a] * axis[a] / norm;
+        if (fabs(along) > least - rounding) continue; /* a tie goes to the first */
+        least = fabs(along);
+        part = along;
+        for (int a = 0; a < 3; a++) own[a] = axis[a] / norm;
     }
     double *e = across[0], *f = across[1];
-    for (int a = 0; a < 3; a++) e[a] = (a == least) - d[least] * d[a];
+    for (int a = 0; a < 3; a++) e[a] = own[a] - part * d[a];
     for (int a = 0; a < 3; a++) length = hypot(length, e[a]);
     for (int a = 0; a < 3; a++) e[a] /= length;
     for (int a = 0; a < 3; a++) {
@@ -109,25 +118,25 @@ static void find_across(const double d[3], int dim, double across[2][3])
 /* The frame of a column, and its bounds. */
 static void find_frame(firn_stream *s)
 {
-    double *size = s->size;
     const firn_region *r = s->region;
-    const int dim = r->dimension;
+    firn_affine seen = r->affine; /* from the shape's own axes to those of the frame */
     double low[3], high[3];
-    find_across(s->along, dim, s->across);
+    find_across(&r->affine, s->along, r->dimension, s->across);
     const double *axis[3] = {s->across[0], s->across[1], s->along};
     for (int k = 0; k < 3; k++) {
-        low[k] = high[k] = 0;
-        for (int a = 0; a < dim; a++) {
-            const double one = axis[k][a] * r->low[a], other = axis[k][a] * r->high[a];
-            low[k] += fmin(one, other);
-            high[k] += fmax(one, other);
+        seen.offset[k] = 0;
+        for (int a = 0; a < 3; a++) seen.offset[k] += axis[k][a] * r->affine.offset[a];
+        for (int c = 0; c < 3; c++) {
+            seen.matrix[k][c] = 0;
+            for (int a = 0; a < 3; a++) seen.matrix[k][c] += axis[k][a] * r->affine.matrix[a][c];
         }
     }
+    firn_affine_bounds(&seen, r->own_low, r->own_high, low, high);
     for (int a = 0; a < 3; a++) {
         s->corner[a] = low[0] * axis[0][a] + low[1] * axis[1][a] + low[2] * axis[2][a];
     }
     s->extent = high[2] - low[2];
-    for (int k = 0; k < 2; k++) size[k] = high[k] - low[k];
+    for (int k = 0; k < 2; k++) s->size[k] = high[k] - low[k];
 }
 
 /* How far from the middle the outline reaches, as from_middle has it: looked for along rays, from outside. */
@@ -162,7 +171,8 @@ static firn_status find_column(firn_stream *s, firn_error *error)
     const int wide = s->region->dimension - 1;
     s->spacing[1] = 0;
     for (int k = 0; k < wide; k++) { /* as many as fit best */
-        const double fit = fmin(fmax(rint(size[k] / s->def.separation), 1), FIRN_STREAM_CELLS);
+        const double fit =
+            fmin(fmax(rint(size[k] / s->def.separation * (1 - rounding)), 1), FIRN_STREAM_CELLS);
         cells[k] = (int64_t)fit;
         s->spacing[k] = size[k] / fit;
     }
