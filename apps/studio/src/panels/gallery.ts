@@ -107,7 +107,7 @@ export class Gallery {
         s.dimension === 2 && el('span', {class: 'tag'}, '2D'),
         el('span', {class: 'tag rt'}, speed >= 0.95 ? 'real time' : `${figures(+speed.toPrecision(1))}× real time`),
       ),
-      el('h3', {}, s.title, el('span', {}, `${count(s.live.particles)} particles`)),
+      el('h3', {}, s.title, el('span', {}, `${count(s.live.end ?? s.live.particles)} particles`)),
       el('p', {}, s.text),
     );
     if (!s.full) return card;
@@ -118,7 +118,7 @@ export class Gallery {
       el(
         'button',
         {type: 'button', class: 'b small full', onclick: () => this.choose(s, fullText(s))},
-        `Full: ${count(s.full.particles)} particles`,
+        `Full: ${count(s.full.end ?? s.full.particles)} particles`,
       ),
     );
   }
