@@ -1687,13 +1687,13 @@ static void an_included_entry_is_changed_by_its_name(void **state)
     char folder[PATH_SIZE], path[PATH_SIZE];
     fresh_folder("override", folder);
     write_file(folder, "base.yaml",
-               "firn: 1\nmaterials: {m: {}, n: {}}\nobjects:\n"
+               "firn: 1\nsimulation: {gravity: [0, -9, 0]}\nmaterials: {m: {}, n: {}}\nobjects:\n"
                "  - {name: a, material: m, shape: {box: {}}, velocity: [1, 0, 0]}\n"
                "  - {name: b, material: m, shape: {box: {}}, emit: {start: 1, end: 2}}\n"
                "  - {shape: {sphere: {}}, material: m}\n"
                "colliders:\n  - {name: ground, shape: {plane: {}}, friction: 0.7}\n");
     write_file(folder, "shot.yaml",
-               "include: base.yaml\nobjects:\n"
+               "include: base.yaml\nsimulation: {gravity: [0, -5, 0]}\nobjects:\n"
                "  - {name: new, material: m, shape: {box: {}}}\n"
                "  - {name: b, material: n, emit: {end: 3}, velocity: [0, -2, 0]}\n"
                "colliders:\n  - {name: ground, boundary: sticky}\n");
@@ -1713,6 +1713,7 @@ static void an_included_entry_is_changed_by_its_name(void **state)
     assert_true(b->shape.def.shape == FIRN_BOX);
     assert_true(b->emit.start == 1 && b->emit.end == 3 && b->velocity[1] == -2);
     assert_true(scene.object[0].velocity[0] == 1);
+    assert_true(scene.simulation.def.gravity[1] == -5);
     assert_int_equal(scene.collider_count, 1);
     assert_true(scene.collider[0].def.friction == 0.7);
     assert_true(scene.collider[0].def.boundary == FIRN_STICKY);

@@ -41,21 +41,7 @@ static const char *name_of(const firn_value *entry)
     return name && name->kind == FIRN_SCALAR ? name->text : NULL;
 }
 
-/* What an entry does not say, it has from the included one of its name; of maps each part, but a shape and keys are one
- * thing. False: no memory. */
-static bool inherit(firn_value *into, firn_value *from)
-{
-    while (from->child) {
-        firn_value *c = take_first(from), *mine = firn_value_get(into, c->key);
-        if (!mine && firn_value_append(into, c)) continue;
-        const bool whole = strcmp(c->key, "shape") == 0 || strcmp(c->key, "keys") == 0;
-        bool fine = mine;
-        if (mine && mine->kind == FIRN_MAP && c->kind == FIRN_MAP && !whole) fine = inherit(mine, c);
-        firn_value_free(c);
-        if (!fine) return false;
-    }
-    return true;
-}
+static bool merge(firn_value *into, firn_value *from, bool entry);
 
 enum { TAKEN = -1 }; /* line of an entry whose content has gone elsewhere */
 
@@ -78,7 +64,7 @@ static bool join(firn_value *mine, firn_value *included)
         *same = swap;
         same->next = next;
         same->line = TAKEN;
-        fine = inherit(c, same);
+        fine = merge(c, same, true);
     }
     firn_names_free(&named);
     firn_value rest = {.child = mine->child};
@@ -94,20 +80,25 @@ static bool join(firn_value *mine, firn_value *included)
     return fine;
 }
 
-/* Entries that `into` does not have are moved over from `from`; maps are merged, and lists are joined.
- * False: no memory. */
-static bool merge(firn_value *into, firn_value *from)
+static bool lists_maps(const firn_value *v)
+{
+    return v->kind == FIRN_LIST && v->child && v->child->kind == FIRN_MAP;
+}
+
+/* What `into` does not say is moved over from `from`: maps are merged, but a shape and keys are one thing, and
+ * lists of maps are joined, but not within one of their entries. False: no memory. */
+static bool merge(firn_value *into, firn_value *from, bool entry)
 {
     while (from->child) {
-        firn_value *c = take_first(from);
-        firn_value *mine = firn_value_get(into, c->key);
+        firn_value *c = take_first(from), *mine = firn_value_get(into, c->key);
+        const bool whole = strcmp(c->key, "shape") == 0 || strcmp(c->key, "keys") == 0;
         bool kept = true;
         if (!mine) {
             kept = firn_value_append(into, c);
             if (kept) continue;
-        } else if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP) {
-            kept = merge(mine, c);
-        } else if (mine->kind == FIRN_LIST && c->kind == FIRN_LIST) {
+        } else if (mine->kind == FIRN_MAP && c->kind == FIRN_MAP && !whole) {
+            kept = merge(mine, c, entry);
+        } else if (lists_maps(mine) && lists_maps(c) && !entry) {
             kept = join(mine, c);
         }
         firn_value_free(c);
@@ -203,7 +194,7 @@ static firn_status read_file(loading *all, const char *path, const firn_value *w
         st = other ? read_file(all, other, each, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(other);
-        if (part && !merge(*out, part)) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        if (part && !merge(*out, part, false)) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         firn_value_free(part);
     }
     if (st != FIRN_OK) {
