@@ -393,8 +393,8 @@ static firn_sim *heap(int d, firn_path path, bool alone, int32_t threads)
     w.def.collider_count = 1;
     firn_sim *sim = world_create(&w);
     for (int i = 0; i < HEAP; i++) {
-        const int wide = d == 2 ? 6 : 3, at[3] = {i % wide, i / wide / (d == 2 ? 1 : wide),
-                                                  d == 2 ? 0 : i / wide % wide};
+        const int wide = d == 2 ? 6 : 3,
+                  at[3] = {i % wide, i / wide / (d == 2 ? 1 : wide), d == 2 ? 0 : i / wide % wide};
         const double aside = uniform(-0.5, 0.5);
         add_body(sim, &w, i, (int[]){20 * at[0], 2 + 20 * at[1], 20 * at[2]},
                  (int[]){d == 2 ? 5 : 3, d == 2 ? 5 : 3, 3},

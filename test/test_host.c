@@ -550,7 +550,8 @@ static void a_new_object_has_the_body_it_is_given(void **state)
         assert_ok(firn_sim_advance(sim, 0.05, NULL, &error));
         bool found = false;
         for (int32_t b = 0; b < sim->from->count; b++) {
-            found |= sim->from->bin[b].count && firn_directory_layer(sim->from, b) == firn_sim_layer(sim, 9);
+            found |= sim->from->bin[b].count &&
+                     firn_directory_layer(sim->from, b) == firn_sim_layer(sim, 9);
         }
         assert_true(found);
         REFUSED(firn_sim_set_body(sim, 9, 6, &error), "has particles");

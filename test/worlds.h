@@ -145,11 +145,11 @@ static inline void set_shape(firn_collider_def *c, int shape)
 {
     static const double outline[] = {-0.08, -0.06, 0.08, -0.06, 0.02, 0, 0.06, 0.08, -0.06, 0.08};
     static const double size[FIRN_SHAPE_COUNT][3] = {
-        [FIRN_PLANE] = {1, 1, 1},          [FIRN_BOX] = {0.08, 0.06, 0.1},
-        [FIRN_SPHERE] = {0.08, 1, 1},      [FIRN_CAPSULE] = {0.05, 0.07, 1},
-        [FIRN_CYLINDER] = {0.07, 0.08, 1}, [FIRN_CONE] = {0.08, 0.16, 1},
-        [FIRN_TORUS] = {0.06, 0.05, 1},    [FIRN_INSIDE] = {0.11, 0.1, 0.11},
-        [FIRN_RING] = {0.09, 0.04, 1},     [FIRN_TUBE] = {0.09, 0.03, 0.08},
+        [FIRN_PLANE] = {1, 1, 1},           [FIRN_BOX] = {0.08, 0.06, 0.1},
+        [FIRN_SPHERE] = {0.08, 1, 1},       [FIRN_CAPSULE] = {0.05, 0.07, 1},
+        [FIRN_CYLINDER] = {0.07, 0.08, 1},  [FIRN_CONE] = {0.08, 0.16, 1},
+        [FIRN_TORUS] = {0.06, 0.05, 1},     [FIRN_INSIDE] = {0.11, 0.1, 0.11},
+        [FIRN_RING] = {0.09, 0.04, 1},      [FIRN_TUBE] = {0.09, 0.03, 0.08},
         [FIRN_FRUSTUM] = {0.09, 0.14, 0.05}};
     c->shape = (firn_shape_kind)shape;
     for (int a = 0; a < 3; a++) c->size[a] = size[shape][a] > 0 ? size[shape][a] : 0.08;

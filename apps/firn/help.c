@@ -130,8 +130,7 @@ static void colliders(void)
            "    - name: pusher\n"
            "      shape: {box: {size: [0.3, 0.4, 1]}}\n"
            "      keys: {0: {at: [-1, 0.2, 0]}, 2: {at: [1, 0.2, 0], rotate: [0, 90, 0]}}\n\n");
-    print_rows("a collider",
-               "name shape translate rotate keys boundary friction surface_velocity");
+    print_rows("a collider", "name shape translate rotate keys boundary friction surface_velocity");
     print_shapes("\nshapes:", false);
     printf("`firn help plane` says what one takes.\n");
 }

@@ -115,9 +115,9 @@ typedef struct firn_collider_def {
     int32_t point_count;
     const firn_mesh *mesh;         /* of a mesh */
     const firn_compound *compound; /* of a compound */
-    double round;                  /* m, radius of the edges of a rounded box, or of a compound's part; else 0 */
-    double position[3];            /* m, used when key_count is 0 */
-    double rotation[4];            /* quaternion w, x, y, z, used when key_count is 0 */
+    double round; /* m, radius of the edges of a rounded box, or of a compound's part; else 0 */
+    double position[3]; /* m, used when key_count is 0 */
+    double rotation[4]; /* quaternion w, x, y, z, used when key_count is 0 */
     const firn_pose_key *keys;
     int32_t key_count;
     firn_interpolation interpolation; /* of keys */

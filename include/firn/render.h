@@ -99,7 +99,7 @@ typedef struct firn_renderer_options {
     bool slice;          /* a flat picture of what is near a plane: */
     int slice_axis;      /* across which it lies */
     double slice_offset; /* m */
-    firn_log log;        /* gets warnings when settled: particles that are hidden, attributes that are missing */
+    firn_log log; /* gets warnings when settled: of hidden particles, of missing attributes */
 } firn_renderer_options;
 FIRN_API firn_renderer_options firn_renderer_options_default(void); /* 1280x720, final */
 

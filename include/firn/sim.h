@@ -246,7 +246,7 @@ typedef struct firn_sim_def {
      * bodies push and rub, and part again. In 3D, bodies take reach: 2^20 cells are left. At most 127 bodies
      * other than 0 can be near each other; any beyond that stick to some. */
     const uint16_t *object_bodies; /* of objects 0, 1, ...: a body; of others: 0 */
-    const firn_contact *contacts; /* pairs that contact_friction is not for */
+    const firn_contact *contacts;  /* pairs that contact_friction is not for */
     int32_t object_count, contact_count;
 
     int32_t threads;      /* 0: all that the machine offers; with tasks: workers per loop */
@@ -510,7 +510,7 @@ typedef enum firn_cell_class {
 /* A node of the current particles' grid, which the call computes: only nodes with mass. */
 typedef struct firn_grid_node {
     int32_t index[3]; /* node coordinates: position = index x cell_size */
-    double mass; /* kg */
+    double mass;      /* kg */
     double velocity[3];
     double force[3]; /* N, internal */
     firn_cell_class

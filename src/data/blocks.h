@@ -31,7 +31,7 @@ enum {
     FIRN_MAX_CELLS = 64,    /* cells of a block in 3D */
     FIRN_MAX_SHIFTED = 216, /* shifted cells in 3D */
     FIRN_MAX_NEIGHBOURS = 27,
-    FIRN_AXIS_BITS = 21,      /* of a block number in the key */
+    FIRN_AXIS_BITS = 21,       /* of a block number in the key */
     FIRN_LAYER_AXIS_BITS = 19, /* the same in 3D where there are layers */
     FIRN_MAX_LAYERS = 128,
     FIRN_ARENA = 12,  /* nodes per axis of a superblock's private arena: cells -1..8, plus 2 */

@@ -305,8 +305,7 @@ firn_status firn_job_init(firn_job *job, const firn_scene *scene, const firn_job
         if (st != FIRN_OK) st = firn_scene_refuse(scene, &inner, error);
     }
     if (st == FIRN_OK) firn_doubt_thin(scene, &job->log);
-    if (st == FIRN_OK)
-        firn_doubt_ignored(scene, firn_sim_get_info(job->sim).pressure, &job->log);
+    if (st == FIRN_OK) firn_doubt_ignored(scene, firn_sim_get_info(job->sim).pressure, &job->log);
     if (st == FIRN_OK) st = firn_props_move(&job->props, job->sim, error);
     free(contacts);
     free(colliders);

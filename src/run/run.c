@@ -403,7 +403,8 @@ static bool is_past(const firn_scene *scene, const char *line, size_t length)
         }
         const firn_value *entry = scene->objects_value ? scene->objects_value->child : NULL;
         while (entry && index-- > 0) entry = entry->next;
-        for (int32_t i = 0; entry && i < scene->object_count; i++) { /* or the first of its copies */
+        /* Of copies the first tells. */
+        for (int32_t i = 0; entry && i < scene->object_count; i++) {
             if (scene->object[i].where == entry) return !scene->object[i].emits;
         }
         return false;

@@ -132,8 +132,7 @@ static firn_status read_object(firn_scene *scene, const firn_member *m, firn_err
         o->has_shape = true;
         st = firn_read_shape(scene, o->shape_value, true, &o->shape, error);
     }
-    if (st == FIRN_OK && o->inherit != 0 &&
-        !(o->has_shape && o->shape.mesh.file)) {
+    if (st == FIRN_OK && o->inherit != 0 && !(o->has_shape && o->shape.mesh.file)) {
         st = firn_value_fail(firn_value_get(v, "inherit"), error,
                              "only a shape from a file moves, as {mesh: {file: x.abc}}");
     }

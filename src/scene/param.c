@@ -96,8 +96,7 @@ static firn_status read_temperature(const firn_param *row, const firn_value *v, 
     }
     const double number = v->kind == FIRN_SCALAR ? strtod(v->text, &end) : 0;
     const bool celsius = end && is_unit(end, 'C'), bare = end && *end == 0;
-    if (!end || end == v->text || !isfinite(number) ||
-        !(celsius || bare || is_unit(end, 'K'))) {
+    if (!end || end == v->text || !isfinite(number) || !(celsius || bare || is_unit(end, 'K'))) {
         return firn_value_fail(v, error,
                                "%s %s must be a temperature: in degrees Celsius, as 34C, or in "
                                "kelvin, as 307",

@@ -38,7 +38,7 @@ typedef struct firn_scene_more {
 
 /* What shapes are made of, other than numbers; the scene owns it. */
 typedef struct firn_built {
-    const firn_value *where; /* the shape that it was made for, and whose copies share it; or NULL */
+    const firn_value *where; /* the shape it was made for, whose copies share it; or NULL */
     firn_compound *compound;
     firn_mesh *mesh;
     double thinnest; /* m, of a heightfield */
@@ -338,7 +338,7 @@ struct firn_scene {
     firn_scene_group *group;
     firn_scene_frame **frame; /* of groups, their copies and copies of colliders */
     char **text;              /* names of copies */
-    firn_built *built;        /* two lists, each after an empty one, newest first: shared, and not */
+    firn_built *built; /* two lists, each after an empty one, newest first: shared, and not */
     firn_scene_object *object;
     firn_scene_contact *contact;
     firn_scene_collider *collider;

@@ -705,36 +705,22 @@ const firn_section firn_section_cut = {
 const firn_section firn_section_camera = {"camera", "viewpoint of pictures", camera_rows};
 const firn_section firn_section_light = {"light", "sun and sky of pictures", light_rows};
 
-const firn_section *const firn_sections[] = {&firn_section_scene,
-                                             &firn_section_frames,
-                                             &firn_section_simulation,
-                                             &firn_section_material,
-                                             &firn_section_noise,
-                                             &firn_section_shape,
-                                             &firn_section_group,
-                                             &firn_section_instances,
-                                             &firn_section_copy,
-                                             &firn_section_grid,
-                                             &firn_section_circle,
-                                             &firn_section_inside,
-                                             &firn_section_jitter,
-                                             &firn_section_object,
-                                             &firn_section_shell,
-                                             &firn_section_temperature_noise,
-                                             &firn_section_emit,
-                                             &firn_section_contact,
-                                             &firn_section_collider,
-                                             &firn_section_heat,
-                                             &firn_section_heat_source,
-                                             &firn_section_sink,
-                                             &firn_section_domain,
-                                             &firn_section_output,
-                                             &firn_section_checkpoint,
-                                             &firn_section_look,
-                                             &firn_section_cut,
-                                             &firn_section_camera,
-                                             &firn_section_light,
-                                             NULL};
+const firn_section *const firn_sections[] = {
+    &firn_section_scene,       &firn_section_frames,
+    &firn_section_simulation,  &firn_section_material,
+    &firn_section_noise,       &firn_section_shape,
+    &firn_section_group,       &firn_section_instances,
+    &firn_section_copy,        &firn_section_grid,
+    &firn_section_circle,      &firn_section_inside,
+    &firn_section_jitter,      &firn_section_object,
+    &firn_section_shell,       &firn_section_temperature_noise,
+    &firn_section_emit,        &firn_section_contact,
+    &firn_section_collider,    &firn_section_heat,
+    &firn_section_heat_source, &firn_section_sink,
+    &firn_section_domain,      &firn_section_output,
+    &firn_section_checkpoint,  &firn_section_look,
+    &firn_section_cut,         &firn_section_camera,
+    &firn_section_light,       NULL};
 
 /* ---- shapes ---- */
 

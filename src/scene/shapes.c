@@ -146,8 +146,7 @@ static bool is_more(const char *word)
     return false;
 }
 
-firn_status firn_check_beside(const firn_section *section, const firn_value *map,
-                              firn_error *error)
+firn_status firn_check_beside(const firn_section *section, const firn_value *map, firn_error *error)
 {
     for (const firn_value *c = map->kind == FIRN_MAP ? map->child : NULL; c; c = c->next) {
         const firn_param *row;
@@ -220,8 +219,8 @@ firn_status firn_find_word(const firn_scene *scene, const firn_value *v, bool fi
     if (!((fills ? row->filled : row->dimensions) & here)) {
         const char *other = firn_shape_get(row->kind)->word[scene->dimension == 3];
         if (!(row->dimensions & here) && other) {
-            return firn_value_fail(*entry, error, "%s is not a shape in %dD; use %s",
-                                   (*entry)->key, (int)scene->dimension, other);
+            return firn_value_fail(*entry, error, "%s is not a shape in %dD; use %s", (*entry)->key,
+                                   (int)scene->dimension, other);
         }
         return firn_value_fail(*entry, error, "%s is not a shape %sin %dD%s%s", (*entry)->key,
                                fills ? "for objects " : "", (int)scene->dimension,
@@ -263,7 +262,8 @@ firn_status firn_read_shape(const firn_scene *scene, const firn_value *v, bool f
     const firn_value *entry;
     firn_scene_shape_row row;
     firn_scene_more more = {0};
-    firn_status st = firn_find_word(scene, v, fills && firn_value_count(v) <= 1, &entry, &row, &more, error);
+    firn_status st =
+        firn_find_word(scene, v, fills && firn_value_count(v) <= 1, &entry, &row, &more, error);
     if (st != FIRN_OK) return st;
     if (row.kind != FIRN_COMPOUND && !more.given) {
         return firn_read_word(scene, entry, &row, out, error);

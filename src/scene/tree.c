@@ -194,7 +194,8 @@ static firn_status read_file(loading *all, const char *path, const firn_value *w
         st = other ? read_file(all, other, each, depth + 1, &part, error)
                    : firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         free(other);
-        if (part && !merge(*out, part, false)) st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
+        if (part && !merge(*out, part, false))
+            st = firn_fail(error, FIRN_NO_MEMORY, "out of memory");
         firn_value_free(part);
     }
     if (st != FIRN_OK) {

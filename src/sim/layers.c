@@ -16,7 +16,8 @@
 #define STEP 1.0  /* cells; particles move by less in a step */
 /* Cells that a body has to spare when it gets a layer: it is to last. */
 enum { SPARE = 4 };
-static const real ALIKE = (real)1.25; /* density of the densest body of a layer over that of the least dense */
+static const real ALIKE =
+    (real)1.25; /* density of the densest body of a layer over that of the least dense */
 
 int32_t firn_sim_body(const firn_sim *sim, uint16_t object)
 {
@@ -53,8 +54,8 @@ firn_status firn_layers_reserve(firn_sim *sim, int32_t count, firn_error *error)
 {
     firn_layers *l = &sim->layers;
     if (count <= l->count) return FIRN_OK;
-    const firn_status st = firn_pool_reserve_slack(sim->allocator, &l->body,
-                                                   (size_t)count * sizeof(firn_body), error);
+    const firn_status st =
+        firn_pool_reserve_slack(sim->allocator, &l->body, (size_t)count * sizeof(firn_body), error);
     if (st != FIRN_OK) return st;
     memset(body_at(sim, l->count), 0, (size_t)(count - l->count) * sizeof(firn_body));
     l->count = count;
@@ -62,7 +63,8 @@ firn_status firn_layers_reserve(firn_sim *sim, int32_t count, firn_error *error)
     for (int32_t i = 0; i < sim->def.contact_count; i++) {
         const firn_contact *c = &sim->def.contacts[i];
         for (int side = 0; side < 2; side++) {
-            if (c->body[side] < count) body_at(sim, c->body[side])->rubs += mix(c->body[!side], c->friction);
+            if (c->body[side] < count)
+                body_at(sim, c->body[side])->rubs += mix(c->body[!side], c->friction);
         }
     }
     return FIRN_OK;
@@ -125,7 +127,8 @@ void firn_layers_use(firn_sim *sim)
     for (int32_t i = 0; i < FIRN_MAX_LAYERS && sim->def.contact_count; i++) {
         for (int32_t k = 0; k < FIRN_MAX_LAYERS; k++) l->friction[i][k] = -1;
     }
-    for (int32_t i = sim->def.contact_count - 1; i >= 0; i--) { /* the first that names a pair counts */
+    for (int32_t i = sim->def.contact_count - 1; i >= 0;
+         i--) { /* the first that names a pair counts */
         const firn_contact *c = &sim->def.contacts[i];
         if (c->body[0] >= l->count || c->body[1] >= l->count) continue;
         const firn_body *a = body_at(sim, c->body[0]), *b = body_at(sim, c->body[1]);
@@ -228,4 +231,7 @@ firn_status firn_layers_update(firn_sim *sim, firn_error *error)
     return firn_sim_sort(sim, key, s->count, error);
 }
 
-int32_t firn_layers_wanted(const firn_sim *sim, uint16_t object) { return body_of(sim, object)->wanted; }
+int32_t firn_layers_wanted(const firn_sim *sim, uint16_t object)
+{
+    return body_of(sim, object)->wanted;
+}

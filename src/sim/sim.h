@@ -173,9 +173,11 @@ typedef struct firn_nearby {
 typedef struct firn_body {
     int32_t low[3], high[3]; /* cells, around its particles when last looked at */
     int32_t next;
-    real density; /* kg/m3, of the densest particle it has had. Part of the state, as is its layer */
+    real
+        density; /* kg/m3, of the densest particle it has had. Part of the state, as is its layer */
     real weighed; /* the same, and `wanted` its layer, once firn_layers_use has been called */
-    uint64_t rubs; /* the same for bodies that the def's contacts give the same frictions; 0: none */
+    uint64_t
+        rubs; /* the same for bodies that the def's contacts give the same frictions; 0: none */
     uint8_t layer, wanted;
     bool there; /* it has particles */
     bool placed;
@@ -184,10 +186,12 @@ typedef struct firn_body {
 typedef struct firn_layers {
     firn_pool body; /* firn_body, `count` of them */
     int32_t count;
-    bool shared;  /* by several bodies, any of them */
-    double moved; /* cells by which particles may have moved since boxes were found. Part of the state */
-    real density[FIRN_MAX_LAYERS];  /* kg/m3, the highest of its bodies */
-    real friction[FIRN_MAX_LAYERS][FIRN_MAX_LAYERS]; /* of the def's contacts, or -1; not set without any */
+    bool shared; /* by several bodies, any of them */
+    double
+        moved; /* cells by which particles may have moved since boxes were found. Part of the state */
+    real density[FIRN_MAX_LAYERS]; /* kg/m3, the highest of its bodies */
+    real friction[FIRN_MAX_LAYERS]
+                 [FIRN_MAX_LAYERS]; /* of the def's contacts, or -1; not set without any */
 } firn_layers;
 
 struct firn_sim {

@@ -175,10 +175,10 @@ static firn_status read_collider(const firn_sim *sim, int32_t *count, firn_read_
         return refuse_collider(c->collider, error);
     if (size) firn_collider_attach(def, to->keys.data);
     def->mesh = NULL;
-    const bool known = c->collider < sim->def.collider_count &&
-                       sim->colliders[c->collider].shape == FIRN_COMPOUND;
+    const bool known =
+        c->collider < sim->def.collider_count && sim->colliders[c->collider].shape == FIRN_COMPOUND;
     def->compound = known ? sim->colliders[c->collider].compound : NULL; /* its place's own */
-    if (def->shape == FIRN_MESH) { /* its mesh comes later */
+    if (def->shape == FIRN_MESH) {                                       /* its mesh comes later */
         firn_collider_def rest = *def;
         rest.shape = FIRN_PLANE;
         return firn_collider_check(&rest, sim->store.dim, "state.collider", error);

@@ -911,7 +911,6 @@ static firn_status fused_advance(firn_sim *sim, double seconds, bool single, fir
     return FIRN_OK;
 }
 
-
 /* ---- the calls ---- */
 
 static firn_status advance_particles(firn_sim *sim, double seconds, bool single, firn_error *error)
