@@ -232,8 +232,8 @@ static void copies_of_a_stream_are_alike(void **state)
     static const char *const emitters[] = {
         NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s}",
         NOZZLE "emit: {direction: [0, -1, 0], flow: 3 kg/s, amount: 100}",
-        "material: m, shape: {box: {center: [0, 1, 0], size: [0.035, 0.05, 0.113]}}, emit: "
-        "{direction: [1, -2, 0.5], flow: 3 kg/s}",
+        ("material: m, shape: {box: {center: [0, 1, 0], size: [0.035, 0.05, 0.113]}}, emit: "
+         "{direction: [1, -2, 0.5], flow: 3 kg/s}"),
     };
     for (size_t k = 0; k < sizeof emitters / sizeof *emitters; k++) {
         char emitter[400];
